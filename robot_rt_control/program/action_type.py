@@ -1,0 +1,191 @@
+"""The contract of an action type: what a user writes to add real-time behaviour.
+
+An action type is one class in one file. Its methods run in two worlds (document 1, figure 4):
+
+======================  =====================  ====================================================
+method                  runs                   what belongs there
+======================  =====================  ====================================================
+`create`                server, no time limit  look at the parts of the slots; refuse unsuitable ones
+`__init__`              server, no time limit  keep what `prepare_parameters` needs
+`prepare_parameters`    server, no time limit  check the parameters, plan, fill the parameter record
+`on_enter`              loop, compiled         start: plan from the last command
+`sense`                 loop, compiled         update the state and the state variables
+`set_parameters`        loop, compiled         take in parameters that changed while active
+`control`               loop, compiled         write the command interfaces
+======================  =====================  ====================================================
+
+The last four are static methods over records: `(state, params, part, ...)`, one part for each slot,
+in the order of `slots`. They may read every field of a part (see `layout.part_dtype`), write its
+command fields (`layout.COMMAND_FIELDS`), use `math`, and call functions marked `@realtime`. They return
+nothing, or an int status: a non-zero status is the action's failure, and its parts go to safety.
+
+The state record is zeroed before `on_enter`. Its first fields are the declared signals, then the
+declared state variables (all float64: a bool is 0.0 or 1.0, NaN is unknown), then the fields of `State`.
+A signal reads 1.0 in exactly one call of `set_parameters` and `control`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from robot_rt_control.program import capacities
+from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.layout import record
+from robot_rt_control.program.vocabulary import PartKind
+
+PER_JOINT = capacities.MAX_JOINTS
+"""Length of a field with one value for each joint; the first `part.dof` are in use."""
+
+REALTIME_METHODS = ("on_enter", "sense", "set_parameters", "control")
+
+ParameterValue = float | int | bool | str | np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """A role that a part plays in an action."""
+
+    name: str
+    kinds: tuple[PartKind, ...]
+    description: str = ""
+    moves: bool = True
+    """Whether the action commands the part (then no other action may), or only reads it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A declared parameter of an action type. Lengths: 1, a number, or "dof" (joints of the first slot)."""
+
+    name: str
+    type: str = "float"  # float, int, bool, text
+    length: int | str = 1
+    """1: a scalar; n > 1: exactly n; "dof": one for each joint of the first slot; "any": at least one."""
+    unit: str = ""
+    default: float | int | bool | str | tuple[float, ...] | None = None
+    """None: must be given, unless `optional`."""
+    optional: bool = False
+    """May be left out without a default; then `prepare_parameters` does not find it in its mapping."""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    """Of a text parameter: the valid values."""
+    description: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateVariable:
+    """A named number of a running action that conditions and users can read."""
+
+    name: str
+    type: str = "float"  # float, int, bool
+    unit: str = ""
+    description: str = ""
+
+
+class Part(Protocol):
+    """What `create` and `prepare_parameters` may ask of a part: joints, limits, kinematics, state."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> PartKind: ...
+    @property
+    def dof(self) -> int: ...
+    @property
+    def joint_names(self) -> Sequence[str]: ...
+    @property
+    def record(self) -> np.record:
+        """A copy of the part's record (`layout.part_dtype`): limits and chain, and the state last seen."""
+        ...
+
+
+class ActionType:
+    """Base of all action types. See the module's text for who calls what, when."""
+
+    name: ClassVar[str]
+    slots: ClassVar[tuple[Slot, ...]]
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    state_variables: ClassVar[tuple[StateVariable, ...]] = ()
+    signals: ClassVar[tuple[str, ...]] = ()
+    Params: ClassVar[Mapping[str, Any]] = {}
+    """Fields of the parameter record: name → float, int, bool, (float, n) or a record type.
+    Empty: one field for each declared parameter (not text), with the same name."""
+    State: ClassVar[Mapping[str, Any]] = {}
+    """Fields of the state record behind signals and state variables, in the same notation."""
+
+    parts: Mapping[str, Part]
+
+    @classmethod
+    def create(cls, parts: Mapping[str, Part]) -> ActionType:
+        """Make the object for these parts (slot name → part). Refuse by raising DefinitionError."""
+        return cls(parts)
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self.parts = parts
+
+    def prepare_parameters(self, values: Mapping[str, ParameterValue], params: np.record) -> None:
+        """Fill the parameter record from checked values (types, lengths, units, ranges hold already).
+
+        Args:
+            values: parameter name → float, int, bool, str, or float array of shape (n,).
+            params: the zeroed record to fill, of `parameter_dtype(type(self))`.
+
+        Raises:
+            DefinitionError: the values do not fit together, or not to the parts.
+        """
+        for name, value in values.items():
+            if isinstance(value, str):
+                raise DefinitionError(
+                    f"action type {self.name!r} declares the text parameter {name!r} but does not prepare it",
+                    hint="Override prepare_parameters and turn the text into numbers",
+                )
+            if isinstance(value, np.ndarray):
+                params[name][: len(value)] = value
+            else:
+                params[name] = value
+
+
+def _field(owner: str, name: str, spec: Any) -> tuple:
+    if isinstance(spec, tuple):
+        element, *shape = spec
+        base = _field(owner, name, element)[1]
+        return (name, base, tuple(int(n) for n in shape))
+    if isinstance(spec, np.dtype):
+        return (name, spec)
+    if spec in (float, bool):
+        return (name, "f8")
+    if spec is int:
+        return (name, "i8")
+    raise DefinitionError(
+        f"{owner}, field {name!r}", expected="float, int, bool, (float, n) or a record type", got=repr(spec)
+    )
+
+
+def parameter_dtype(action_type: type[ActionType]) -> np.dtype:
+    """The record type of an action type's parameters."""
+    spec: Mapping[str, Any] = action_type.Params
+    if not spec:
+        spec = {}
+        for p in action_type.parameters:
+            if p.type == "text":
+                continue
+            element = int if p.type == "int" else float
+            spec[p.name] = (element, PER_JOINT) if p.length == "dof" else (element, p.length) if p.length != 1 else element
+    fields = [_field(f"{action_type.__name__}.Params", n, s) for n, s in spec.items()]
+    return record(fields or [("unused", "f8")])
+
+
+def state_dtype(action_type: type[ActionType]) -> np.dtype:
+    """The record type of an action type's state: signals, state variables, then its own fields."""
+    fields: list[tuple] = [(n, "f8") for n in action_type.signals]
+    fields += [(v.name, "f8") for v in action_type.state_variables]
+    fields += [_field(f"{action_type.__name__}.State", n, s) for n, s in action_type.State.items()]
+    names = [f[0] for f in fields]
+    for name in names:
+        if names.count(name) > 1:
+            raise DefinitionError(f"action type {action_type.__name__}: the state field {name!r} is declared twice")
+    return record(fields or [("unused", "f8")])

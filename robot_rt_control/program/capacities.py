@@ -1,0 +1,40 @@
+"""Capacities: how many of each thing fit. All memory of the loop is laid out from these, once.
+
+The same table stands in docs/semantics.md. Whoever exceeds one gets a CapacityError that names it.
+"""
+
+MAX_PARTS = 64
+MAX_JOINTS = 16
+"""Joints in one part."""
+MAX_CHANNELS = 16
+"""Inputs and outputs of one io part."""
+MAX_DEVICES = 16
+MAX_DEVICE_INTERFACES = 2048
+"""State interfaces, and command interfaces, of one device."""
+MAX_INTERFACE_LINKS = 8192
+"""Connections between device interfaces and fields of parts, in each direction."""
+
+MAX_SESSIONS = 64
+MAX_ACTIONS = 1024
+MAX_ACTION_SLOTS = 4
+"""Slots (parts) of one action."""
+MAX_ACTION_TYPES = 256
+MAX_REACTIONS = 16384
+MAX_INSTRUCTIONS = 131072
+"""Instructions of all conditions together."""
+MAX_CONDITION_DEPTH = 32
+MAX_CAPTURES = 8
+"""State variables that one event carries."""
+PARAMETER_ARENA_BYTES = 1 << 24
+STATE_ARENA_BYTES = 1 << 23
+
+COMMAND_RING_ENTRIES = 1024
+COMMANDS_PER_TICK = 16
+"""Transactions taken from the command ring in one tick."""
+MAX_SCHEDULED_COMMANDS = 64
+"""Commands waiting for their target tick."""
+MAX_ACTIONS_PER_COMMAND = 8
+EVENT_RING_ENTRIES = 8192
+MAX_NAME_LENGTH = 128
+MAX_CONDITION_LENGTH = 4096
+HISTOGRAM_BINS = 512

@@ -1,0 +1,469 @@
+"""The layout of all memory that the loop touches, as NumPy record types.
+
+Two blocks: the *world* (private memory of the executor: everything that the tick reads and writes)
+and the *channel* (shared memory between executor and control server). Each is one record, so that
+a compiled function takes one pointer, and one digest says whether two processes agree.
+
+A state variable is a float64 somewhere in the world; its *offset* in bytes from the world's start is
+what conditions and events refer to. Unknown is NaN. Booleans are 0.0 and 1.0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from robot_rt_control.program import capacities as c
+
+
+def record(fields: list[tuple]) -> np.dtype:
+    """An aligned record type whose elements are np.record, also where it is nested in another one."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+per_joint = ("f8", (c.MAX_JOINTS,))
+
+
+def _joints(*names: str) -> list[tuple]:
+    return [(name, "f8", (c.MAX_JOINTS,)) for name in names]
+
+
+# --- robot model -------------------------------------------------------------------------------
+
+chain_dtype = record(
+    [
+        ("n_joints", "i8"),
+        ("joint_type", "i8", (c.MAX_JOINTS,)),  # 0 revolute or continuous, 1 prismatic
+        ("origin", "f8", (c.MAX_JOINTS, 3, 4)),  # X_PJ: joint frame in the previous joint's frame, at q = 0
+        ("axis", "f8", (c.MAX_JOINTS, 3)),  # unit vector, in the joint frame
+        ("tool", "f8", (3, 4)),  # X_JT: tool frame in the last joint's frame
+        ("base", "f8", (3, 4)),  # X_WB: the part's base frame in the world frame
+        ("mass", "f8", (c.MAX_JOINTS,)),  # [kg] of everything rigidly behind joint j, before joint j+1
+        ("center_of_mass", "f8", (c.MAX_JOINTS, 3)),  # [m] in the joint frame
+        ("inertia", "f8", (c.MAX_JOINTS, 3, 3)),  # [kg m^2] about the center of mass, joint frame axes
+        ("gravity", "f8", (3,)),  # [m/s^2] in the world frame
+    ]
+)
+"""A serial chain from a part's base to its tool, fixed joints merged in."""
+
+# --- parts -------------------------------------------------------------------------------------
+
+part_dtype = record(
+    [
+        ("dof", "i8"),
+        ("dt", "f8"),  # [s] period, scaled by the speed override: the only time that actions see
+        # measured, this tick; NaN where the device's data is missing or too old
+        *_joints("position", "velocity", "effort"),  # [rad, rad/s, Nm] or [m, m/s, N]
+        # the last command that left, after the limits; always finite
+        *_joints("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
+        ("tool_position", "f8", (3,)),  # p_WT [m]
+        ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
+        ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
+        ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
+        ("distance", "f8"),  # [m]
+        ("inputs", "f8", (c.MAX_CHANNELS,)),
+        ("outputs", "f8", (c.MAX_CHANNELS,)),
+        ("age", "f8"),  # [ticks] since the device's data was taken
+        ("at_rest", "f8"),
+        ("operational_state", "f8"),  # OperationalState
+        # written by control(): the mode, and the array of that mode
+        ("command_mode", "i8"),
+        *_joints("position_command", "velocity_command", "effort_command"),
+        ("output_command", "f8", (c.MAX_CHANNELS,)),
+        # application limits: what an action plans with
+        *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
+        *_joints("effort_limit"),
+        ("chain", chain_dtype),
+    ]
+)
+"""What an action sees of a part, in each slot. Refreshed each tick; only the command fields may be written."""
+
+COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effort_command", "output_command")
+"""The fields of a part that an action's code may write."""
+
+MEASURED_BYTES = part_dtype.fields["command_mode"][1]  # type: ignore[index]
+"""A part's first bytes: everything that is measured or commanded, copied into each snapshot."""
+
+limits_dtype = record(
+    [
+        *_joints("position_lower", "position_upper", "velocity", "acceleration", "effort", "effort_rate"),
+        ("position_tolerance", "f8"),  # measured position may pass the limit by so much [rad or m]
+        ("velocity_tolerance", "f8"),  # measured velocity may pass the limit by this factor
+        ("supported_modes", "i8"),  # bit (1 << CommandMode)
+    ]
+)
+"""System limits of one part, out of the reach of action code."""
+
+part_runtime_dtype = record(
+    [
+        ("kind", "i8"),
+        ("device", "i8"),
+        ("active_action", "i8"),  # action slot, -1: none, the loop itself brings the part to rest and holds it
+        ("state", "i8"),  # OperationalState
+        ("fault", "i8"),  # FaultReason
+        ("fault_joint", "i8"),
+        ("claimed_tick", "i8"),  # the last tick in which a switch claimed the part
+        ("last_mode", "i8"),
+        ("written", "i8"),  # an action wrote its command in this tick
+    ]
+)
+
+# --- hardware ----------------------------------------------------------------------------------
+
+device_image_dtype = record(
+    [
+        ("magic", "u8"),
+        ("layout", "u8"),
+        ("epoch", "i8"),  # a restarted driver takes a new one
+        ("driver_pid", "i8"),
+        ("n_state", "i8"),
+        ("n_command", "i8"),
+        ("state_sequence", "i8"),  # odd while the driver writes
+        ("state_cycle", "i8"),  # counts the driver's reads
+        ("state_error", "i8"),  # non-zero: the device reports an error
+        ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("command_sequence", "i8"),  # odd while the loop writes
+        ("command_cycle", "i8"),  # counts the loop's writes: the driver's watch on the executor
+        ("command_enable", "i8"),
+        ("command_mode", "i8", (c.MAX_PARTS,)),  # CommandMode of each part
+        ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
+    ]
+)
+"""The process image of one device: shared with its driver process, or private when the driver is in-process."""
+
+device_dtype = record(
+    [
+        ("plugin", "i8"),  # 0 process image, 1 mock (computed in the tick)
+        ("image", "i8"),  # address of the device_image, 0: not attached
+        ("n_state", "i8"),
+        ("n_command", "i8"),
+        ("last_cycle", "i8"),
+        ("age", "i8"),  # [ticks]
+        ("max_age", "i8"),  # [ticks]
+        ("enabled", "i8"),
+        ("faulted", "i8"),
+        ("time_constant", "f8"),  # [s] of mock's first-order dynamics, 0: ideal
+        ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("mock_source", "i8", (c.MAX_DEVICE_INTERFACES,)),  # mock: how each state follows from the commands
+    ]
+)
+
+link_dtype = record([("device", "i8"), ("interface", "i8"), ("offset", "i8")])
+"""A device interface and the float64 of the world that it fills, or is filled from."""
+
+# --- program tables ----------------------------------------------------------------------------
+
+instruction_dtype = record(
+    [
+        ("operator", "i4"),
+        ("left", "i4"),  # offset of a state variable
+        ("right", "i4"),  # offset of a state variable
+        ("reserved", "i4"),
+        ("constant", "f8"),
+        ("tolerance", "f8"),
+    ]
+)
+
+reaction_dtype = record(
+    [
+        ("identity", "i8"),  # never used again
+        ("first_instruction", "i4"),
+        ("n_instructions", "i4"),
+        ("owner", "i4"),  # action slot, -1: free-standing
+        ("session", "i4"),
+        ("start_action", "i4"),  # action slot, -1: none
+        ("flags", "i4"),  # ReactionFlag
+        ("signal_action", "i4"),  # action slot, -1: none
+        ("signal", "i4"),  # index among that action's signals
+        ("runtime_slot", "i4"),  # where its memory lives; stays when tables are exchanged
+        ("n_captures", "i4"),
+        ("captures", "i4", (c.MAX_CAPTURES,)),  # offsets of state variables
+    ]
+)
+
+action_dtype = record(
+    [
+        ("identity", "i8"),  # never used again; 0: slot is free
+        ("session", "i4"),
+        ("rank", "i4"),  # global order: sessions by age, then actions as defined
+        ("type", "i4"),  # index into the table of action types
+        ("n_parts", "i4"),
+        ("parts", "i4", (c.MAX_ACTION_SLOTS,)),
+        ("parameter_offset", "i8"),  # in the parameter arena
+        ("parameter_size", "i8"),
+        ("parameter_version", "i8"),  # changes when new parameters are set on an active action
+        ("state_offset", "i8"),  # in the state arena
+        ("state_size", "i8"),
+        ("n_signals", "i4"),  # float64 each, at the start of the state record
+        ("n_variables", "i4"),  # float64 each, behind the signals
+        ("first_reaction", "i4"),
+        ("n_reactions", "i4"),
+    ]
+)
+
+type_dtype = record(
+    [
+        ("key", "S64"),  # names the native code in the cache; hexadecimal digest
+        # addresses in the executor; the executor fills them in, 0: the type has no such function
+        ("on_enter", "i8"),
+        ("sense", "i8"),
+        ("set_parameters", "i8"),
+        ("control", "i8"),
+    ]
+)
+
+session_dtype = record([("identity", "i8"), ("rank", "i4"), ("reserved", "i4")])
+
+tables_dtype = record(
+    [
+        ("version", "i8"),
+        ("n_types", "i8"),
+        ("n_sessions", "i8"),
+        ("n_actions", "i8"),  # slots up to this number may be in use
+        ("n_reactions", "i8"),
+        ("n_free_reactions", "i8"),  # the first ones are free-standing, the older session first
+        ("n_instructions", "i8"),
+        ("default_action", "i4", (c.MAX_PARTS,)),  # action slot, -1: the loop's own braking and holding
+        ("safety_action", "i4", (c.MAX_PARTS,)),
+        ("types", type_dtype, (c.MAX_ACTION_TYPES,)),
+        ("sessions", session_dtype, (c.MAX_SESSIONS,)),
+        ("actions", action_dtype, (c.MAX_ACTIONS,)),
+        ("reactions", reaction_dtype, (c.MAX_REACTIONS,)),
+        ("instructions", instruction_dtype, (c.MAX_INSTRUCTIONS,)),
+    ]
+)
+"""Everything defined: immutable for the tick, exchanged as a whole at a tick boundary."""
+
+action_runtime_dtype = record(
+    [
+        ("identity", "i8"),  # of the action whose activation this is
+        ("active", "i8"),
+        ("entering", "i8"),  # on_enter has yet to run
+        ("activation", "i8"),  # counts activations, never reset
+        ("start_tick", "i8"),
+        ("judged_from", "i8"),  # its reactions are judged from this tick
+        ("parameter_version", "i8"),
+        ("status", "i8"),
+    ]
+)
+
+reaction_runtime_dtype = record(
+    [
+        ("identity", "i8"),
+        ("activation", "i8"),  # the owner's activation that memory and count belong to
+        ("memory", "i8"),  # last known value of the condition
+        ("fired", "i8"),  # count in this activation
+    ]
+)
+
+command_dtype = record(
+    [
+        ("command", "i8"),  # Command
+        ("transaction", "i8"),  # comes back in the event that answers
+        ("target_tick", "i8"),  # 0: the next tick
+        ("session", "i8"),  # identity of the session
+        ("part", "i8"),
+        ("signal", "i8"),
+        ("value", "f8"),
+        ("n_actions", "i8"),
+        ("actions", "i4", (c.MAX_ACTIONS_PER_COMMAND,)),  # action slots
+        ("identities", "i8", (c.MAX_ACTIONS_PER_COMMAND,)),  # of those actions: a stale slot is refused
+    ]
+)
+
+event_dtype = record(
+    [
+        ("kind", "i4"),  # EventKind
+        ("reason", "i4"),  # Refusal, StopCause or FaultReason, by kind
+        ("tick", "i8"),
+        ("time_ns", "i8"),  # start of the tick: CLOCK_MONOTONIC, or simulated time
+        ("transaction", "i8"),
+        ("session", "i8"),  # identity
+        ("reaction", "i8"),  # identity
+        ("previous_action", "i8"),  # identity
+        ("current_action", "i8"),  # identity
+        ("part", "i4"),
+        ("joint", "i4"),
+        ("status", "i8"),
+        ("n_values", "i8"),
+        ("values", "f8", (c.MAX_CAPTURES,)),
+    ]
+)
+
+# --- the world ---------------------------------------------------------------------------------
+
+world_dtype = record(
+    [
+        # system state variables: float64, so that conditions can read them
+        ("time", "f8"),  # [s] since the first tick, in ticks times the period
+        ("speed", "f8"),  # speed override, 0 to 1
+        ("tick", "i8"),
+        ("now_ns", "i8"),  # set by the loop before each tick
+        ("period", "f8"),  # [s]
+        ("n_parts", "i8"),
+        ("n_devices", "i8"),
+        ("n_reads", "i8"),
+        ("n_writes", "i8"),
+        ("server_lost", "i8"),  # set by the loop; the tick acts on it once and clears it
+        ("active_tables", "i8"),
+        ("pending_tables", "i8"),  # 1: the inactive tables are complete; the tick takes them and writes 0
+        ("next_activation", "i8"),
+        ("n_active", "i8"),
+        ("n_scheduled", "i8"),
+        ("events_lost", "i8"),
+        ("parts", part_dtype, (c.MAX_PARTS,)),
+        ("parts_runtime", part_runtime_dtype, (c.MAX_PARTS,)),
+        ("limits", limits_dtype, (c.MAX_PARTS,)),
+        ("devices", device_dtype, (c.MAX_DEVICES,)),
+        ("reads", link_dtype, (c.MAX_INTERFACE_LINKS,)),
+        ("writes", link_dtype, (c.MAX_INTERFACE_LINKS,)),
+        ("active", "i4", (c.MAX_PARTS,)),  # active action slots, sorted by rank
+        ("firings", "i4", (c.MAX_REACTIONS,)),  # scratch of the react step
+        ("stack", "i1", (c.MAX_CONDITION_DEPTH,)),  # scratch of a condition's evaluation
+        ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
+        ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),
+        ("reactions_runtime", reaction_runtime_dtype, (c.MAX_REACTIONS,)),
+        ("tables", tables_dtype, (2,)),
+        ("parameter_arena", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),
+        ("state_arena", "f8", (c.STATE_ARENA_BYTES // 8,)),
+    ]
+)
+
+# --- the channel -------------------------------------------------------------------------------
+
+
+def _ring(entry: np.dtype, entries: int) -> np.dtype:
+    """Single producer, single consumer; head and tail count for ever and live on their own cache lines."""
+    return record(
+        [
+            ("head", "i8"),  # next to write
+            ("head_padding", "i8", (15,)),
+            ("tail", "i8"),  # next to read
+            ("tail_padding", "i8", (15,)),
+            ("entries", entry, (entries,)),
+        ]
+    )
+
+
+command_ring_dtype = _ring(command_dtype, c.COMMAND_RING_ENTRIES)
+event_ring_dtype = _ring(event_dtype, c.EVENT_RING_ENTRIES)
+
+snapshot_part_dtype = record([("measured", "f8", (MEASURED_BYTES // 8,)), ("active_action", "i8"), ("fault", "i8")])
+
+snapshot_dtype = record(
+    [
+        ("sequence", "i8"),  # odd while the loop writes
+        ("tick", "i8"),
+        ("time_ns", "i8"),
+        ("time", "f8"),
+        ("speed", "f8"),
+        ("n_active", "i8"),
+        ("active", "i4", (c.MAX_PARTS,)),
+        ("active_since", "i8", (c.MAX_PARTS,)),  # tick in which the active action started
+        ("parts", snapshot_part_dtype, (c.MAX_PARTS,)),
+    ]
+)
+
+timing_dtype = record(
+    [
+        ("ticks", "i8"),
+        ("deadline_misses", "i8"),
+        ("max_compute_ns", "i8"),
+        ("max_lateness_ns", "i8"),
+        # bins of a quarter octave: bin = 4 * log2(nanoseconds), see realtime/histogram.py
+        ("compute", "i8", (c.HISTOGRAM_BINS,)),
+        ("lateness", "i8", (c.HISTOGRAM_BINS,)),
+    ]
+)
+
+blob_dtype = record([("offset", "i8"), ("size", "i8")])
+
+staging_dtype = record(
+    [
+        ("request", "i8"),  # counts requests; the server writes it last
+        ("answer", "i8"),  # the request that was answered; the executor writes it last
+        ("accepted", "i8"),
+        ("reason", "S512"),  # UTF-8, why not
+        ("n_blobs", "i8"),
+        ("blobs", blob_dtype, (c.MAX_ACTIONS,)),  # regions of `parameters` that are new
+        ("tables", tables_dtype),
+        ("parameters", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),  # same offsets as the parameter arena
+    ]
+)
+"""Where the server puts new tables; the executor copies and checks them before the loop sees them."""
+
+CHANNEL_MAGIC = 0x5254434F4E54524C  # "RTCONTRL"
+IMAGE_MAGIC = 0x5254494D41474531  # "RTIMAGE1"
+
+channel_dtype = record(
+    [
+        ("magic", "u8"),
+        ("layout", "u8"),
+        ("workcell", "u8"),  # digest of the workcell: both sides must have read the same
+        ("epoch", "i8"),  # a restarted executor takes a new one
+        ("executor_pid", "i8"),
+        ("executor_start", "i8"),  # the process's start time: a pid alone may be used again
+        ("server_pid", "i8"),
+        ("server_start", "i8"),
+        ("server_epoch", "i8"),  # counts attachments
+        ("closing", "i8"),
+        ("period_ns", "i8"),
+        ("loop_beat", "i8"),  # the loop, each tick
+        ("executor_beat", "i8"),  # the executor's Python side
+        ("server_native_beat", "i8"),  # a server thread without the GIL
+        ("server_python_beat", "i8"),
+        ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
+        ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
+        ("commands", command_ring_dtype),
+        ("events", event_ring_dtype),
+        ("snapshot", snapshot_dtype),
+        ("timing", timing_dtype),
+        ("staging", staging_dtype),
+    ]
+)
+
+
+def _describe(dtype: np.dtype) -> str:
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return f"{_describe(base)}{shape}"
+    if dtype.names is not None and dtype.fields is not None:
+        inner = ",".join(f"{n}@{dtype.fields[n][1]}:{_describe(dtype.fields[n][0])}" for n in dtype.names)
+        return f"{{{inner}}}{dtype.itemsize}"
+    return dtype.str
+
+
+def layout_digest(*dtypes: np.dtype) -> int:
+    """63 bits that differ whenever one of the layouts does."""
+    text = ";".join(_describe(d) for d in dtypes)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
+
+
+CHANNEL_LAYOUT = layout_digest(channel_dtype, world_dtype)
+IMAGE_LAYOUT = layout_digest(device_image_dtype)
+
+
+def offset_of(dtype: np.dtype, *path: str | int) -> int:
+    """Byte offset of a field: `offset_of(world_dtype, "parts", 2, "position", 0)`.
+
+    Raises:
+        KeyError, IndexError: the path does not exist.
+    """
+    offset = 0
+    for step in path:
+        if isinstance(step, str):
+            if dtype.fields is None:
+                raise KeyError(f"{step!r}: not a record")
+            dtype, inner = dtype.fields[step][:2]
+            offset += inner
+        else:
+            if dtype.subdtype is None:
+                raise IndexError(f"[{step}]: not an array")
+            base, shape = dtype.subdtype
+            if not 0 <= step < shape[0]:
+                raise IndexError(f"[{step}]: the array has {shape[0]} elements")
+            dtype = np.dtype((base, shape[1:])) if len(shape) > 1 else base
+            offset += step * dtype.itemsize
+    return offset

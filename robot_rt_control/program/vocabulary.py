@@ -1,0 +1,165 @@
+"""Numbers that tables, rings and records use for the words of the vocabulary.
+
+Plain integers in enums: the compiled tick reads them as constants, people read their names.
+"""
+
+from enum import IntEnum, IntFlag
+
+
+class PartKind(IntEnum):
+    ARM = 1
+    GRIPPER = 2
+    FORCE_TORQUE_SENSOR = 3
+    RANGEFINDER = 4
+    IO = 5
+    BASE = 6
+
+
+class CommandMode(IntEnum):
+    """Which command interface an action writes for a part."""
+
+    NONE = 0
+    POSITION = 1
+    VELOCITY = 2
+    EFFORT = 3
+
+
+class OperationalState(IntEnum):
+    DISABLED = 0
+    ENABLED = 1
+    FAULTED = 2
+
+
+class FaultReason(IntEnum):
+    NONE = 0
+    NON_FINITE_COMMAND = 1
+    UNSUPPORTED_COMMAND_MODE = 2
+    POSITION_LIMIT = 3
+    """The measured position left its range."""
+    VELOCITY_LIMIT = 4
+    """The measured velocity exceeded the system limit."""
+    STALE_HARDWARE = 5
+    """The device's state is older than its max_age_ticks."""
+    HARDWARE_ERROR = 6
+    DEADLINE_MISSED = 7
+
+
+class Status(IntEnum):
+    """What a real-time function returns. User code may return any positive number as its failure."""
+
+    OK = 0
+    BOUNDS = -1
+    """An index was out of range (found by the bounds check)."""
+    NO_CODE = -2
+    PLANNING_FAILED = -3
+    """A motion could not be planned from the present state."""
+    START_TOO_FAR = -4
+    """The robot is too far from where the motion begins."""
+    SINGULAR = -5
+
+
+class Operator(IntEnum):
+    """Instructions of a condition's postfix program. Leaves push, the others take from the stack."""
+
+    CONSTANT = 0
+    """Push `constant`: 0 false, 1 true, NaN unknown."""
+    TRUTH = 1
+    """Push whether variable `left` is non-zero."""
+    IS_UNKNOWN = 2
+    LESS_CONSTANT = 3
+    """Variable `left` against `constant`; the same for the next five."""
+    LESS_EQUAL_CONSTANT = 4
+    GREATER_CONSTANT = 5
+    GREATER_EQUAL_CONSTANT = 6
+    EQUAL_CONSTANT = 7
+    NOT_EQUAL_CONSTANT = 8
+    LESS = 9
+    """Variable `left` against variable `right`; the same for the next five."""
+    LESS_EQUAL = 10
+    GREATER = 11
+    GREATER_EQUAL = 12
+    EQUAL = 13
+    NOT_EQUAL = 14
+    APPROX_CONSTANT = 15
+    """|variable `left` - `constant`| <= `tolerance`."""
+    APPROX = 16
+    """|variable `left` - variable `right`| <= `tolerance`."""
+    AND = 17
+    OR = 18
+    NOT = 19
+
+
+class ReactionFlag(IntFlag):
+    FIRE_ONCE = 1
+    STOP = 2
+    """Stop the owner (or, free-standing, everything of the session): its parts take their default action."""
+    EVENT = 4
+    KEEP_OWNER = 8
+    """The started action uses other parts; the owner goes on beside it."""
+
+
+class Command(IntEnum):
+    """One transaction of the command ring, from the server to the loop."""
+
+    START = 1
+    STOP = 2
+    """Stop the named actions; their parts take their default action."""
+    STOP_SESSION = 3
+    """Stop every action of the session; default actions."""
+    END_SESSION = 4
+    """Stop every action of the session; safety actions."""
+    SIGNAL = 5
+    SET_SPEED = 6
+    ENABLE = 7
+    """Enable the motion of part `part`, or of every part with part = -1."""
+    DISABLE = 8
+    CLEAR_FAULTS = 9
+    SERVER_LOST = 10
+    """Every session has lost its server: safety actions everywhere."""
+
+
+class EventKind(IntEnum):
+    COMMAND_DONE = 1
+    COMMAND_REFUSED = 2
+    TABLES_INSTALLED = 3
+    ACTION_STARTED = 4
+    ACTION_STOPPED = 5
+    REACTION_FIRED = 6
+    SWITCH_DROPPED = 7
+    """A reaction fired, but an earlier one of the same tick had claimed one of its parts."""
+    ACTION_FAILED = 8
+    PART_FAULTED = 9
+    PART_ENABLED = 10
+    PART_DISABLED = 11
+    SERVER_LOST = 12
+    SIGNAL_DROPPED = 13
+    """A signal was raised to an action that is not active."""
+
+
+class Refusal(IntEnum):
+    """Why the loop refused a command, or dropped a switch."""
+
+    NONE = 0
+    UNKNOWN_ACTION = 1
+    OTHER_SESSION = 2
+    PARTS_OVERLAP = 3
+    PART_NOT_ENABLED = 4
+    UNKNOWN_PART = 5
+    TOO_MANY_SCHEDULED = 6
+    TARGET_TICK_PASSED = 7
+    MALFORMED = 8
+    STILL_FAULTED = 9
+
+
+class StopCause(IntEnum):
+    """Why an action ended."""
+
+    COMMAND = 1
+    REACTION = 2
+    FAILURE = 3
+    SESSION_END = 4
+    SERVER_LOST = 5
+    PART_FAULT = 6
+    REMOVED = 7
+    DISPLACED = 8
+    """A newly started action took its parts."""
