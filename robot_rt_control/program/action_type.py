@@ -53,7 +53,8 @@ class Slot:
     kinds: tuple[PartKind, ...]
     description: str = ""
     moves: bool = True
-    """Whether the action commands the part (then no other action may), or only reads it."""
+    """Whether the action commands the part (then no other action may), or only reads it.
+    Slots that are only read come behind those that move."""
 
 
 @dataclass(frozen=True, kw_only=True)

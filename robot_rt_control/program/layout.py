@@ -105,7 +105,7 @@ part_runtime_dtype = record(
         ("fault_joint", "i8"),
         ("claimed_tick", "i8"),  # the last tick in which a switch claimed the part
         ("last_mode", "i8"),
-        ("written", "i8"),  # an action wrote its command in this tick
+        ("written", "i8"),  # its command leaves in this tick
     ]
 )
 
@@ -150,7 +150,7 @@ device_dtype = record(
     ]
 )
 
-link_dtype = record([("device", "i8"), ("interface", "i8"), ("offset", "i8")])
+link_dtype = record([("device", "i8"), ("interface", "i8"), ("part", "i8"), ("offset", "i8")])
 """A device interface and the float64 of the world that it fills, or is filled from."""
 
 # --- program tables ----------------------------------------------------------------------------
@@ -189,11 +189,10 @@ action_dtype = record(
         ("session", "i4"),
         ("rank", "i4"),  # global order: sessions by age, then actions as defined
         ("type", "i4"),  # index into the table of action types
-        ("n_parts", "i4"),
-        ("parts", "i4", (c.MAX_ACTION_SLOTS,)),
+        ("n_parts", "i4"),  # parts that it moves, and so claims
+        ("parts", "i4", (c.MAX_ACTION_SLOTS,)),  # part of each slot; those that are only read come last
         ("parameter_offset", "i8"),  # in the parameter arena
         ("parameter_size", "i8"),
-        ("parameter_version", "i8"),  # changes when new parameters are set on an active action
         ("state_offset", "i8"),  # in the state arena
         ("state_size", "i8"),
         ("n_signals", "i4"),  # float64 each, at the start of the state record
@@ -244,7 +243,7 @@ action_runtime_dtype = record(
         ("activation", "i8"),  # counts activations, never reset
         ("start_tick", "i8"),
         ("judged_from", "i8"),  # its reactions are judged from this tick
-        ("parameter_version", "i8"),
+        ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
     ]
 )
@@ -309,6 +308,8 @@ world_dtype = record(
         ("server_lost", "i8"),  # set by the loop; the tick acts on it once and clears it
         ("active_tables", "i8"),
         ("pending_tables", "i8"),  # 1: the inactive tables are complete; the tick takes them and writes 0
+        ("pending_image", "i8"),  # address of a device image to attach, 0: none; the tick takes it and writes 0
+        ("pending_device", "i8"),  # the device that it belongs to
         ("next_activation", "i8"),
         ("n_active", "i8"),
         ("n_scheduled", "i8"),
@@ -321,7 +322,7 @@ world_dtype = record(
         ("writes", link_dtype, (c.MAX_INTERFACE_LINKS,)),
         ("active", "i4", (c.MAX_PARTS,)),  # active action slots, sorted by rank
         ("firings", "i4", (c.MAX_REACTIONS,)),  # scratch of the react step
-        ("stack", "i1", (c.MAX_CONDITION_DEPTH,)),  # scratch of a condition's evaluation
+        ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they may not start anything
         ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
         ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),
         ("reactions_runtime", reaction_runtime_dtype, (c.MAX_REACTIONS,)),
@@ -359,8 +360,9 @@ snapshot_dtype = record(
         ("time_ns", "i8"),
         ("time", "f8"),
         ("speed", "f8"),
+        ("events_lost", "i8"),
         ("n_active", "i8"),
-        ("active", "i4", (c.MAX_PARTS,)),
+        ("active", "i8", (c.MAX_PARTS,)),  # identities of the active actions, in global order
         ("active_since", "i8", (c.MAX_PARTS,)),  # tick in which the active action started
         ("parts", snapshot_part_dtype, (c.MAX_PARTS,)),
     ]

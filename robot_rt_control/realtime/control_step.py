@@ -1,0 +1,48 @@
+"""Step 5: set_parameters, then control, of every active action."""
+
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.vocabulary import CommandMode, Status
+from robot_rt_control.realtime.activation import call, fail_activation, sense_new
+
+_OK = int(Status.OK)
+_NO_MODE = int(CommandMode.NONE)
+
+
+@realtime
+def _prepare_commands(w, slot):
+    """Joints that the action does not write hold; a part that it does not command at all is brought to rest."""
+    a = w.tables[w.active_tables].actions[slot]
+    for s in range(a.n_parts):
+        part = w.parts[a.parts[s]]
+        part.command_mode = _NO_MODE
+        for j in range(part.dof):
+            part.position_command[j] = part.commanded_position[j]
+            part.velocity_command[j] = 0.0
+            part.effort_command[j] = 0.0
+
+
+@realtime
+def control(w, ch):
+    """Run every active action's set_parameters and control once; where one fails, also what takes its place."""
+    k = 0
+    while k < w.n_active:
+        slot = w.active[k]
+        rt = w.actions_runtime[slot]
+        if rt.controlled_tick == w.tick:
+            k += 1
+            continue
+        rt.controlled_tick = w.tick
+        _prepare_commands(w, slot)
+        t = w.tables[w.active_tables]
+        a = t.actions[slot]
+        code = t.types[a.type]
+        status = call(w, slot, code.set_parameters)
+        if status == _OK:
+            status = call(w, slot, code.control)
+        first = a.state_offset // 8
+        for i in range(first, first + a.n_signals):
+            w.state_arena[i] = 0.0
+        if status != _OK:
+            fail_activation(w, ch, slot, status)
+            sense_new(w, ch)
+            k = 0  # the list has changed; those that ran already are passed over

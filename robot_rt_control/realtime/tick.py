@@ -1,0 +1,32 @@
+"""One tick. The wall-clock loop, the lockstep loop and the tests call this same function.
+
+Nothing in it reads a clock, allocates, raises or touches Python. All of its memory is `w`, a record of
+`layout.world_dtype`, and `ch`, a record of `layout.channel_dtype`.
+"""
+
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.realtime.command_step import take_commands
+from robot_rt_control.realtime.control_step import control
+from robot_rt_control.realtime.install_step import install
+from robot_rt_control.realtime.limit_step import limit
+from robot_rt_control.realtime.react_step import react
+from robot_rt_control.realtime.read_step import read
+from robot_rt_control.realtime.record_step import record
+from robot_rt_control.realtime.sense_step import sense
+from robot_rt_control.realtime.write_step import write
+
+
+@realtime
+def tick(w, ch):
+    """Run one tick. The caller has set `w.now_ns` to the tick's start time."""
+    w.tick += 1
+    w.time = w.tick * w.period
+    install(w, ch)
+    read(w, ch)
+    take_commands(w, ch)
+    sense(w, ch)
+    react(w, ch)
+    control(w, ch)
+    limit(w, ch)
+    write(w)
+    record(w, ch)

@@ -1,0 +1,44 @@
+"""Step 7, write: the parts' last commands into the devices' command images, only where motion is enabled."""
+
+from robot_rt_control.hardware.image import write_command
+from robot_rt_control.program.memory import address_of, load_f8
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.vocabulary import OperationalState
+
+_ENABLED = int(OperationalState.ENABLED)
+
+
+@realtime
+def _is_written(w, p):
+    """Whether the part's command leaves: motion is enabled, or the part is still braking."""
+    if w.parts_runtime[p].state == _ENABLED:
+        return True
+    part = w.parts[p]
+    for j in range(part.dof):
+        if part.commanded_velocity[j] != 0.0:
+            return True
+    return False
+
+
+@realtime
+def write(w):
+    """Write the commands of all parts that may move, then hand each command image over as a whole."""
+    for d in range(w.n_devices):
+        w.devices[d].enabled = 0
+    for p in range(w.n_parts):
+        pr = w.parts_runtime[p]
+        written = _is_written(w, p)
+        pr.written = written
+        if written:
+            dev = w.devices[pr.device]
+            dev.enabled = 1
+            dev.mode[p] = pr.last_mode
+    base = address_of(w)
+    for i in range(w.n_writes):
+        link = w.writes[i]
+        if w.parts_runtime[link.part].written:
+            w.devices[link.device].command[link.interface] = load_f8(base + link.offset)
+    for d in range(w.n_devices):
+        dev = w.devices[d]
+        if dev.image != 0:
+            write_command(dev.image, dev)
