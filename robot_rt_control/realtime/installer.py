@@ -1,0 +1,92 @@
+"""The executor's non-real-time side of an installation: copy, load native code, check, hand over at a tick boundary."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from robot_rt_control.program.atomics import load_acquire, store_release
+from robot_rt_control.program.errors import ChannelError, RobotControlError
+from robot_rt_control.program.layout import offset_of, world_dtype
+from robot_rt_control.realtime.channel import Channel
+from robot_rt_control.realtime.native_loader import NativeLoader
+from robot_rt_control.realtime.table_check import check_new_parameters, check_tables
+
+_PENDING = offset_of(world_dtype, "pending_tables")
+
+
+class Installer:
+    """Takes what the server has staged into the world's inactive tables.
+
+    Args:
+        world: record of `layout.world_dtype`, and its address.
+        ticking: whether another thread runs ticks meanwhile; in lockstep nobody does.
+    """
+
+    def __init__(self, world: np.record, address: int, channel: Channel, loader: NativeLoader, *, ticking: bool) -> None:
+        self._world, self._address, self._channel, self._loader = world, address, channel, loader
+        self._ticking = ticking
+
+    def serve(self) -> bool:
+        """Answer the request that is waiting, if there is one. Returns whether there was one."""
+        if not self._channel.install_requested():
+            return False
+        try:
+            self.install(self._channel.memory.staging)
+        except RobotControlError as error:
+            self._channel.answer_install(False, str(error))
+        else:
+            self._channel.answer_install(True, "")
+        return True
+
+    def install(self, staging: np.record) -> None:
+        """Copy staged tables, fill in the addresses of native code, check everything, and make them pending.
+
+        Raises:
+            DefinitionError: the tables are not valid; nothing has changed.
+            ChannelError: native code is missing or of another layout, or the loop takes no tables.
+        """
+        self._wait_until_taken()
+        w = self._world
+        tables = w.tables[1 - int(w.active_tables)]
+        _copy(tables, staging.tables)
+        if not 0 <= tables.n_types <= len(tables.types):
+            raise ChannelError("program tables refused: n_types", expected=f"at most {len(tables.types)}")
+        for i in range(int(tables.n_types)):
+            entry = tables.types[i]
+            code = self._loader.load(bytes(entry.key).decode())
+            entry.on_enter, entry.sense = code.on_enter, code.sense
+            entry.set_parameters, entry.control = code.set_parameters, code.control
+            self._check_sizes(tables, i, code.params_size, code.state_size)
+        check_tables(tables, n_parts=int(w.n_parts))
+        check_new_parameters(staging, w.tables[int(w.active_tables)])
+        for blob in staging.blobs[: staging.n_blobs]:
+            first, last = int(blob.offset) // 8, (int(blob.offset) + int(blob.size)) // 8
+            w.parameter_arena[first:last] = staging.parameters[first:last]
+        store_release(self._address + _PENDING, 1)
+
+    def _check_sizes(self, tables: np.record, i: int, params_size: int, state_size: int) -> None:
+        actions = tables.actions[: tables.n_actions]
+        mine = actions[(actions["identity"] != 0) & (actions["type"] == i)]
+        if (mine["parameter_size"] != params_size).any() or (mine["state_size"] != state_size).any():
+            raise ChannelError(
+                f"program tables refused: records of action type {i}",
+                expected=f"{params_size} bytes of parameters and {state_size} of state",
+                got="another size",
+                hint="Restart the control server",
+            )
+
+    def _wait_until_taken(self) -> None:
+        """Until the loop has taken the tables before these; in lockstep nobody takes them meanwhile, and these replace them."""
+        deadline = time.monotonic() + 2.0
+        while self._ticking and load_acquire(self._address + _PENDING):
+            if time.monotonic() > deadline:
+                raise ChannelError("the loop took no tables for 2 s", hint="Is the real-time thread running?")
+            time.sleep(0.0002)
+        store_release(self._address + _PENDING, 0)
+
+
+def _copy(target: np.record, source: np.record) -> None:
+    """Copy one record over another of the same type."""
+    np.frombuffer(memoryview(target).cast("B"), np.uint8)[:] = np.frombuffer(memoryview(source).cast("B"), np.uint8)

@@ -1,0 +1,204 @@
+"""Checks of program tables before the loop may see them: every index, offset and region, and every condition's stack.
+
+The tables come from another process. Whatever they hold, the tick must not leave its memory.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from robot_rt_control.program import capacities
+from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.layout import offset_of, part_dtype, world_dtype
+from robot_rt_control.program.vocabulary import Operator
+
+_TIME = offset_of(world_dtype, "time")
+_SPEED = offset_of(world_dtype, "speed")
+_PARTS = offset_of(world_dtype, "parts")
+_STATE = offset_of(world_dtype, "state_arena")
+_PART_END_OF_FLOATS = offset_of(part_dtype, "command_mode")
+
+_BINARY = (Operator.AND, Operator.OR)
+_TWO_VARIABLES = tuple(range(Operator.LESS, Operator.NOT_EQUAL + 1)) + (Operator.APPROX,)
+_NO_VARIABLE = (Operator.CONSTANT, Operator.AND, Operator.OR, Operator.NOT)
+
+
+def _refuse(item: str, expected: str, got: object) -> NoReturn:
+    raise DefinitionError(f"program tables refused: {item}", expected=expected, got=str(got))
+
+
+def _in_range(item: str, values: np.ndarray, low: int, high: int) -> None:
+    """All values in [low, high)."""
+    bad = np.flatnonzero((values < low) | (values >= high))
+    if len(bad):
+        _refuse(f"{item} of entry {bad[0]}", f"at least {low} and below {high}", int(values[bad[0]]))
+
+
+def _disjoint(item: str, offsets: np.ndarray, sizes: np.ndarray) -> None:
+    """No two of the regions [offset, offset + size) share a byte."""
+    order = np.argsort(offsets, kind="stable")
+    ends = (offsets + sizes)[order]
+    bad = np.flatnonzero(offsets[order][1:] < ends[:-1])
+    if len(bad):
+        _refuse(item, "regions that do not overlap", f"two that share offset {int(offsets[order][bad[0] + 1])}")
+
+
+def _regions(item: str, offsets: np.ndarray, sizes: np.ndarray, arena: int) -> None:
+    """Regions are aligned to 8 bytes and lie inside their arena."""
+    _in_range(f"{item} size", sizes, 0, arena + 1)
+    _in_range(f"{item} offset", offsets, 0, arena + 1)
+    if len(offsets) and int((offsets + sizes).max()) > arena:
+        _refuse(item, f"an end within {arena} bytes", int((offsets + sizes).max()))
+    if ((offsets | sizes) & 7).any():
+        _refuse(item, "multiples of 8 bytes", "another number")
+
+
+def _readable(item: str, offsets: np.ndarray, n_parts: int) -> None:
+    """Offsets of state variables: system values, measured values of a part, or the state arena."""
+    offsets = offsets.astype(np.int64)
+    in_part = (offsets >= _PARTS) & (offsets < _PARTS + n_parts * part_dtype.itemsize)
+    in_part &= (offsets - _PARTS) % part_dtype.itemsize < _PART_END_OF_FLOATS
+    in_state = (offsets >= _STATE) & (offsets < _STATE + capacities.STATE_ARENA_BYTES)
+    good = (in_part | in_state | (offsets == _TIME) | (offsets == _SPEED)) & (offsets % 8 == 0)
+    if not good.all():
+        _refuse(item, "the offset of a state variable", int(offsets[~good][0]))
+
+
+def _check_actions(t: np.record, n_parts: int) -> None:
+    actions = t.actions[: t.n_actions]
+    used = actions[actions["identity"] != 0]
+    if len(np.unique(used["identity"])) != len(used):
+        _refuse("action identities", "each once", "one twice")
+    _in_range("session of action", used["session"], 0, int(t.n_sessions))
+    _in_range("type of action", used["type"], 0, int(t.n_types))
+    _in_range("number of parts of action", used["n_parts"], 1, capacities.MAX_ACTION_SLOTS + 1)
+    _in_range("part of action", used["parts"].ravel(), 0, max(n_parts, 1))
+    for s in range(capacities.MAX_ACTION_SLOTS):
+        for u in range(s):
+            twice = (used["parts"][:, s] == used["parts"][:, u]) & (used["n_parts"] > s)
+            if twice.any():
+                _refuse("parts of action", "each part in one slot", f"identity {int(used['identity'][twice][0])}")
+    _regions("parameters", used["parameter_offset"], used["parameter_size"], capacities.PARAMETER_ARENA_BYTES)
+    _regions("state", used["state_offset"], used["state_size"], capacities.STATE_ARENA_BYTES)
+    _disjoint("state", used["state_offset"], used["state_size"])
+    _in_range("number of signals", used["n_signals"], 0, capacities.STATE_ARENA_BYTES)
+    _in_range("number of state variables", used["n_variables"], 0, capacities.STATE_ARENA_BYTES)
+    if (8 * (used["n_signals"] + used["n_variables"]) > used["state_size"]).any():
+        _refuse("state", "room for all signals and state variables", "a smaller record")
+    _in_range("number of reactions of action", used["n_reactions"], 0, int(t.n_reactions) + 1)
+    _in_range("first reaction of action", used["first_reaction"], 0, int(t.n_reactions) + 1)
+    owned = used[used["n_reactions"] > 0]
+    if (owned["first_reaction"] < t.n_free_reactions).any():
+        _refuse("first reaction of action", "behind the free-standing ones", "an earlier one")
+    if len(owned) and int((owned["first_reaction"] + owned["n_reactions"]).max()) > t.n_reactions:
+        _refuse("reactions of action", f"at most {int(t.n_reactions)}", "more")
+
+
+def _check_fallbacks(t: np.record, n_parts: int) -> None:
+    for name in ("default_action", "safety_action"):
+        slots = t[name][:n_parts]
+        _in_range(f"{name} of part", slots, -1, int(t.n_actions))
+        for part, slot in enumerate(slots):
+            if slot < 0:
+                continue
+            a = t.actions[slot]
+            if a.identity == 0 or a.session != 0 or a.n_parts != 1 or a.parts[0] != part:
+                _refuse(f"{name} of part {part}", "an action of session 0 on this part alone", f"action slot {slot}")
+
+
+def _check_reactions(t: np.record, n_parts: int) -> None:
+    r = t.reactions[: t.n_reactions]
+    n_actions = int(t.n_actions)
+    exists = np.append(t.actions["identity"][:n_actions] != 0, False)  # the last one answers for -1
+    session_of = np.append(t.actions["session"][:n_actions], -1)
+    _in_range("session of reaction", r["session"], 0, int(t.n_sessions))
+    for name in ("owner", "start_action", "signal_action"):
+        index = r[name]
+        _in_range(f"{name} of reaction", index, -1, n_actions)
+        named = index >= 0
+        if (named & ~exists[index]).any() or (named & (session_of[index] != r["session"])).any():
+            _refuse(f"{name} of reaction", "an action of the same session", "another one")
+    free = np.arange(len(r)) < t.n_free_reactions
+    if ((r["owner"] < 0) != free).any():
+        _refuse("order of reactions", "the free-standing ones first", "another one")
+    signals = np.append(t.actions["n_signals"][:n_actions], 0)[r["signal_action"]]
+    raises = r["signal_action"] >= 0
+    if (raises & ((r["signal"] < 0) | (r["signal"] >= signals))).any():
+        _refuse("signal of reaction", "a signal of the action", "another number")
+    _in_range("runtime slot of reaction", r["runtime_slot"], 0, capacities.MAX_REACTIONS)
+    if len(np.unique(r["runtime_slot"])) != len(r):
+        _refuse("runtime slots of reactions", "each once", "one twice")
+    _in_range("captures of reaction", r["n_captures"], 0, capacities.MAX_CAPTURES + 1)
+    captured = np.arange(capacities.MAX_CAPTURES) < r["n_captures"][:, None]
+    _readable("captured value of reaction", r["captures"][captured], n_parts)
+
+
+def _check_conditions(t: np.record, n_parts: int) -> None:
+    r = t.reactions[: t.n_reactions]
+    _in_range("instructions of reaction", r["n_instructions"], 1, capacities.MAX_INSTRUCTIONS + 1)
+    ends = np.cumsum(r["n_instructions"], dtype=np.int64)
+    starts = ends - r["n_instructions"]
+    if (r["first_instruction"] != starts).any() or (len(ends) and int(ends[-1]) != t.n_instructions):
+        _refuse("instructions of reaction", "those of all reactions one behind the other", "another place")
+    ins = t.instructions[: t.n_instructions]
+    op = ins["operator"]
+    _in_range("operator of instruction", op, 0, len(Operator))
+    reads = ~np.isin(op, _NO_VARIABLE)
+    _readable("variable of instruction", ins["left"][reads], n_parts)
+    _readable("variable of instruction", ins["right"][np.isin(op, _TWO_VARIABLES)], n_parts)
+    # Depth of the stack behind each instruction, counted from the start of its own reaction.
+    binary, unary = np.isin(op, _BINARY), op == Operator.NOT
+    delta = np.where(binary, -1, np.where(unary, 0, 1))
+    total = np.concatenate([[0], np.cumsum(delta)])
+    before = total[:-1] - np.repeat(total[starts], r["n_instructions"])
+    needed = np.where(binary, 2, np.where(unary, 1, 0))
+    if (before < needed).any() or (before + delta > capacities.MAX_CONDITION_DEPTH).any():
+        _refuse("condition", f"a stack of at most {capacities.MAX_CONDITION_DEPTH}", "one that is too small or too deep")
+    if (total[ends] - total[starts] != 1).any():
+        _refuse("condition", "one value at its end", "another number of values")
+
+
+def check_tables(t: np.record, *, n_parts: int) -> None:
+    """Check tables (a record of `layout.tables_dtype`) as a whole.
+
+    Raises:
+        DefinitionError: names the first thing that is wrong.
+    """
+    for name, capacity in (
+        ("n_types", capacities.MAX_ACTION_TYPES),
+        ("n_sessions", capacities.MAX_SESSIONS),
+        ("n_actions", capacities.MAX_ACTIONS),
+        ("n_reactions", capacities.MAX_REACTIONS),
+        ("n_instructions", capacities.MAX_INSTRUCTIONS),
+    ):
+        if not 0 <= t[name] <= capacity:
+            _refuse(name, f"at most {capacity}", int(t[name]))
+    if not 0 <= t.n_free_reactions <= t.n_reactions:
+        _refuse("n_free_reactions", f"at most {int(t.n_reactions)}", int(t.n_free_reactions))
+    if t.n_sessions < 1 or (t.sessions["identity"][: t.n_sessions] <= 0).any():
+        _refuse("sessions", "identities above 0, the system's session first", "another list")
+    _check_actions(t, n_parts)
+    _check_fallbacks(t, n_parts)
+    _check_reactions(t, n_parts)
+    _check_conditions(t, n_parts)
+
+
+def check_new_parameters(staging: np.record, active: np.record) -> None:
+    """The new parameter regions lie inside the arena, and touch nothing that the loop may be reading.
+
+    Raises:
+        DefinitionError: names what is wrong.
+    """
+    if not 0 <= staging.n_blobs <= capacities.MAX_ACTIONS:
+        _refuse("number of new parameter records", f"at most {capacities.MAX_ACTIONS}", int(staging.n_blobs))
+    blobs = staging.blobs[: staging.n_blobs]
+    _regions("new parameters", blobs["offset"], blobs["size"], capacities.PARAMETER_ARENA_BYTES)
+    used = active.actions[: active.n_actions]
+    used = used[used["identity"] != 0]
+    _disjoint(
+        "new parameters, beside those in use",
+        np.concatenate([blobs["offset"], used["parameter_offset"]]),
+        np.concatenate([blobs["size"], used["parameter_size"]]),
+    )

@@ -1,0 +1,108 @@
+"""The wall-clock loop: absolute deadlines, one compiled function entered once, never taking the GIL."""
+
+from robot_rt_control.program.atomics import load_acquire
+from robot_rt_control.program.layout import channel_dtype, offset_of, record
+from robot_rt_control.program.memory import address_of, load_i4, store_i4
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.realtime.clock import now_ns, ring, sleep_until
+from robot_rt_control.realtime.histogram import bin_of
+from robot_rt_control.realtime.tick import tick
+
+loop_dtype = record(
+    [
+        ("period_ns", "i8"),
+        ("stop", "i8"),  # set from outside to end the loop
+        ("max_ticks", "i8"),  # 0: for ever
+        ("native_silence_ns", "i8"),  # silence of the server's heartbeats after which it counts as lost
+        ("python_silence_ns", "i8"),
+        ("last_native_beat", "i8"),
+        ("last_python_beat", "i8"),
+        ("native_seen_ns", "i8"),
+        ("python_seen_ns", "i8"),
+        ("watching", "i8"),  # a server is attached and not yet lost
+        ("server_epoch", "i8"),
+        ("overrun", "i8"),  # ticks that could not be started in their period
+    ]
+)
+
+STOP_OFFSET = offset_of(loop_dtype, "stop")
+_BELL = offset_of(channel_dtype, "event_bell")
+_NATIVE = offset_of(channel_dtype, "server_native_beat")
+_PYTHON = offset_of(channel_dtype, "server_python_beat")
+_EPOCH = offset_of(channel_dtype, "server_epoch")
+_PID = offset_of(channel_dtype, "server_pid")
+
+
+@realtime
+def watch_server(w, ch, loop, now):
+    """Set `w.server_lost` where the attached server's heartbeats have been silent for too long.
+
+    A server that has detached, or whose death the non-real-time side has seen, has pid 0: then it is lost at once.
+    """
+    base = address_of(ch)
+    epoch = load_acquire(base + _EPOCH)
+    if epoch != loop.server_epoch:
+        loop.server_epoch = epoch
+        loop.watching = 1
+        loop.native_seen_ns = now
+        loop.python_seen_ns = now
+    if loop.watching == 0:
+        return
+    native = load_acquire(base + _NATIVE)
+    if native != loop.last_native_beat:
+        loop.last_native_beat = native
+        loop.native_seen_ns = now
+    python = load_acquire(base + _PYTHON)
+    if python != loop.last_python_beat:
+        loop.last_python_beat = python
+        loop.python_seen_ns = now
+    if (
+        load_acquire(base + _PID) == 0
+        or now - loop.native_seen_ns > loop.native_silence_ns
+        or now - loop.python_seen_ns > loop.python_silence_ns
+    ):
+        loop.watching = 0
+        w.server_lost = 1
+
+
+@realtime
+def ring_bell(ch):
+    """Wake whoever waits for events."""
+    bell = address_of(ch) + _BELL
+    store_i4(bell, load_i4(bell) + 1)
+    ring(bell)
+
+
+@realtime
+def run_wallclock(w, ch, loop):
+    """Run ticks at absolute deadlines until `loop.stop`. Entered once, by the real-time thread."""
+    period = loop.period_ns
+    timing = ch.timing
+    stop = address_of(loop) + STOP_OFFSET
+    deadline = now_ns() + period
+    done = 0
+    while load_acquire(stop) == 0:
+        sleep_until(deadline)
+        start = now_ns()
+        w.now_ns = start
+        watch_server(w, ch, loop, start)
+        events = ch.events.head
+        tick(w, ch)
+        end = now_ns()
+        if ch.events.head != events:
+            ring_bell(ch)
+        lateness = max(start - deadline, 0)
+        timing.lateness[bin_of(lateness)] += 1
+        timing.max_lateness_ns = max(timing.max_lateness_ns, lateness)
+        timing.compute[bin_of(end - start)] += 1
+        timing.max_compute_ns = max(timing.max_compute_ns, end - start)
+        timing.ticks += 1
+        deadline += period
+        if end > deadline:
+            # The next period has begun already: count it, and go on with the first deadline still ahead.
+            missed = (end - deadline) // period + 1
+            timing.deadline_misses += missed
+            deadline += missed * period
+        done += 1
+        if done == loop.max_ticks:
+            break
