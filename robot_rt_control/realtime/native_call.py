@@ -52,7 +52,7 @@ def register_interpreted(
 def record_at(address: int, dtype: np.dtype) -> np.record:
     """The record at an address, as a view: writing it writes that memory. The caller keeps the memory alive."""
     memory = (ctypes.c_char * dtype.itemsize).from_address(address)
-    return np.frombuffer(memory, dtype)[0]
+    return np.frombuffer(memoryview(memory), dtype)[0]
 
 
 def _call_interpreted(address: int, state_address: int, params_address: int, p0: int, p1: int, p2: int, p3: int) -> int:
