@@ -3,10 +3,16 @@
 import math
 
 from robot_rt_control.program import capacities
+from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.layout import offset_of, part_dtype, world_dtype
-from robot_rt_control.program.memory import address_of
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, EventKind, OperationalState, Status, StopCause
+from robot_rt_control.program.vocabulary import (
+    CommandMode,
+    EventKind,
+    OperationalState,
+    Status,
+    StopCause,
+)
 from robot_rt_control.realtime.events import begin_event, publish_event
 from robot_rt_control.realtime.native_call import call_action
 

@@ -1,12 +1,22 @@
 """Step 2, commands: take transactions from the command ring. One entry is done as a whole or refused as a whole."""
 
 from robot_rt_control.program import capacities
-from robot_rt_control.program.atomics import load_acquire, store_release
-from robot_rt_control.program.layout import channel_dtype, offset_of, world_dtype
-from robot_rt_control.program.memory import address_of, copy_bytes
-from robot_rt_control.program.layout import command_dtype
+from robot_rt_control.program.atomics import address_of, load_acquire, store_release
+from robot_rt_control.program.layout import (
+    channel_dtype,
+    command_dtype,
+    offset_of,
+    world_dtype,
+)
+from robot_rt_control.program.memory import copy_bytes
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import Command, EventKind, OperationalState, Refusal, StopCause
+from robot_rt_control.program.vocabulary import (
+    Command,
+    EventKind,
+    OperationalState,
+    Refusal,
+    StopCause,
+)
 from robot_rt_control.realtime.activation import (
     DEFAULT,
     begin_activation,

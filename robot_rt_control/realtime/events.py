@@ -1,9 +1,8 @@
 """Events from the loop to the control server: the producer's side of the event ring, in the tick."""
 
 from robot_rt_control.program import capacities
-from robot_rt_control.program.atomics import load_acquire, store_release
+from robot_rt_control.program.atomics import address_of, load_acquire, store_release
 from robot_rt_control.program.layout import channel_dtype, offset_of
-from robot_rt_control.program.memory import address_of
 from robot_rt_control.program.realtime_code import realtime
 
 _N = capacities.EVENT_RING_ENTRIES

@@ -1,8 +1,7 @@
 """At the tick boundary: take new tables, and a device's new image, that the non-real-time side has prepared."""
 
-from robot_rt_control.program.atomics import load_acquire, store_release
+from robot_rt_control.program.atomics import address_of, load_acquire, store_release
 from robot_rt_control.program.layout import offset_of, world_dtype
-from robot_rt_control.program.memory import address_of
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import EventKind, StopCause
 from robot_rt_control.realtime.activation import DEFAULT, end_activation, take_fallback

@@ -7,7 +7,11 @@ period's velocity must leave room to brake: v dt + v^2 / (2 a) <= d, hence v <= 
 import math
 
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, FaultReason, OperationalState
+from robot_rt_control.program.vocabulary import (
+    CommandMode,
+    FaultReason,
+    OperationalState,
+)
 from robot_rt_control.realtime.parts import fault_part
 
 _NONE = int(CommandMode.NONE)

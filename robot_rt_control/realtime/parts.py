@@ -4,8 +4,19 @@ import math
 
 from robot_rt_control.program import capacities
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import EventKind, OperationalState, Refusal, StopCause
-from robot_rt_control.realtime.activation import DEFAULT, SAFETY, end_activation, release_parts, take_fallback
+from robot_rt_control.program.vocabulary import (
+    EventKind,
+    OperationalState,
+    Refusal,
+    StopCause,
+)
+from robot_rt_control.realtime.activation import (
+    DEFAULT,
+    SAFETY,
+    end_activation,
+    release_parts,
+    take_fallback,
+)
 from robot_rt_control.realtime.events import begin_event, publish_event
 
 _DISABLED = int(OperationalState.DISABLED)

@@ -1,11 +1,17 @@
 """Step 4, react: judge all conditions on the state after sense, then let the firings respond in global order."""
 
 from robot_rt_control.program import capacities
+from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.condition_kernel import evaluate
-from robot_rt_control.program.memory import address_of
 from robot_rt_control.program.memory import load_f8
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import EventKind, OperationalState, ReactionFlag, Refusal, StopCause
+from robot_rt_control.program.vocabulary import (
+    EventKind,
+    OperationalState,
+    ReactionFlag,
+    Refusal,
+    StopCause,
+)
 from robot_rt_control.realtime.activation import (
     DEFAULT,
     begin_activation,

@@ -6,7 +6,8 @@ from robot_rt_control.hardware.image import read_state
 from robot_rt_control.hardware.mock import mock_cycle
 from robot_rt_control.model.forward import tool_pose_and_twist
 from robot_rt_control.program import defaults
-from robot_rt_control.program.memory import address_of, store_f8
+from robot_rt_control.program.atomics import address_of
+from robot_rt_control.program.memory import store_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import FaultReason, OperationalState
 from robot_rt_control.realtime.parts import fault_part

@@ -1,8 +1,15 @@
 """Step 8, record: the snapshot that the other processes see of this tick."""
 
-from robot_rt_control.program.atomics import fence_release, store_release
-from robot_rt_control.program.layout import MEASURED_BYTES, channel_dtype, offset_of, part_dtype, snapshot_part_dtype, world_dtype
-from robot_rt_control.program.memory import address_of, copy_bytes
+from robot_rt_control.program.atomics import address_of, fence_release, store_release
+from robot_rt_control.program.layout import (
+    MEASURED_BYTES,
+    channel_dtype,
+    offset_of,
+    part_dtype,
+    snapshot_part_dtype,
+    world_dtype,
+)
+from robot_rt_control.program.memory import copy_bytes
 from robot_rt_control.program.realtime_code import realtime
 
 _SEQUENCE = offset_of(channel_dtype, "snapshot", "sequence")

@@ -2,7 +2,12 @@
 
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import Status
-from robot_rt_control.realtime.activation import call, enter_and_sense, fail_activation, sense_new
+from robot_rt_control.realtime.activation import (
+    call,
+    enter_and_sense,
+    fail_activation,
+    sense_new,
+)
 
 _OK = int(Status.OK)
 

@@ -1,8 +1,12 @@
 """The wall-clock loop: absolute deadlines, one compiled function entered once, never taking the GIL."""
 
-from robot_rt_control.program.atomics import load_acquire
+from robot_rt_control.program.atomics import (
+    address_of,
+    load_acquire,
+    load_acquire_i4,
+    store_release_i4,
+)
 from robot_rt_control.program.layout import channel_dtype, offset_of, record
-from robot_rt_control.program.memory import address_of, load_i4, store_i4
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.realtime.clock import now_ns, ring, sleep_until
 from robot_rt_control.realtime.histogram import bin_of
@@ -69,7 +73,7 @@ def watch_server(w, ch, loop, now):
 def ring_bell(ch):
     """Wake whoever waits for events."""
     bell = address_of(ch) + _BELL
-    store_i4(bell, load_i4(bell) + 1)
+    store_release_i4(bell, load_acquire_i4(bell) + 1)
     ring(bell)
 
 

@@ -1,7 +1,8 @@
 """Step 7, write: the parts' last commands into the devices' command images, only where motion is enabled."""
 
 from robot_rt_control.hardware.image import write_command
-from robot_rt_control.program.memory import address_of, load_f8
+from robot_rt_control.program.atomics import address_of
+from robot_rt_control.program.memory import load_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import OperationalState
 
