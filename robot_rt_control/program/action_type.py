@@ -66,6 +66,7 @@ class Parameter:
     length: int | str = 1
     """1: a scalar; n > 1: exactly n; "dof": one for each joint of the first slot; "any": at least one."""
     unit: str = ""
+    """"joint": rad or m, as the joints of the first slot are; "joint/s": rad/s or m/s."""
     default: float | int | bool | str | tuple[float, ...] | None = None
     """None: must be given, unless `optional`."""
     optional: bool = False
