@@ -53,7 +53,11 @@ class MoveJoint(ActionType):
     parameters = (
         Parameter(name="position", length="dof", unit="joint", description="Where to go, one for each joint."),
         Parameter(
-            name="velocity_scale", default=1.0, minimum=0.001, maximum=1.0, description="Fraction of the velocity limits."
+            name="velocity_scale",
+            default=1.0,
+            minimum=0.001,
+            maximum=1.0,
+            description="Fraction of the velocity limits.",
         ),
         Parameter(
             name="acceleration_scale",

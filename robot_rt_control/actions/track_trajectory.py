@@ -58,7 +58,13 @@ class TrackTrajectory(ActionType):
             minimum=0.0,
             description="Largest |commanded - first| position of a joint with which it still starts.",
         ),
-        Parameter(name="tolerance", unit="joint", default=0.005, minimum=0.0, description="At the end, for is_settled."),
+        Parameter(
+            name="tolerance",
+            unit="joint",
+            default=0.005,
+            minimum=0.0,
+            description="Largest |measured - last| position of a joint that counts as settled.",
+        ),
     )
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The command has reached the last point."),

@@ -176,7 +176,8 @@ def parameter_dtype(action_type: type[ActionType]) -> np.dtype:
             if p.type == "text":
                 continue
             element = int if p.type == "int" else float
-            spec[p.name] = (element, PER_JOINT) if p.length == "dof" else (element, p.length) if p.length != 1 else element
+            length = PER_JOINT if p.length == "dof" else p.length
+            spec[p.name] = element if length == 1 else (element, length)
     fields = [_field(f"{action_type.__name__}.Params", n, s) for n, s in spec.items()]
     return record(fields or [("unused", "f8")])
 

@@ -155,7 +155,7 @@ def _check_conditions(t: np.record, n_parts: int) -> None:
     before = total[:-1] - np.repeat(total[starts], r["n_instructions"])
     needed = np.where(binary, 2, np.where(unary, 1, 0))
     if (before < needed).any() or (before + delta > capacities.MAX_CONDITION_DEPTH).any():
-        _refuse("condition", f"a stack of at most {capacities.MAX_CONDITION_DEPTH}", "one that is too small or too deep")
+        _refuse("condition", f"a stack of 1 to {capacities.MAX_CONDITION_DEPTH}", "one too small or too deep")
     if (total[ends] - total[starts] != 1).any():
         _refuse("condition", "one value at its end", "another number of values")
 
