@@ -49,24 +49,31 @@ chain_dtype = record(
 
 # --- parts -------------------------------------------------------------------------------------
 
+_MEASURED = [
+    ("dof", "i8"),
+    ("dt", "f8"),  # [s] period, scaled by the speed override: the only time that actions see
+    # measured, this tick; NaN where the device's data is missing or too old
+    *_joints("position", "velocity", "effort"),  # [rad, rad/s, Nm] or [m, m/s, N]
+    # the last command that left, after the limits; always finite
+    *_joints("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
+    ("tool_position", "f8", (3,)),  # p_WT [m]
+    ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
+    ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
+    ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
+    ("distance", "f8"),  # [m]
+    ("inputs", "f8", (c.MAX_CHANNELS,)),
+    ("outputs", "f8", (c.MAX_CHANNELS,)),
+    ("age", "f8"),  # [ticks] since the device's data was taken
+    ("at_rest", "f8"),
+    ("operational_state", "f8"),  # OperationalState
+]
+
+measured_dtype = record(_MEASURED)
+"""A part's first bytes: everything that is measured or commanded; what each snapshot holds of it."""
+
 part_dtype = record(
     [
-        ("dof", "i8"),
-        ("dt", "f8"),  # [s] period, scaled by the speed override: the only time that actions see
-        # measured, this tick; NaN where the device's data is missing or too old
-        *_joints("position", "velocity", "effort"),  # [rad, rad/s, Nm] or [m, m/s, N]
-        # the last command that left, after the limits; always finite
-        *_joints("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
-        ("tool_position", "f8", (3,)),  # p_WT [m]
-        ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
-        ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
-        ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
-        ("distance", "f8"),  # [m]
-        ("inputs", "f8", (c.MAX_CHANNELS,)),
-        ("outputs", "f8", (c.MAX_CHANNELS,)),
-        ("age", "f8"),  # [ticks] since the device's data was taken
-        ("at_rest", "f8"),
-        ("operational_state", "f8"),  # OperationalState
+        *_MEASURED,
         # written by control(): the mode, and the array of that mode
         ("command_mode", "i8"),
         *_joints("position_command", "velocity_command", "effort_command"),
@@ -81,9 +88,6 @@ part_dtype = record(
 
 COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effort_command", "output_command")
 """The fields of a part that an action's code may write."""
-
-MEASURED_BYTES = part_dtype.fields["command_mode"][1]  # type: ignore[index]
-"""A part's first bytes: everything that is measured or commanded, copied into each snapshot."""
 
 limits_dtype = record(
     [
@@ -351,7 +355,7 @@ def _ring(entry: np.dtype, entries: int) -> np.dtype:
 command_ring_dtype = _ring(command_dtype, c.COMMAND_RING_ENTRIES)
 event_ring_dtype = _ring(event_dtype, c.EVENT_RING_ENTRIES)
 
-snapshot_part_dtype = record([("measured", "f8", (MEASURED_BYTES // 8,)), ("active_action", "i8"), ("fault", "i8")])
+snapshot_part_dtype = record([("measured", measured_dtype), ("active_action", "i8"), ("fault", "i8")])
 
 snapshot_dtype = record(
     [
