@@ -61,7 +61,7 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End the session; its parts take their safety action. Callbacks finish what has come. Closing twice is fine."""
+        """End the session; its parts take their safety action. Callbacks finish what has come."""
         self._stop_renewing.set()
         if self._end_reason is None:
             try:
