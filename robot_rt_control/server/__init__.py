@@ -1,0 +1,1 @@
+"""The control server: sessions, definitions, preparation of parameters, events, and the builder beside it."""
