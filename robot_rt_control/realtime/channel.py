@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from robot_rt_control.program import capacities
-from robot_rt_control.program.atomics import fence_acquire, load_acquire, store_release
+from robot_rt_control.program.atomics import address_of, copy_words, fence_acquire, load_acquire, store_release
 from robot_rt_control.program.errors import ChannelError
 from robot_rt_control.program.layout import (
     CHANNEL_LAYOUT,
@@ -18,7 +18,7 @@ from robot_rt_control.program.layout import (
     offset_of,
     snapshot_dtype,
 )
-from robot_rt_control.program.shared_memory import Segment, process_start
+from robot_rt_control.program.shared_segment import Segment, attach_segment, create_segment, is_alive, process_start
 from robot_rt_control.realtime.clock import ring, wait
 
 
@@ -31,25 +31,37 @@ _EVENT_HEAD, _EVENT_TAIL = _offset("events", "head"), _offset("events", "tail")
 _SNAPSHOT = _offset("snapshot", "sequence")
 _EVENT_BELL, _INSTALL_BELL = _offset("event_bell"), _offset("install_bell")
 _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
-_EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
+_SERVER_PID, _SERVER_EPOCH = _offset("server_pid"), _offset("server_epoch")
+
+
+def _fill(memory: np.record, workcell: int, period_ns: int) -> None:
+    memory.magic, memory.layout = CHANNEL_MAGIC, CHANNEL_LAYOUT
+    memory.workcell = workcell
+    memory.period_ns = period_ns
+    memory.executor_pid, memory.executor_start = os.getpid(), process_start(os.getpid())
+    memory.epoch = time.time_ns()  # differs from that of every earlier executor
+
+
+def _owner(memory: np.record) -> tuple[int, int]:
+    return int(memory["executor_pid"]), int(memory["executor_start"])
 
 
 class Channel:
     """One side of the channel. `memory` is the record (`layout.channel_dtype`), `address` where it begins."""
 
-    def __init__(self, array: np.ndarray, segment: Segment | None) -> None:
-        self._array, self._segment = array, segment
-        self.memory: np.record = array[0]
-        self.address: int = array.ctypes.data
+    def __init__(self, memory: np.record, segment: Segment | None) -> None:
+        self._segment = segment
+        self.memory = memory
+        self.address = address_of(memory)
 
     # --- making ---------------------------------------------------------------------------------
 
     @classmethod
     def private(cls) -> Channel:
         """A channel inside this process, for lockstep tests and composed nodes."""
-        channel = cls(np.zeros(1, channel_dtype), None)
-        channel._initialize(0, 0)
-        return channel
+        memory = np.zeros(1, channel_dtype)[0]
+        _fill(memory, 0, 0)
+        return cls(memory, None)
 
     @classmethod
     def create(cls, name: str, *, workcell: int, period_ns: int) -> Channel:
@@ -58,20 +70,15 @@ class Channel:
         Raises:
             ChannelError: another living executor owns a channel of this name.
         """
-        segment = Segment.create(name, channel_dtype.itemsize)
-        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1), segment)
-        channel._initialize(workcell, period_ns)
-        return channel
-
-    def _initialize(self, workcell: int, period_ns: int) -> None:
-        m = self.memory
-        m.layout = CHANNEL_LAYOUT
-        m.workcell = workcell
-        m.period_ns = period_ns
-        m.executor_pid = os.getpid()
-        m.executor_start = process_start(os.getpid())
-        m.epoch = time.time_ns()
-        store_release(self.address, CHANNEL_MAGIC)  # last: from now on others may attach
+        segment = create_segment(
+            name,
+            channel_dtype,
+            CHANNEL_MAGIC,
+            lambda memory: _fill(memory, workcell, period_ns),
+            _owner,
+            what=f"channel {name!r} of an executor",
+        )
+        return cls(segment.record, segment)
 
     @classmethod
     def attach(cls, name: str, *, workcell: int, timeout_s: float = 0.0) -> Channel:
@@ -87,25 +94,18 @@ class Channel:
         deadline = time.monotonic() + timeout_s
         while True:
             try:
-                segment = Segment.attach(name, channel_dtype.itemsize)
-                break
+                segment = attach_segment(
+                    name, channel_dtype, CHANNEL_MAGIC, CHANNEL_LAYOUT, what=f"channel {name!r} of the executor"
+                )
+                if is_alive(*_owner(segment.record)):
+                    break
+                raise ChannelError(f"channel {name!r}: its executor is dead", hint="Start the executor again")
             except ChannelError:
                 if time.monotonic() >= deadline:
                     raise
                 time.sleep(0.02)
-        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1), segment)
+        channel = cls(segment.record, segment)
         m = channel.memory
-        while load_acquire(channel.address) != CHANNEL_MAGIC:
-            if time.monotonic() >= deadline + 1.0:
-                raise ChannelError(f"channel {name!r} was never initialized", hint="Restart the executor")
-            time.sleep(0.005)
-        if m.layout != CHANNEL_LAYOUT:
-            raise ChannelError(
-                f"channel {name!r} has another layout",
-                expected=f"{CHANNEL_LAYOUT:x}",
-                got=f"{int(m.layout):x}",
-                hint="Run the same version of robot_rt_control in executor and control server",
-            )
         if m.workcell != workcell:
             raise ChannelError(
                 f"channel {name!r} belongs to another workcell",
@@ -113,7 +113,8 @@ class Channel:
                 got=f"{int(m.workcell):x}",
                 hint="Give executor and control server the same workcell file and hardware",
             )
-        channel.claim_server()
+        with segment.locked():
+            channel.claim_server()
         return channel
 
     def claim_server(self) -> None:
@@ -124,7 +125,7 @@ class Channel:
         """
         m = self.memory
         pid = int(m.server_pid)
-        if pid not in (0, os.getpid()) and process_start(pid) == int(m.server_start) != 0:
+        if pid != os.getpid() and is_alive(pid, int(m.server_start)):
             raise ChannelError(
                 "a control server is attached to this executor already",
                 expected="one server",
@@ -142,15 +143,13 @@ class Channel:
         store_release(self.address + _SERVER_PID, 0)
 
     def close(self) -> None:
-        """Unmap; the executor also removes the segment."""
-        if self._segment is not None:
-            self.memory = None
-            self._array = None  # type: ignore[assignment]  # views must go before the mapping
-            self._segment.close()
+        """As the executor: remove the name. The memory stays mapped for as long as this object lives."""
+        if self._segment is not None and int(self.memory.executor_pid) == os.getpid():
+            self._segment.unlink()
 
     def executor_alive(self) -> bool:
         """Whether the process that owns the channel lives."""
-        return self._segment is None or self._segment.owner_alive()
+        return self._segment is None or (self._segment.is_current() and is_alive(*_owner(self.memory)))
 
     # --- commands: server → loop ----------------------------------------------------------------
 
@@ -198,16 +197,15 @@ class Channel:
         Raises:
             ChannelError: the loop was writing each time of very many tries.
         """
-        copy = np.zeros(1, snapshot_dtype)
-        source = self._array["snapshot"]
+        copy = np.zeros(1, snapshot_dtype)[0]
         for _ in range(10_000):
             before = load_acquire(self.address + _SNAPSHOT)
             if before & 1:
                 continue
-            copy[:] = source
+            copy_words(address_of(copy), self.address + _SNAPSHOT, snapshot_dtype.itemsize // 8)
             fence_acquire()
             if load_acquire(self.address + _SNAPSHOT) == before:
-                return copy[0]
+                return copy
         raise ChannelError("no consistent snapshot could be read", hint="Did the executor stop within a tick?")
 
     # --- installing tables: server → executor ------------------------------------------------------
