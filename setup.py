@@ -19,8 +19,19 @@ from setuptools.command.build import build
 from setuptools.command.editable_wheel import editable_wheel
 
 HERE = Path(__file__).resolve().parent
-# Files that would describe the machine that built the wheel, or the same package a second time.
-LEFT_OUT = ("*.egg-info", "__pycache__", "parent_prefix_path")
+LEFT_OUT = (
+    # A second description of the same distribution.
+    "lib*/**/*.egg-info",
+    # These serve building against the package, and name folders of the machine that built the wheel.
+    "include",
+    "lib*/**/robot_rt_control/**/*.c",
+    "share/ament_index/resource_index/parent_prefix_path",
+    "share/robot_rt_control/cmake",
+    "share/robot_rt_control/environment",
+    "share/robot_rt_control/local_setup.*",
+    "share/robot_rt_control/package.dsv",
+)
+"""What CMake installs and the wheel does not contain."""
 
 
 def ros_environment() -> dict[str, str]:
@@ -57,6 +68,12 @@ def build_with_cmake(folder: Path) -> Path:
     ]
     for command in (configure, ["cmake", "--build", folder / "build"], ["cmake", "--install", folder / "build"]):
         subprocess.run(command, check=True, env=environment)
+    for pattern in LEFT_OUT:
+        for path in list(prefix.glob(pattern)):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
     return prefix
 
 
@@ -71,9 +88,8 @@ class BuildWithCMake(build):
             library, rest = Path(self.build_lib).resolve(), Path(self.build_temp).resolve() / "data"
             for folder in (library, rest):
                 shutil.rmtree(folder, ignore_errors=True)  # no module of an earlier build may stay
-            ignore = shutil.ignore_patterns(*LEFT_OUT)
-            shutil.copytree(package, library / package.name, ignore=ignore)
-            shutil.copytree(installed, rest, ignore=shutil.ignore_patterns(*LEFT_OUT, "*-packages"))
+            shutil.copytree(package, library / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(installed, rest, ignore=shutil.ignore_patterns("*-packages"))
         files = defaultdict(list)
         for file in sorted(rest.rglob("*")):
             if file.is_file():
