@@ -18,7 +18,7 @@ from robot_rt_control.program.layout import (
     offset_of,
     snapshot_dtype,
 )
-from robot_rt_control.program.shared_segment import Segment, attach_segment, create_segment, is_alive, process_start
+from robot_rt_control.program.shared_memory import Segment, process_start
 from robot_rt_control.realtime.clock import ring, wait
 
 
@@ -31,19 +31,7 @@ _EVENT_HEAD, _EVENT_TAIL = _offset("events", "head"), _offset("events", "tail")
 _SNAPSHOT = _offset("snapshot", "sequence")
 _EVENT_BELL, _INSTALL_BELL = _offset("event_bell"), _offset("install_bell")
 _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
-_SERVER_PID, _SERVER_EPOCH = _offset("server_pid"), _offset("server_epoch")
-
-
-def _fill(memory: np.record, workcell: int, period_ns: int) -> None:
-    memory.magic, memory.layout = CHANNEL_MAGIC, CHANNEL_LAYOUT
-    memory.workcell = workcell
-    memory.period_ns = period_ns
-    memory.executor_pid, memory.executor_start = os.getpid(), process_start(os.getpid())
-    memory.epoch = time.time_ns()  # differs from that of every earlier executor
-
-
-def _owner(memory: np.record) -> tuple[int, int]:
-    return int(memory["executor_pid"]), int(memory["executor_start"])
+_EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
 
 
 class Channel:
@@ -59,9 +47,9 @@ class Channel:
     @classmethod
     def private(cls) -> Channel:
         """A channel inside this process, for lockstep tests and composed nodes."""
-        memory = np.zeros(1, channel_dtype)[0]
-        _fill(memory, 0, 0)
-        return cls(memory, None)
+        channel = cls(np.zeros(1, channel_dtype)[0], None)
+        channel._initialize(0, 0)
+        return channel
 
     @classmethod
     def create(cls, name: str, *, workcell: int, period_ns: int) -> Channel:
@@ -70,15 +58,20 @@ class Channel:
         Raises:
             ChannelError: another living executor owns a channel of this name.
         """
-        segment = create_segment(
-            name,
-            channel_dtype,
-            CHANNEL_MAGIC,
-            lambda memory: _fill(memory, workcell, period_ns),
-            _owner,
-            what=f"channel {name!r} of an executor",
-        )
-        return cls(segment.record, segment)
+        segment = Segment.create(name, channel_dtype.itemsize)
+        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
+        channel._initialize(workcell, period_ns)
+        return channel
+
+    def _initialize(self, workcell: int, period_ns: int) -> None:
+        m = self.memory
+        m.layout = CHANNEL_LAYOUT
+        m.workcell = workcell
+        m.period_ns = period_ns
+        m.executor_pid = os.getpid()
+        m.executor_start = process_start(os.getpid())
+        m.epoch = time.time_ns()
+        store_release(self.address, CHANNEL_MAGIC)  # last: from now on others may attach
 
     @classmethod
     def attach(cls, name: str, *, workcell: int, timeout_s: float = 0.0) -> Channel:
@@ -94,18 +87,25 @@ class Channel:
         deadline = time.monotonic() + timeout_s
         while True:
             try:
-                segment = attach_segment(
-                    name, channel_dtype, CHANNEL_MAGIC, CHANNEL_LAYOUT, what=f"channel {name!r} of the executor"
-                )
-                if is_alive(*_owner(segment.record)):
-                    break
-                raise ChannelError(f"channel {name!r}: its executor is dead", hint="Start the executor again")
+                segment = Segment.attach(name, channel_dtype.itemsize)
+                break
             except ChannelError:
                 if time.monotonic() >= deadline:
                     raise
                 time.sleep(0.02)
-        channel = cls(segment.record, segment)
+        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
         m = channel.memory
+        while load_acquire(channel.address) != CHANNEL_MAGIC:
+            if time.monotonic() >= deadline + 1.0:
+                raise ChannelError(f"channel {name!r} was never initialized", hint="Restart the executor")
+            time.sleep(0.005)
+        if m.layout != CHANNEL_LAYOUT:
+            raise ChannelError(
+                f"channel {name!r} has another layout",
+                expected=f"{CHANNEL_LAYOUT:x}",
+                got=f"{int(m.layout):x}",
+                hint="Run the same version of robot_rt_control in executor and control server",
+            )
         if m.workcell != workcell:
             raise ChannelError(
                 f"channel {name!r} belongs to another workcell",
@@ -113,8 +113,7 @@ class Channel:
                 got=f"{int(m.workcell):x}",
                 hint="Give executor and control server the same workcell file and hardware",
             )
-        with segment.locked():
-            channel.claim_server()
+        channel.claim_server()
         return channel
 
     def claim_server(self) -> None:
@@ -124,12 +123,11 @@ class Channel:
             ChannelError: another living server has it.
         """
         m = self.memory
-        pid = int(m.server_pid)
-        if pid != os.getpid() and is_alive(pid, int(m.server_start)):
+        if self._segment is not None and not self._segment.claim_user():
             raise ChannelError(
                 "a control server is attached to this executor already",
                 expected="one server",
-                got=f"process {pid}",
+                got=f"process {int(m.server_pid)}",
                 hint="Stop it first, or start this one in another namespace",
             )
         m.server_start = process_start(os.getpid())
@@ -143,13 +141,13 @@ class Channel:
         store_release(self.address + _SERVER_PID, 0)
 
     def close(self) -> None:
-        """As the executor: remove the name. The memory stays mapped for as long as this object lives."""
-        if self._segment is not None and int(self.memory.executor_pid) == os.getpid():
-            self._segment.unlink()
+        """Give the place up; the executor also removes the name. The memory stays mapped while somebody holds a view."""
+        if self._segment is not None:
+            self._segment.close()
 
     def executor_alive(self) -> bool:
         """Whether the process that owns the channel lives."""
-        return self._segment is None or (self._segment.is_current() and is_alive(*_owner(self.memory)))
+        return self._segment is None or self._segment.owner_alive()
 
     # --- commands: server → loop ----------------------------------------------------------------
 

@@ -2,12 +2,11 @@
 
 import math
 
-from robot_rt_control.hardware.image_access import read_state
+from robot_rt_control.hardware.image import read_state
 from robot_rt_control.hardware.mock import MOCK_PLUGIN, mock_cycle
 from robot_rt_control.model.forward import tool_state
 from robot_rt_control.program import defaults
-from robot_rt_control.program.atomics import address_of, record_at
-from robot_rt_control.program.layout import device_image_dtype
+from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.memory import store_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import FaultReason, OperationalState
@@ -16,7 +15,6 @@ from robot_rt_control.realtime.parts import fault_part
 _ENABLED = int(OperationalState.ENABLED)
 _STALE = int(FaultReason.STALE_HARDWARE)
 _HARDWARE_ERROR = int(FaultReason.HARDWARE_ERROR)
-image_at = record_at(device_image_dtype)
 _REST = defaults.REST_SPEED_FRACTION
 
 
@@ -28,7 +26,7 @@ def _read_device(w, d):
         mock_cycle(dev, w.period)
         dev.age = 0
         return
-    new = read_state(image_at(dev.image), dev) if dev.image != 0 else 0
+    new = read_state(dev.image, dev) if dev.image != 0 else 0
     if new == 1:
         dev.age = 0
         dev.faulted = 0

@@ -1,13 +1,11 @@
 """Step 7, write: the parts' last commands into the devices' command images, only where motion is enabled."""
 
-from robot_rt_control.hardware.image_access import write_command
-from robot_rt_control.program.atomics import address_of, record_at
-from robot_rt_control.program.layout import device_image_dtype
+from robot_rt_control.hardware.image import write_command
+from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.memory import load_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, OperationalState
 
-image_at = record_at(device_image_dtype)
 _NO_MODE = int(CommandMode.NONE)
 _ENABLED = int(OperationalState.ENABLED)
 
@@ -34,7 +32,7 @@ def write(w):
         written = _is_written(w, p)
         pr.written = written
         dev = w.devices[pr.device]
-        dev.mode[pr.device_part] = pr.last_mode if written else _NO_MODE
+        dev.mode[p] = pr.last_mode if written else _NO_MODE
         if written:
             dev.enabled = 1
     base = address_of(w)
@@ -45,4 +43,4 @@ def write(w):
     for d in range(w.n_devices):
         dev = w.devices[d]
         if dev.image != 0:
-            write_command(image_at(dev.image), dev)
+            write_command(dev.image, dev)
