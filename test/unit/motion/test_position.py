@@ -159,6 +159,20 @@ def test_duration_is_that_of_ruckig(end_velocity, excess):
     assert abs(np.median(ratio) - 1.0) < 1e-6
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        (-5.000354051481498, 1.1014788904951747, 0.00093663946366, 2.9776491961459, 3.55877680636446, 0.79793539, 0.1153420),
+        (0.034637468441028, -0.1516508401077, -0.0314999380839, -0.07023846210906, 0.108604868089, 0.343497049, 0.2467289),
+        (-0.5478444166851, 1.3837238606149, 0.00171792030368, 0.29249064884599, 0.4015109310234, 1.283892639649, 1.4274641),
+    ],
+)
+def test_of_several_solutions_with_an_end_velocity_the_fastest_is_taken(case):
+    profile = new_profile()
+    plan_position(profile, 0.0, *case)
+    assert profile.total == pytest.approx(ruckig_durations(np.array([case]))[0], rel=1e-6)
+
+
 @pytest.mark.parametrize("wrong", range(3))
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_limits_that_are_none_are_refused(wrong, value):
