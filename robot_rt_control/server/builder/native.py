@@ -8,6 +8,7 @@ calls from outside: only those of mathematics and memory are allowed.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -67,7 +68,7 @@ def compile_action(action_type: type[ActionType], checked: CheckedCode, module: 
             check_allocation([method, *helpers])
             entry = _compile_entry(source, method, n_slots, arguments)
             (overload,) = entry.overloads.values()
-            llvm = binding.parse_bitcode(overload.library._final_module.as_bitcode())
+            llvm = _without_counts(overload.library._final_module)
             _check_symbols(llvm, source)
             symbols[name] = f"robot_rt_control_{key[:24]}_{name}"
             llvm.get_function(overload.fndesc.llvm_func_name).name = symbols[name]
@@ -148,6 +149,33 @@ def _compile_entry(source: FunctionSource, method: Any, n_slots: int, arguments:
     return entry
 
 
+_COUNTING = re.compile(r"^define [^\n]*@NRT_(incref|decref)\([^\n]*\{\n.*?^\}", re.MULTILINE | re.DOTALL)
+_COUNTED_TO_ZERO = "NRT_MemInfo_call_dtor"
+
+
+def _without_counts(module: Any) -> Any:
+    """A copy of a module without the counting of references, where nothing in it is counted.
+
+    Numba counts references to arrays also where they lie in records. Those have no owner, and counting does
+    nothing. Every owner comes from an allocation, and that is refused: so where none is, the counting can go.
+    """
+    text = str(module)
+    refused = {f.name for f in module.functions if f.is_declaration and not is_allowed(f.name)}
+    if refused <= {_COUNTED_TO_ZERO}:
+        text = _COUNTING.sub(r"define internal void @NRT_\1(ptr %p) {\n  ret void\n}", text)
+    copy = binding.parse_assembly(text)
+    passes = binding.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_strip_dead_prototype_pass()
+    passes.run(copy, _pass_builder())
+    return copy
+
+
+def _pass_builder() -> Any:
+    machine = cpu_target.target_context.codegen()._tm
+    return binding.create_pass_builder(machine, binding.create_pipeline_tuning_options())
+
+
 def _check_symbols(module: Any, source: FunctionSource) -> None:
     """Refuse optimized code that calls anything but mathematics and memory."""
     called = [f.name for f in module.functions if f.is_declaration and not is_allowed(f.name)]
@@ -163,9 +191,8 @@ def _emit(module: Any, exported: Iterable[str]) -> bytes:
     for value in [*module.functions, *module.global_variables]:
         if not value.is_declaration and value.name not in exported:
             value.linkage = "internal"
-    passes = binding.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    machine = cpu_target.target_context.codegen()._tm
-    passes.run(module, binding.create_pass_builder(machine, binding.create_pipeline_tuning_options()))
+    codegen = cpu_target.target_context.codegen()
+    passes, pass_builder = codegen._module_pass_manager()
+    passes.run(module, pass_builder)
     module.verify()
-    return bytes(machine.emit_object(module))
+    return bytes(codegen._tm.emit_object(module))
