@@ -1,10 +1,10 @@
 """Running one action without ROS, server or executor: a user tests an action in ten lines.
 
-    harness = ActionHarness(SineWave, parameters={"amplitude": 0.2, "frequency": 0.5})
-    harness.start()
-    harness.step(1000)
-    assert harness.state.settled == 1.0
-    assert abs(harness.part("arm").position[3]) <= 0.2
+harness = ActionHarness(SineWave, parameters={"amplitude": 0.2, "frequency": 0.5})
+harness.start()
+harness.step(1000)
+assert harness.state.settled == 1.0
+assert abs(harness.part("arm").position[3]) <= 0.2
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType, parameter_dtype, state_dtype
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.defaults import PERIOD_S
+from robot_rt_control.program.definitions import ParameterValue
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, unknown
-from robot_rt_control.program.parameter_values import checked_values
+from robot_rt_control.program.parameters import check_parameters
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.realtime.native_call import call_action
@@ -146,7 +147,9 @@ class ActionHarness:
         dof = self.parts[first].dof if first is not None else 0
         parameters = self._parameters | changes
         prepared = np.zeros(1, self._params.dtype)
-        self.action.prepare_parameters(checked_values(self.action_type, parameters, dof), prepared[0])
+        given = [ParameterValue(name=name, value=value) for name, value in parameters.items()]
+        checked = check_parameters(self.action_type.name, self.action_type.parameters, given, dof=dof)
+        self.action.prepare_parameters(checked, prepared[0])
         self._parameters = parameters
         self._params[0] = prepared[0]
 

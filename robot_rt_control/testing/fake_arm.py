@@ -61,7 +61,8 @@ class FakePart:
         live.effort_limit[joints] = 100.0  # [Nm]
         chain = live.chain
         chain.n_joints = self.dof
-        chain.base[:, :3] = chain.tool[:, :3] = np.eye(3)
+        # By name in brackets: `chain.base` is NumPy's own attribute of every record.
+        chain["base"][:, :3] = chain.tool[:, :3] = np.eye(3)
         chain.tool[2, 3] = _LINK_LENGTH
         chain.gravity[2] = -9.81
         for j in range(self.dof):
