@@ -8,6 +8,7 @@ from typing import Any
 SYSTEM = 1
 """Identity of the session that default and safety actions belong to; it is the oldest and never ends."""
 
+
 @dataclass(frozen=True)
 class Behaviour:
     """What an action does. Counts are of calls in one activation, 1 is the first; 0 means never."""

@@ -240,6 +240,8 @@ class ReferenceModel:
         return ""
 
     def _named_refusal(self, session: int, identities: tuple[int, ...]) -> str:
+        if not identities:
+            return "MALFORMED"
         for identity in identities:
             action = self.definitions.action(identity)
             if action is None:
