@@ -243,7 +243,7 @@ class _Generator:
 
     def command(self, d: Definitions, tick: int, n_parts: int) -> Any:
         command = self.plain_command(d, n_parts)
-        return At(tick + self.random.randint(-1, 3), command) if self.chance(8) else command
+        return At(max(1, tick + self.random.randint(-1, 3)), command) if self.chance(8) else command
 
     def plain_command(self, d: Definitions, n_parts: int) -> Any:
         random = self.random
