@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, PlainValidator, Tag, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from robot_rt_control.program import capacities, defaults
@@ -36,7 +36,7 @@ def _number(value: Any) -> float:
 
 
 def _numbers(value: Any) -> tuple[float, ...]:
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         numbers = [_finite(v) for v in value]
         if None not in numbers:
             return tuple(n for n in numbers if n is not None)
@@ -53,19 +53,20 @@ def _per_joint(value: Any) -> float | tuple[float, ...]:
         raise refuse("a finite number for all joints, or a list with one for each") from None
 
 
-def _triple(value: Any) -> tuple[float, ...]:
+def _triple(value: Any) -> tuple[float, float, float]:
     numbers = _numbers(value)
     if len(numbers) != 3:
         raise refuse("three numbers x, y, z")
-    return numbers
+    return numbers[0], numbers[1], numbers[2]
 
 
-def _quaternion(value: Any) -> tuple[float, ...]:
+def _quaternion(value: Any) -> tuple[float, float, float, float]:
     numbers = _numbers(value)
     length = math.sqrt(sum(n * n for n in numbers))
     if len(numbers) != 4 or abs(length - 1.0) > 1e-3:
         raise refuse("a quaternion x, y, z, w of length 1 (within 0.001)")
-    return tuple(n / length for n in numbers)
+    x, y, z, w = (n / length for n in numbers)
+    return x, y, z, w
 
 
 def _name(value: str) -> str:
@@ -78,11 +79,11 @@ def _name(value: str) -> str:
     return value
 
 
-Number = Annotated[float, PlainValidator(_number)]
-Numbers = Annotated[tuple[float, ...], PlainValidator(_numbers)]
-PerJoint = Annotated[float | tuple[float, ...], PlainValidator(_per_joint)]
-Triple = Annotated[tuple[float, ...], PlainValidator(_triple)]
-Quaternion = Annotated[tuple[float, ...], PlainValidator(_quaternion)]
+Number = Annotated[float, BeforeValidator(_number)]
+Numbers = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
+PerJoint = Annotated[float | tuple[float, ...], BeforeValidator(_per_joint)]
+Triple = Annotated[tuple[float, float, float], BeforeValidator(_triple)]
+Quaternion = Annotated[tuple[float, float, float, float], BeforeValidator(_quaternion)]
 Name = Annotated[str, AfterValidator(_name)]
 Mode = Literal["position", "velocity", "effort"]
 
