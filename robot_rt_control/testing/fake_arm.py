@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robot_rt_control.model.kinematics import tool_state
 from robot_rt_control.program.capacities import MAX_JOINTS
 from robot_rt_control.program.layout import part_dtype
 from robot_rt_control.program.vocabulary import CommandMode, OperationalState, PartKind
@@ -88,6 +89,10 @@ class FakePart:
             live.effort[j] = live.commanded_effort[j]
         live.at_rest = float(all(abs(live.velocity[j]) < 0.01 * live.velocity_limit[j] for j in range(self.dof)))
         live.outputs[:] = live.output_command
+        if live.chain.n_joints:
+            tool_state(
+                live.chain, live.position, live.velocity, live.tool_position, live.tool_orientation, live.tool_twist
+            )
 
     def prepare_command(self) -> None:
         """Before `control`: what it does not write, holds."""
