@@ -189,3 +189,31 @@ def test_it_allocates_nothing():
         cwd=os.getcwd(),
     )
     assert done.stdout.split() == ["0", "0", "True"], done.stderr
+
+
+TWIN = textwrap.dedent(
+    """
+    import hashlib, sys
+    from robot_rt_control.actions.sine_wave import SineWave
+    from robot_rt_control.testing.action_harness import ActionHarness
+    parameters = {"amplitude": 0.1, "frequency": 0.5}
+    harness = ActionHarness(SineWave, parameters=parameters, compiled=sys.argv[1] == "compiled")
+    harness.start()
+    digest = hashlib.sha256()
+    for _ in range(1500):
+        assert harness.step() == 0
+        digest.update(harness.state.tobytes() + harness.part("arm").commanded_position.tobytes())
+    print(digest.hexdigest())
+    """
+)
+
+
+def test_plain_python_without_the_compiler_does_the_same():
+    results = [
+        subprocess.run(
+            [sys.executable, "-c", TWIN, mode], env=os.environ | extra, capture_output=True, text=True, cwd=os.getcwd()
+        )
+        for mode, extra in (("compiled", {}), ("interpreted", {"NUMBA_DISABLE_JIT": "1"}))
+    ]
+    assert len(results[0].stdout) == 65, results[0].stderr
+    assert results[0].stdout == results[1].stdout, results[1].stderr

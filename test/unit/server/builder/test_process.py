@@ -34,7 +34,6 @@ def test_builds_with_progress_at_low_priority(action_file):
     spec = action_file.write(COUNT)
     said: list[str] = []
     with Builder() as builder:
-        assert builder.pid is None
         first = builder.build(spec, said.append)
         assert builder.pid is not None
         assert os.getpriority(os.PRIO_PROCESS, builder.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
@@ -145,3 +144,21 @@ def test_a_closed_builder_says_so(action_file):
         builder.build(action_file.write(COUNT))
     with pytest.raises(ValueError, match="timeout = 0: expected seconds, more than 0"):
         Builder(timeout=0)
+
+
+def test_a_failing_listener_is_not_taken_for_a_failing_builder(action_file):
+    def listen(text):
+        raise ValueError(f"cannot show {text}")
+
+    with Builder() as builder:
+        with pytest.raises(ValueError, match="cannot show checking custom"):
+            builder.build(action_file.write(COUNT), listen)
+        assert builder.build(action_file.write("state.level = 1.0")).methods == ("control",)
+
+
+def test_files_are_found_from_where_they_are_asked_for(action_file, monkeypatch):
+    spec = action_file.write(COUNT)
+    with Builder() as builder:
+        builder.build(spec)
+        monkeypatch.chdir(action_file.folder)
+        assert builder.build("custom_action.py:Custom").cached
