@@ -22,19 +22,19 @@ from robot_rt_control.program.errors import HardwareError
 from robot_rt_control.program.vocabulary import CommandMode, PartKind
 
 
-def _placer(places: list[int]) -> Callable[[np.ndarray, list[float]], None]:
+def _placer(state: np.ndarray, places: list[int]) -> Callable[[list[float]], None]:
     """A function that writes values to these places of a float64 array."""
     if places == list(range(places[0], places[0] + len(places))):
-        packed, offset = struct.Struct(f"{len(places)}d"), 8 * places[0]
+        packed, offset, memory = struct.Struct(f"{len(places)}d"), 8 * places[0], state.data.cast("B")
 
         # Half the time that assigning a list to a slice takes; it runs in every period.
-        def pack(state: np.ndarray, values: list[float]) -> None:
-            packed.pack_into(state, offset, *values)
+        def pack(values: list[float]) -> None:
+            packed.pack_into(memory, offset, *values)
 
         return pack
     indices = np.array(places)
 
-    def scatter(state: np.ndarray, values: list[float]) -> None:
+    def scatter(values: list[float]) -> None:
         state[indices] = values
 
     return scatter
@@ -85,7 +85,7 @@ class PyBulletPlugin(HardwarePlugin):
                 self._states[part.name][:] = 0.0
                 if part.n_outputs:
                     self._outputs.append((self._states[part.name][part.n_inputs :], self._commands[part.name]))
-        self._bodies = [(body, indices, _placer(places[body])) for body, indices in joints.items()]
+        self._bodies = [(body, indices, _placer(self.state, places[body])) for body, indices in joints.items()]
         self._effort_echo: list[tuple[np.ndarray, np.ndarray]] = []
         self._sensors: list[Sensor] = make_sensors(
             world, self.info, self.parameters.world.sensors, self._states, self.parameters.world.seed
@@ -127,12 +127,13 @@ class PyBulletPlugin(HardwarePlugin):
         return HardwareReturn.OK
 
     def read(self, time_s: float, period_s: float) -> HardwareReturn:
-        client, state = self._world.client, self.state  # type: ignore[union-attr]  # configured before it is read
+        world = self._world
+        assert world is not None
         for body, joints, place in self._bodies:
             values: list[float] = []
-            for position, velocity, _, effort in pybullet.getJointStates(body, joints, physicsClientId=client):
+            for position, velocity, _, effort in pybullet.getJointStates(body, joints, physicsClientId=world.client):
                 values += (position, velocity, effort)
-            place(state, values)
+            place(values)
         for measured, commanded in self._effort_echo:
             measured[:] = commanded
         for sensor in self._sensors:

@@ -80,14 +80,22 @@ class ForceTorque:
         turn = _rotation(orientation)
         x, y, z = position
         lever = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-        self._transform = np.zeros((6, 6))
-        self._transform[:3, :3] = self._transform[3:, 3:] = -turn
-        self._transform[3:, :3] = -lever @ turn
+        transform = np.zeros((6, 6))
+        transform[:3, :3] = transform[3:, 3:] = -turn
+        transform[3:, :3] = -lever @ turn
+        # The reaction lacks what the joint's own drive exerts along its axis, which is given in frame C, too.
+        info = pybullet.getJointInfo(self._body, self._joint, physicsClientId=self._client)
+        drive = np.zeros(6)
+        if info[2] == pybullet.JOINT_PRISMATIC:
+            drive[:3] = info[13]
+        elif info[2] == pybullet.JOINT_REVOLUTE:
+            drive[3:] = info[13]
+        self._transform = np.column_stack([transform, transform @ drive])
 
     def read(self) -> None:
         """Fill force [N] and torque [Nm]."""
-        reaction = pybullet.getJointState(self._body, self._joint, physicsClientId=self._client)[2]
-        np.dot(self._transform, reaction, out=self._state)
+        _, _, reaction, effort = pybullet.getJointState(self._body, self._joint, physicsClientId=self._client)
+        np.dot(self._transform, (*reaction, effort), out=self._state)
 
 
 class Contact:

@@ -204,7 +204,28 @@ class PyBulletWorld:
             pybullet.changeDynamics(
                 body, index, linearDamping=0.0, angularDamping=0.0, physicsClientId=self.client
             )
+        self._refuse_links_without_contact(body, path)
         return Robot(body, joints, links, _mimics(path, joints))
+
+    def _refuse_links_without_contact(self, body: int, path: Path) -> None:
+        """PyBullet 3.2.7 takes a link that only fixed joints connect to the first joint's link for immovable, also
+        where that first joint moves: it would pass through everything."""
+        count = pybullet.getNumJoints(body, physicsClientId=self.client)
+        joints = [pybullet.getJointInfo(body, index, physicsClientId=self.client) for index in range(count)]
+        if not joints or joints[0][2] == pybullet.JOINT_FIXED:
+            return
+        for joint in joints[1:]:
+            ancestor = joint
+            while ancestor[2] == pybullet.JOINT_FIXED and ancestor[16] >= 0:
+                ancestor = joints[ancestor[16]]
+            if joint[2] != pybullet.JOINT_FIXED or ancestor[0] != 0:
+                continue
+            if pybullet.getCollisionShapeData(body, joint[0], physicsClientId=self.client):
+                raise HardwareError(
+                    f"hardware {self._info.name!r}: in {path}, link {joint[12].decode()!r} would touch nothing",
+                    expected=f"a fixed joint before {joints[0][1].decode()!r}",
+                    hint="PyBullet needs it: put a fixed joint and a link between the root and the first moving joint",
+                )
 
     def _find_robot(self, part: HardwarePart, robots: dict[str, Robot]) -> Robot:
         item = f"hardware {self._info.name!r}, part {part.name!r}"
