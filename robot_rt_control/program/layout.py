@@ -273,6 +273,7 @@ action_runtime_dtype = record(
         ("activation", "i8"),  # counts activations, never reset
         ("start_tick", "i8"),
         ("judged_from", "i8"),  # its reactions are judged from this tick
+        ("sensed_tick", "i8"),  # the last tick in which its sense ran
         ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
     ]
