@@ -411,6 +411,7 @@ channel_dtype = record(
         ("server_start", "i8"),
         ("server_epoch", "i8"),  # counts attachments
         ("closing", "i8"),
+        ("gated", "i8"),  # 1: ticks run only on request (lockstep), so commands are not awaited
         ("period_ns", "i8"),
         ("loop_beat", "i8"),  # the loop, each tick
         ("executor_beat", "i8"),  # the executor's Python side
