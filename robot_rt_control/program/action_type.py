@@ -66,6 +66,7 @@ class Parameter:
     length: int | str = 1
     """1: a scalar; n > 1: exactly n; "dof": one for each joint of the first slot; "any": at least one."""
     unit: str = ""
+    """"joint": rad or m, as the joints of the first slot are; "joint/s": rad/s or m/s."""
     default: float | int | bool | str | tuple[float, ...] | None = None
     """None: must be given, unless `optional`."""
     optional: bool = False
@@ -175,7 +176,8 @@ def parameter_dtype(action_type: type[ActionType]) -> np.dtype:
             if p.type == "text":
                 continue
             element = int if p.type == "int" else float
-            spec[p.name] = (element, PER_JOINT) if p.length == "dof" else (element, p.length) if p.length != 1 else element
+            length = PER_JOINT if p.length == "dof" else p.length
+            spec[p.name] = element if length == 1 else (element, length)
     fields = [_field(f"{action_type.__name__}.Params", n, s) for n, s in spec.items()]
     return record(fields or [("unused", "f8")])
 

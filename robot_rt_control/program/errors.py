@@ -32,7 +32,20 @@ class DefinitionError(RobotControlError):
 
 
 class ConditionError(DefinitionError):
-    """A condition's text is not valid; the message points at the character."""
+    """A condition's text is not valid; the message points at the character.
+
+    Args:
+        text: the whole condition. Its line with the fault is shown below the message.
+        position: index of the faulty character in `text`; a caret stands under it.
+    """
+
+    def __init__(
+        self, what: str, *, text: str = "", position: int = 0, expected: str = "", got: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(what, expected=expected, got=got, hint=hint)
+        self.text, self.position = text, position
+        if text:
+            self.args = (f"{self.args[0]}\n{_pointed_at(text, position)}",)
 
 
 class CapacityError(DefinitionError):
@@ -57,6 +70,19 @@ class HardwareError(RobotControlError):
 
 class CommandRefused(RobotControlError):
     """The executor refused a command; nothing of it was done."""
+
+
+def _pointed_at(text: str, position: int, width: int = 100) -> str:
+    """The line of `text` with a caret under `position`; a long line is cut around it."""
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line = "".join(c if c.isprintable() else " " for c in text[start : len(text) if end < 0 else end])
+    column = position - start
+    if len(line) > width:
+        first = min(max(column - width // 2, 0), len(line) - width)
+        before, after = "…" if first else "", "…" if first + width < len(line) else ""
+        line, column = before + line[first : first + width] + after, column - first + len(before)
+    return f"  {line}\n  {' ' * column}^"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ process, however that ends: so a segment without a lock is stale, without any gu
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import mmap
 import os
@@ -103,7 +104,9 @@ class Segment:
         segment = cls(name, descriptor, size, owner=False)
         if not segment.owner_alive():
             segment.close()
-            raise ChannelError(f"shared-memory segment {name!r} was left behind by a dead process", hint="Start its owner")
+            raise ChannelError(
+                f"shared-memory segment {name!r} was left behind by a dead process", hint="Start its owner"
+            )
         return segment
 
     def owner_alive(self) -> bool:
@@ -125,8 +128,6 @@ class Segment:
             segment_path(self.name).unlink(missing_ok=True)
         os.close(self._descriptor)
         self._descriptor = -1
-        try:
+        # Where somebody still holds a view, the mapping goes with the last one, or with the process.
+        with contextlib.suppress(BufferError):
             self.buffer.close()
-        except BufferError:
-            # Somebody still holds a view. The mapping goes with the last one, or with the process.
-            pass

@@ -89,6 +89,11 @@ class Operator(IntEnum):
     NOT = 19
 
 
+JOIN_AND = 32
+JOIN_OR = 64
+"""Added to the operator of a leaf: instead of being pushed, its value is joined with the top of the stack."""
+
+
 class ReactionFlag(IntFlag):
     FIRE_ONCE = 1
     STOP = 2

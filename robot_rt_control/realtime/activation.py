@@ -212,7 +212,7 @@ def fail_activation(w, ch, slot, status):
 
 @realtime
 def sense_new(w, ch):
-    """Enter and sense every action that has begun and not yet entered. Bounded: a failing one begins at most one other."""
+    """Enter and sense every action that has begun and not yet entered. A failing one begins at most one other."""
     for _ in range(2 * capacities.MAX_PARTS):
         found = -1
         for k in range(w.n_active):

@@ -208,7 +208,7 @@ class Channel:
             fence_acquire()
             if load_acquire(self.address + _SNAPSHOT) == before:
                 return copy[0]
-        raise ChannelError("no consistent snapshot could be read", hint="Is the executor stopped in the middle of a tick?")
+        raise ChannelError("no consistent snapshot could be read", hint="Did the executor stop within a tick?")
 
     # --- installing tables: server → executor ------------------------------------------------------
 

@@ -24,7 +24,9 @@ class Installer:
         ticking: whether another thread runs ticks meanwhile; in lockstep nobody does.
     """
 
-    def __init__(self, world: np.record, address: int, channel: Channel, loader: NativeLoader, *, ticking: bool) -> None:
+    def __init__(
+        self, world: np.record, address: int, channel: Channel, loader: NativeLoader, *, ticking: bool
+    ) -> None:
         self._world, self._address, self._channel, self._loader = world, address, channel, loader
         self._ticking = ticking
 
@@ -78,7 +80,7 @@ class Installer:
             )
 
     def _wait_until_taken(self) -> None:
-        """Until the loop has taken the tables before these; in lockstep nobody takes them meanwhile, and these replace them."""
+        """Until the loop has taken the tables before these. In lockstep nobody does meanwhile: these replace them."""
         deadline = time.monotonic() + 2.0
         while self._ticking and load_acquire(self._address + _PENDING):
             if time.monotonic() > deadline:

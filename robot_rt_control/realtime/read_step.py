@@ -4,7 +4,7 @@ import math
 
 from robot_rt_control.hardware.image import read_state
 from robot_rt_control.hardware.mock import mock_cycle
-from robot_rt_control.model.forward import tool_pose_and_twist
+from robot_rt_control.model.forward import tool_state
 from robot_rt_control.program import defaults
 from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.memory import store_f8
@@ -44,7 +44,7 @@ def _derive(w, p):
     if part.dof == 0:
         return
     if part.chain.n_joints > 0:
-        tool_pose_and_twist(
+        tool_state(
             part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist
         )
     resting = 1.0

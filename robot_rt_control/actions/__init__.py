@@ -1,0 +1,11 @@
+"""Built-in action types, one in each file, written exactly as a user would write them."""
+
+BUILTIN = (
+    "robot_rt_control.actions.stop:Stop",
+    "robot_rt_control.actions.hold:Hold",
+    "robot_rt_control.actions.move_joint:MoveJoint",
+    "robot_rt_control.actions.velocity_move:VelocityMove",
+    "robot_rt_control.actions.track_trajectory:TrackTrajectory",
+    "robot_rt_control.actions.sine_wave:SineWave",
+)
+"""Where the built-in action types are, as "module:Class": the server loads them by these names."""

@@ -1,0 +1,57 @@
+"""What action types with joint motions share: following planned profiles, and judging whether the part has settled."""
+
+import math
+
+from robot_rt_control.motion.profile import sample_profile
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+
+POSITION = int(CommandMode.POSITION)
+JOINT_KINDS = (PartKind.ARM, PartKind.GRIPPER, PartKind.BASE)
+
+
+@realtime
+def follow(plan, t, part):
+    """Command the positions of the profiles at time t [s]."""
+    part.command_mode = POSITION
+    for j in range(part.dof):
+        q, _, _ = sample_profile(plan[j], t)
+        part.position_command[j] = q
+
+
+@realtime
+def longest(plan, n):
+    """Duration [s] of the longest of the first n profiles."""
+    total = 0.0
+    for j in range(n):
+        total = max(total, plan[j].total)
+    return total
+
+
+@realtime
+def distance(a, b, n):
+    """Euclidean distance of the first n elements; NaN where one of them is unknown."""
+    s = 0.0
+    for j in range(n):
+        s += (a[j] - b[j]) * (a[j] - b[j])
+    return math.sqrt(s)
+
+
+@realtime
+def largest_difference(a, b, n):
+    """Largest |a[j] - b[j]| of the first n elements; NaN where one of them is unknown."""
+    d = 0.0
+    for j in range(n):
+        x = abs(a[j] - b[j])
+        if math.isnan(x):
+            return math.nan
+        d = max(d, x)
+    return d
+
+
+@realtime
+def is_within(difference, tolerance):
+    """1.0 or 0.0; NaN where the difference is unknown."""
+    if math.isnan(difference):
+        return math.nan
+    return 1.0 if difference <= tolerance else 0.0

@@ -1,0 +1,57 @@
+"""hold: stay. What parts do by default when nothing is asked of them."""
+
+from robot_rt_control.actions.following import JOINT_KINDS, follow, is_within, largest_difference, longest
+from robot_rt_control.motion.profile import profile_dtype
+from robot_rt_control.motion.stop import plan_stop
+from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+
+
+class Hold(ActionType):
+    """Hold the commanded position. A part that still moves is brought to rest first, with limited jerk."""
+
+    name = "hold"
+    slots = (Slot(name="part", kinds=JOINT_KINDS),)
+    parameters = (
+        Parameter(
+            name="tolerance",
+            unit="joint",
+            default=0.01,
+            minimum=0.0,
+            description="Largest |measured - held| position of a joint that counts as held.",
+        ),
+    )
+    state_variables = (
+        StateVariable(name="is_holding", type="bool", description="At rest, and every joint within the tolerance."),
+        StateVariable(name="position_error", unit="joint", description="Largest |measured - commanded| position."),
+    )
+    State = {"elapsed": float, "total": float, "plan": (profile_dtype, PER_JOINT)}
+
+    @staticmethod
+    def on_enter(state, params, part):
+        status = 0
+        for j in range(part.dof):
+            joint_status = plan_stop(
+                state.plan[j],
+                part.commanded_position[j],
+                part.commanded_velocity[j],
+                part.commanded_acceleration[j],
+                part.acceleration_limit[j],
+                part.jerk_limit[j],
+            )
+            if joint_status != 0:
+                status = joint_status
+        state.total = longest(state.plan, part.dof)
+        return status
+
+    @staticmethod
+    def sense(state, params, part):
+        state.position_error = largest_difference(part.position, part.commanded_position, part.dof)
+        if state.elapsed < state.total:
+            state.is_holding = 0.0
+        else:
+            state.is_holding = is_within(state.position_error, params.tolerance)
+
+    @staticmethod
+    def control(state, params, part):
+        state.elapsed += part.dt
+        follow(state.plan, state.elapsed, part)

@@ -1,0 +1,153 @@
+"""move_joint: to a joint position, all joints arriving together, from any state of motion."""
+
+import math
+
+import numpy as np
+
+from robot_rt_control.actions.following import (
+    JOINT_KINDS,
+    distance,
+    follow,
+    is_within,
+    largest_difference,
+    longest,
+)
+from robot_rt_control.model.kinematics import forward
+from robot_rt_control.motion.profile import profile_dtype
+from robot_rt_control.motion.synchronize import plan_position_synchronized
+from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.realtime_code import realtime
+
+
+@realtime
+def plan_move(state, params, part):
+    """Plan from the last command to the goal, and remember what was planned for. Returns a status."""
+    state.velocity_scale = params.velocity_scale
+    state.acceleration_scale = params.acceleration_scale
+    for j in range(part.dof):
+        state.goal[j] = params.position[j]
+        state.velocity[j] = params.velocity_scale * part.velocity_limit[j]
+        state.acceleration[j] = params.acceleration_scale * part.acceleration_limit[j]
+        state.jerk[j] = params.acceleration_scale * part.jerk_limit[j]
+    status = plan_position_synchronized(
+        state.plan,
+        part.dof,
+        part.commanded_position,
+        part.commanded_velocity,
+        part.commanded_acceleration,
+        state.goal,
+        state.velocity,
+        state.acceleration,
+        state.jerk,
+    )
+    state.total = longest(state.plan, part.dof)
+    return status
+
+
+class MoveJoint(ActionType):
+    """Move to a joint position with limited velocity, acceleration and jerk, and stay there."""
+
+    name = "move_joint"
+    slots = (Slot(name="part", kinds=JOINT_KINDS),)
+    parameters = (
+        Parameter(name="position", length="dof", unit="joint", description="Where to go, one for each joint."),
+        Parameter(
+            name="velocity_scale",
+            default=1.0,
+            minimum=0.001,
+            maximum=1.0,
+            description="Fraction of the velocity limits.",
+        ),
+        Parameter(
+            name="acceleration_scale",
+            default=1.0,
+            minimum=0.001,
+            maximum=1.0,
+            description="Fraction of the limits of acceleration and jerk.",
+        ),
+        Parameter(
+            name="tolerance",
+            unit="joint",
+            default=0.005,
+            minimum=0.0,
+            description="Largest |measured - goal| position of a joint that counts as settled.",
+        ),
+    )
+    state_variables = (
+        StateVariable(name="is_done", type="bool", description="The command has arrived."),
+        StateVariable(name="is_settled", type="bool", description="The part is measured at the goal, at rest."),
+        StateVariable(name="progress", description="From 0 to 1, in time."),
+        StateVariable(name="remaining_time", unit="s", description="Until the command arrives."),
+        StateVariable(name="distance_to_goal", unit="joint", description="Of the measured joints, Euclidean."),
+        StateVariable(name="tool_distance_to_goal", unit="m", description="Of the measured tool; unknown without one."),
+    )
+    Params = {
+        "position": (float, PER_JOINT),
+        "velocity_scale": float,
+        "acceleration_scale": float,
+        "tolerance": float,
+        "goal_tool_position": (float, 3),
+    }
+    State = {
+        "elapsed": float,
+        "total": float,
+        "plan": (profile_dtype, PER_JOINT),
+        "goal": (float, PER_JOINT),
+        "velocity_scale": float,
+        "acceleration_scale": float,
+        "velocity": (float, PER_JOINT),
+        "acceleration": (float, PER_JOINT),
+        "jerk": (float, PER_JOINT),
+    }
+
+    def prepare_parameters(self, values, params):
+        super().prepare_parameters(values, params)
+        part = self.parts["part"]
+        limits = part.record
+        for j, joint in enumerate(part.joint_names):
+            low, high = limits.position_lower[j], limits.position_upper[j]
+            if not low <= params.position[j] <= high:
+                raise DefinitionError(
+                    f"move_joint of {part.name!r}: the target of joint {joint!r} is outside its limits",
+                    expected=f"{low:.4f} to {high:.4f}",
+                    got=f"{params.position[j]:.4f}",
+                )
+        if limits.chain.n_joints:
+            forward(limits.chain, params.position, params.goal_tool_position, np.zeros(4))
+        else:
+            params.goal_tool_position[:] = math.nan
+
+    @staticmethod
+    def on_enter(state, params, part):
+        return plan_move(state, params, part)
+
+    @staticmethod
+    def sense(state, params, part):
+        done = state.elapsed >= state.total
+        state.is_done = done
+        state.remaining_time = max(state.total - state.elapsed, 0.0)
+        state.progress = 1.0 if done else state.elapsed / state.total
+        state.distance_to_goal = distance(part.position, params.position, part.dof)
+        state.tool_distance_to_goal = distance(part.tool_position, params.goal_tool_position, 3)
+        if done and part.at_rest != 0.0:
+            state.is_settled = is_within(largest_difference(part.position, params.position, part.dof), params.tolerance)
+        else:
+            state.is_settled = 0.0
+
+    @staticmethod
+    def set_parameters(state, params, part):
+        # New parameters while active: plan again, from the motion that is commanded now.
+        if (
+            largest_difference(state.goal, params.position, part.dof) > 0.0
+            or state.velocity_scale != params.velocity_scale
+            or state.acceleration_scale != params.acceleration_scale
+        ):
+            state.elapsed = 0.0
+            return plan_move(state, params, part)
+        return 0
+
+    @staticmethod
+    def control(state, params, part):
+        state.elapsed += part.dt
+        follow(state.plan, state.elapsed, part)

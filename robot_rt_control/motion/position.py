@@ -1,0 +1,194 @@
+"""Near time-optimal motion to a position, from any state.
+
+The idea: *leave* on the fastest way to the cruise velocity, and at some moment *change over* to the
+fastest way to the end velocity. The later the change, the further the motion goes, so the moment is
+found by a bracketed search; if it does not come before the cruise velocity is reached, the length of
+the cruise follows by division. Both ways are velocity ramps (ramp.py), which keep the limits from any
+state; so do not only the ordinary cases fall out, but also those that start beyond a limit, overshoot,
+or release a brake halfway and brake again. For a target at rest and a start within the limits the
+result is the time optimum; it has the structure of R. Haschke, E. Weitnauer, H. Ritter, "On-line planning of
+time-optimal, jerk-limited trajectories", IROS 2008.
+"""
+
+from __future__ import annotations
+
+import math
+
+from robot_rt_control.motion.profile import append_segment, begin_profile, finish_profile, reject_profile
+from robot_rt_control.motion.ramp import (
+    ROUNDING,
+    advance,
+    append_ramp,
+    ramp_displacement,
+    ramp_duration,
+    ramp_segment,
+    velocity_ramp,
+)
+from robot_rt_control.motion.root import MAX_STEPS, next_fraction
+from robot_rt_control.motion.velocity import limits_valid
+from robot_rt_control.program.realtime_code import realtime
+
+CRUISE = 3
+"""The place of the change after the three segments of the leaving ramp."""
+PRECISION = 1e-13
+"""The search ends when the missing distance is below this fraction of the travel."""
+
+
+@realtime
+def plan_position(profile, q0, v0, a0, q1, v1, vmax, amax, jmax):
+    """Plan a fast motion from (q0, v0, a0) to position q1 with velocity v1 and zero acceleration.
+
+    Jerk stays within jmax. Velocity and acceleration stay within vmax and amax if they start there and
+    can; otherwise they return as fast as the other limits allow. The end is exactly q1, v1.
+
+    Args:
+        profile: record of `profile_dtype`, overwritten.
+        q0, v0, a0: the state to start from.
+        q1, v1: the position to reach and the velocity there, |v1| <= vmax.
+        vmax, amax, jmax: limits, positive.
+
+    Returns:
+        OK or PLANNING_FAILED (see the package's text; also for |v1| > vmax).
+    """
+    begin_profile(profile, q0, v0, a0)
+    if not arguments_valid(q0, v0, a0, q1, v1, vmax, amax, jmax):
+        return reject_profile(profile)
+    direction, distance, _ = travel_direction(q0, v0, a0, q1, v1, amax, jmax)
+    if direction == 0.0:
+        append_ramp(profile, 0.0, v0, a0, v1, amax, jmax)
+        return finish_profile(profile, q1, v1)
+    place, moment, _ = find_change(distance, direction * v0, direction * a0, direction * v1, vmax, amax, jmax)
+    write_change(profile, direction, place, moment, q1, v1, vmax, amax, jmax)
+    return finish_profile(profile, q1, v1)
+
+
+@realtime
+def arguments_valid(q0, v0, a0, q1, v1, vmax, amax, jmax):
+    """Whether all is finite, the limits are positive and the end velocity is within its limit."""
+    finite = math.isfinite(q0) and math.isfinite(v0) and math.isfinite(a0) and math.isfinite(q1)
+    return finite and math.isfinite(vmax) and vmax > 0.0 and abs(v1) <= vmax and limits_valid(amax, jmax)
+
+
+@realtime
+def travel_direction(q0, v0, a0, q1, v1, amax, jmax):
+    """Which way to leave, the distance to go that way, and how much of it is missing if the motion ended now.
+
+    The distance is negative when the target lies behind. The direction is the side of the target as seen from where the motion would end if it took the fastest
+    way to v1 now: 1, -1, or 0 if that is the target. Rounding errors do not count as a side: with
+    v1 != 0 a tiny step back would cost a whole loop.
+    """
+    ramp = velocity_ramp(v0, a0, v1, amax, jmax)
+    reach = ramp_displacement(ramp, v0, a0)
+    distance = q1 - q0
+    missing = distance - reach
+    path = ramp_duration(ramp) * (abs(v0) + abs(v1) + a0 * a0 / jmax)
+    if abs(missing) <= ROUNDING * (abs(q0) + abs(q1) + path):
+        return 0.0, distance, 0.0
+    if missing > 0.0:
+        return 1.0, distance, missing
+    return -1.0, -distance, -missing
+
+
+@realtime
+def find_change(distance, v0, a0, v1, cruise, amax, jmax):
+    """When to change over from the ramp towards `cruise` to the ramp towards v1, moving in direction +1.
+
+    Args:
+        distance: to the target; the ramp towards v1 would end before it.
+        v0, a0, v1: velocity and acceleration at the start, velocity at the end.
+        cruise: velocity that is not exceeded, positive.
+
+    Returns:
+        place: segment of the leaving ramp (0, 1, 2), or CRUISE.
+        moment: time spent in that place before the change [s].
+        total: duration of the whole motion [s].
+    """
+    leave = velocity_ramp(v0, a0, cruise, amax, jmax)
+    tolerance = PRECISION * abs(distance)
+    elapsed = 0.0
+    q = 0.0
+    v = v0
+    a = a0
+    f_begin = ramp_displacement(velocity_ramp(v, a, v1, amax, jmax), v, a) - distance
+    for place in range(CRUISE):
+        jerk, duration = ramp_segment(leave, place)
+        if duration > 0.0:
+            q_end, v_end, a_end = advance(q, v, a, jerk, duration)
+            f_end = q_end + ramp_displacement(velocity_ramp(v_end, a_end, v1, amax, jmax), v_end, a_end) - distance
+            if f_end >= 0.0:
+                moment = find_moment(
+                    distance, q, v, a, jerk, duration, f_begin, f_end, v1, amax, jmax, tolerance
+                )
+                _, v_end, a_end = advance(q, v, a, jerk, moment)
+                return place, moment, elapsed + moment + ramp_duration(velocity_ramp(v_end, a_end, v1, amax, jmax))
+            q = q_end
+            v = v_end
+            a = a_end
+            f_begin = f_end
+            elapsed += duration
+    arrive = velocity_ramp(cruise, 0.0, v1, amax, jmax)
+    missing = distance - q - ramp_displacement(arrive, cruise, 0.0)
+    moment = max(missing / cruise, 0.0)
+    return CRUISE, moment, elapsed + moment + ramp_duration(arrive)
+
+
+@realtime
+def find_moment(distance, q, v, a, jerk, duration, f_begin, f_end, v1, amax, jmax, tolerance):
+    """The time within one segment after which the ramp towards v1 ends `distance` from the start.
+
+    f_begin < 0 <= f_end are the errors of changing at the segment's ends. The better end of the final
+    bracket is taken; with v1 != 0 the one from which going on with v1 corrects the rest.
+    """
+    x1 = duration
+    f1 = f_end
+    x2 = 0.0
+    f2 = f_begin
+    x3 = x1
+    f3 = f1
+    for _ in range(MAX_STEPS):
+        width = abs(x2 - x1)
+        best_x = x1 if abs(f1) < abs(f2) else x2
+        if min(abs(f1), abs(f2)) <= tolerance or width <= 4.0 * ROUNDING * abs(best_x):
+            break
+        x = x1 + next_fraction(x1, f1, x2, f2, x3, f3, ROUNDING * abs(best_x) / width) * (x2 - x1)
+        q_x, v_x, a_x = advance(q, v, a, jerk, x)
+        f = q_x + ramp_displacement(velocity_ramp(v_x, a_x, v1, amax, jmax), v_x, a_x) - distance
+        if (f < 0.0) == (f1 < 0.0):
+            x3 = x1
+            f3 = f1
+        else:
+            x3 = x2
+            f3 = f2
+            x2 = x1
+            f2 = f1
+        x1 = x
+        f1 = f
+    if v1 == 0.0 or min(abs(f1), abs(f2)) <= tolerance:
+        return x1 if abs(f1) < abs(f2) else x2
+    return x1 if (f1 < 0.0) == (v1 > 0.0) else x2
+
+
+@realtime
+def write_change(profile, direction, place, moment, q1, v1, cruise, amax, jmax):
+    """Write the segments of the motion that `find_change` found into a begun profile."""
+    v = direction * profile.velocity
+    a = direction * profile.acceleration
+    q = 0.0
+    leave = velocity_ramp(v, a, cruise, amax, jmax)
+    for i in range(CRUISE):
+        jerk, duration = ramp_segment(leave, i)
+        if i == place:
+            duration = moment
+        if i <= place:
+            append_segment(profile, direction * q, direction * v, direction * a, direction * jerk, duration)
+            q, v, a = advance(q, v, a, jerk, duration)
+    if place == CRUISE:
+        append_segment(profile, direction * q, direction * cruise, 0.0, 0.0, moment)
+        q += moment * cruise
+        v = cruise
+        a = 0.0
+    travelled = append_ramp(profile, direction * q, direction * v, direction * a, v1, amax, jmax)
+    if v1 != 0.0:
+        # The search may leave more than rounding here; going on with v1 makes up for it.
+        rest = q1 - profile.position - travelled
+        append_segment(profile, travelled, v1, 0.0, 0.0, rest / v1)
