@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from robot_rt_control.motion.profile import advance
 from robot_rt_control.program.realtime_code import realtime
 
 
 @realtime
-def position_range(profile):
+def position_range(profile: np.record) -> tuple[float, float]:
     """Lowest and highest position from start to end. The turning points lie where the velocity is zero."""
     low = min(profile.position, profile.end_position)
     high = max(profile.position, profile.end_position)
@@ -38,7 +40,7 @@ def position_range(profile):
 
 
 @realtime
-def velocity_range(profile):
+def velocity_range(profile: np.record) -> tuple[float, float]:
     """Lowest and highest velocity from start to end."""
     low = min(profile.velocity, profile.end_velocity)
     high = max(profile.velocity, profile.end_velocity)
@@ -60,7 +62,7 @@ def velocity_range(profile):
 
 
 @realtime
-def acceleration_range(profile):
+def acceleration_range(profile: np.record) -> tuple[float, float]:
     """Lowest and highest acceleration from start to end."""
     low = min(profile.acceleration, 0.0)
     high = max(profile.acceleration, 0.0)

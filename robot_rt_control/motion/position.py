@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from robot_rt_control.motion.profile import append_segment, begin_profile, finish_profile, reject_profile
 from robot_rt_control.motion.ramp import (
     ROUNDING,
@@ -32,10 +34,14 @@ CRUISE = 3
 """The place of the change after the three segments of the leaving ramp."""
 PRECISION = 1e-13
 """The search ends when the missing distance is below this fraction of the travel."""
+LONGEST_CORRECTION = 1e-6
+"""As a fraction of the duration: a longer one would make up for rounding at a v1 of nearly 0."""
 
 
 @realtime
-def plan_position(profile, q0, v0, a0, q1, v1, vmax, amax, jmax):
+def plan_position(
+    profile: np.record, q0: float, v0: float, a0: float, q1: float, v1: float, vmax: float, amax: float, jmax: float
+) -> int:
     """Plan a fast motion from (q0, v0, a0) to position q1 with velocity v1 and zero acceleration.
 
     Jerk stays within jmax. Velocity and acceleration stay within vmax and amax if they start there and
@@ -63,19 +69,25 @@ def plan_position(profile, q0, v0, a0, q1, v1, vmax, amax, jmax):
 
 
 @realtime
-def arguments_valid(q0, v0, a0, q1, v1, vmax, amax, jmax):
+def arguments_valid(
+    q0: float, v0: float, a0: float, q1: float, v1: float, vmax: float, amax: float, jmax: float
+) -> bool:
     """Whether all is finite, the limits are positive and the end velocity is within its limit."""
     finite = math.isfinite(q0) and math.isfinite(v0) and math.isfinite(a0) and math.isfinite(q1)
     return finite and math.isfinite(vmax) and vmax > 0.0 and abs(v1) <= vmax and limits_valid(amax, jmax)
 
 
 @realtime
-def travel_direction(q0, v0, a0, q1, v1, amax, jmax):
-    """Which way to leave, the distance to go that way, and how much of it is missing if the motion ended now.
+def travel_direction(
+    q0: float, v0: float, a0: float, q1: float, v1: float, amax: float, jmax: float
+) -> tuple[float, float, float]:
+    """Which way to leave: towards the target, as seen from where the fastest way to v1 would end, taken now.
 
-    The distance is negative when the target lies behind. The direction is the side of the target as seen from where the motion would end if it took the fastest
-    way to v1 now: 1, -1, or 0 if that is the target. Rounding errors do not count as a side: with
-    v1 != 0 a tiny step back would cost a whole loop.
+    Returns:
+        direction: 1, -1, or 0 if that way ends at the target. Rounding errors do not count: with v1 != 0 a
+            tiny step back would cost a whole loop.
+        distance: to the target in that direction, negative when it lies behind.
+        missing: how far before the target that way ends.
     """
     ramp = velocity_ramp(v0, a0, v1, amax, jmax)
     reach = ramp_displacement(ramp, v0, a0)
@@ -90,7 +102,9 @@ def travel_direction(q0, v0, a0, q1, v1, amax, jmax):
 
 
 @realtime
-def find_change(distance, v0, a0, v1, cruise, amax, jmax):
+def find_change(
+    distance: float, v0: float, a0: float, v1: float, cruise: float, amax: float, jmax: float
+) -> tuple[int, float, float]:
     """When to change over from the ramp towards `cruise` to the ramp towards v1, moving in direction +1.
 
     Args:
@@ -116,9 +130,7 @@ def find_change(distance, v0, a0, v1, cruise, amax, jmax):
             q_end, v_end, a_end = advance(q, v, a, jerk, duration)
             f_end = q_end + ramp_displacement(velocity_ramp(v_end, a_end, v1, amax, jmax), v_end, a_end) - distance
             if f_end >= 0.0:
-                moment = find_moment(
-                    distance, q, v, a, jerk, duration, f_begin, f_end, v1, amax, jmax, tolerance
-                )
+                moment = find_moment(distance, q, v, a, jerk, duration, f_begin, f_end, v1, amax, jmax, tolerance)
                 _, v_end, a_end = advance(q, v, a, jerk, moment)
                 return place, moment, elapsed + moment + ramp_duration(velocity_ramp(v_end, a_end, v1, amax, jmax))
             q = q_end
@@ -133,7 +145,20 @@ def find_change(distance, v0, a0, v1, cruise, amax, jmax):
 
 
 @realtime
-def find_moment(distance, q, v, a, jerk, duration, f_begin, f_end, v1, amax, jmax, tolerance):
+def find_moment(
+    distance: float,
+    q: float,
+    v: float,
+    a: float,
+    jerk: float,
+    duration: float,
+    f_begin: float,
+    f_end: float,
+    v1: float,
+    amax: float,
+    jmax: float,
+    tolerance: float,
+) -> float:
     """The time within one segment after which the ramp towards v1 ends `distance` from the start.
 
     f_begin < 0 <= f_end are the errors of changing at the segment's ends. The better end of the final
@@ -169,7 +194,17 @@ def find_moment(distance, q, v, a, jerk, duration, f_begin, f_end, v1, amax, jma
 
 
 @realtime
-def write_change(profile, direction, place, moment, q1, v1, cruise, amax, jmax):
+def write_change(
+    profile: np.record,
+    direction: float,
+    place: int,
+    moment: float,
+    q1: float,
+    v1: float,
+    cruise: float,
+    amax: float,
+    jmax: float,
+) -> None:
     """Write the segments of the motion that `find_change` found into a begun profile."""
     v = direction * profile.velocity
     a = direction * profile.acceleration
@@ -189,6 +224,8 @@ def write_change(profile, direction, place, moment, q1, v1, cruise, amax, jmax):
         a = 0.0
     travelled = append_ramp(profile, direction * q, direction * v, direction * a, v1, amax, jmax)
     if v1 != 0.0:
-        # The search may leave more than rounding here; going on with v1 makes up for it.
-        rest = q1 - profile.position - travelled
-        append_segment(profile, travelled, v1, 0.0, 0.0, rest / v1)
+        # Where the end comes with the square root of the change, the search leaves more than rounding: going
+        # on with v1 for a moment makes up for it.
+        correction = (q1 - profile.position - travelled) / v1
+        if correction <= LONGEST_CORRECTION * profile.total:
+            append_segment(profile, travelled, v1, 0.0, 0.0, correction)

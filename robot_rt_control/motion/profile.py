@@ -16,6 +16,9 @@ from robot_rt_control.program.vocabulary import Status
 MAX_SEGMENTS = 8
 """Three towards the cruise velocity, the cruise, three towards the end, one to correct rounding."""
 
+LARGEST = 1e100
+"""Larger times and states are refused: then no sample can overflow on the way. NaN is refused with them."""
+
 OK = int(Status.OK)
 PLANNING_FAILED = int(Status.PLANNING_FAILED)
 
@@ -40,7 +43,7 @@ profile_dtype = record(
 
 
 @realtime
-def advance(q, v, a, jerk, t):
+def advance(q: float, v: float, a: float, jerk: float, t: float) -> tuple[float, float, float]:
     """The state after time t at constant jerk."""
     return (
         q + t * (v + t * (a / 2.0 + t * jerk / 6.0)),
@@ -50,7 +53,7 @@ def advance(q, v, a, jerk, t):
 
 
 @realtime
-def sample_profile(profile, t):
+def sample_profile(profile: np.record, t: float) -> tuple[float, float, float]:
     """The state at time t.
 
     Args:
@@ -83,7 +86,7 @@ def sample_profile(profile, t):
 
 
 @realtime
-def progress(profile, t):
+def progress(profile: np.record, t: float) -> float:
     """How much of the duration has passed at time t [s]: 0 at the start, 1 from the end on."""
     if not t < profile.total:
         return 1.0 if t >= profile.total else 0.0
@@ -93,7 +96,7 @@ def progress(profile, t):
 
 
 @realtime
-def begin_profile(profile, q0, v0, a0):
+def begin_profile(profile: np.record, q0: float, v0: float, a0: float) -> None:
     """Empty the profile and set its start."""
     profile.n = 0
     profile.total = 0.0
@@ -111,7 +114,7 @@ def begin_profile(profile, q0, v0, a0):
 
 
 @realtime
-def append_segment(profile, travelled, v, a, jerk, duration):
+def append_segment(profile: np.record, travelled: float, v: float, a: float, jerk: float, duration: float) -> None:
     """Append a piece of constant jerk that starts with this state.
 
     Nothing happens for no duration; a piece of equal jerk is prolonged.
@@ -131,23 +134,25 @@ def append_segment(profile, travelled, v, a, jerk, duration):
 
 
 @realtime
-def finish_profile(profile, end_position, end_velocity):
-    """Set the end. Returns OK, or PLANNING_FAILED when a number is not finite: the profile then rests."""
+def finish_profile(profile: np.record, end_position: float, end_velocity: float) -> int:
+    """Set the end. Returns OK, or PLANNING_FAILED when a number is too large: the profile then rests."""
     profile.end_position = end_position
     profile.end_velocity = end_velocity
-    if math.isfinite(profile.total) and math.isfinite(end_position) and math.isfinite(end_velocity):
+    usable = abs(profile.position) <= LARGEST and abs(end_position) <= LARGEST and profile.total <= LARGEST
+    usable = usable and abs(profile.velocity) <= LARGEST and abs(end_velocity) <= LARGEST
+    usable = usable and abs(profile.acceleration) <= LARGEST
+    for i in range(profile.n):
+        usable = usable and abs(profile.travelled[i]) <= LARGEST
+        usable = usable and abs(profile.start_velocity[i]) <= LARGEST
+        usable = usable and abs(profile.start_acceleration[i]) <= LARGEST
+    if usable:
         return OK
     return reject_profile(profile)
 
 
 @realtime
-def reject_profile(profile):
+def reject_profile(profile: np.record) -> int:
     """Make the profile rest at its start, or at 0 if the start is not finite. Returns PLANNING_FAILED."""
     q0 = profile.position if math.isfinite(profile.position) else 0.0
     begin_profile(profile, q0, 0.0, 0.0)
     return PLANNING_FAILED
-
-
-def new_profiles(n: int) -> np.ndarray:
-    """An array of n empty profiles, for use outside the tick."""
-    return np.zeros(n, profile_dtype)

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from robot_rt_control.motion.profile import advance, append_segment
 from robot_rt_control.program.realtime_code import realtime
 
 ROUNDING = 2.0**-50
+"""A few units in the last place: differences below this, relative to their terms, are taken as none."""
+
+Ramp = tuple[float, float, float, float, float]
 
 
 @realtime
-def velocity_ramp(v0, a0, v1, amax, jmax):
+def velocity_ramp(v0: float, a0: float, v1: float, amax: float, jmax: float) -> Ramp:
     """The time-optimal ramp from (v0, a0) to (v1, 0).
 
     If the acceleration were taken back at once, the velocity would end at v0 + a0 |a0| / (2 jmax); which
@@ -41,13 +46,13 @@ def velocity_ramp(v0, a0, v1, amax, jmax):
 
 
 @realtime
-def ramp_duration(ramp):
+def ramp_duration(ramp: Ramp) -> float:
     """Duration of a ramp [s]."""
     return ramp[1] + ramp[2] + ramp[4]
 
 
 @realtime
-def ramp_displacement(ramp, v0, a0):
+def ramp_displacement(ramp: Ramp, v0: float, a0: float) -> float:
     """How far the ramp goes, from (v0, a0)."""
     jerk_in, time_in, time_hold, jerk_out, time_out = ramp
     q1, v1, a1 = advance(0.0, v0, a0, jerk_in, time_in)
@@ -57,7 +62,7 @@ def ramp_displacement(ramp, v0, a0):
 
 
 @realtime
-def ramp_segment(ramp, place):
+def ramp_segment(ramp: Ramp, place: int) -> tuple[float, float]:
     """Jerk and duration of segment 0, 1 or 2 of a ramp."""
     if place == 0:
         return ramp[0], ramp[1]
@@ -67,7 +72,9 @@ def ramp_segment(ramp, place):
 
 
 @realtime
-def append_ramp(profile, travelled, v0, a0, v1, amax, jmax):
+def append_ramp(
+    profile: np.record, travelled: float, v0: float, a0: float, v1: float, amax: float, jmax: float
+) -> float:
     """Append the ramp from (v0, a0) to (v1, 0) to a profile. Returns the distance travelled at its end."""
     ramp = velocity_ramp(v0, a0, v1, amax, jmax)
     v = v0

@@ -13,7 +13,7 @@ MAX_STEPS = 100
 
 
 @realtime
-def next_fraction(x1, f1, x2, f2, x3, f3, tolerance):
+def next_fraction(x1: float, f1: float, x2: float, f2: float, x3: float, f3: float, tolerance: float) -> float:
     """Where between x1 (0) and x2 (1) to look next.
 
     Args:

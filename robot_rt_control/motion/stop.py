@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from robot_rt_control.motion.profile import OK, begin_profile, finish_profile
 from robot_rt_control.motion.ramp import append_ramp
 from robot_rt_control.motion.velocity import plan_velocity
 from robot_rt_control.program.realtime_code import realtime
 
+PRECISION = 1e-9
+"""Durations that differ by less than this fraction are made equal."""
+
 
 @realtime
-def plan_stop(profile, q0, v0, a0, amax, jmax):
+def plan_stop(profile: np.record, q0: float, v0: float, a0: float, amax: float, jmax: float) -> int:
     """Plan the fastest motion from (q0, v0, a0) to rest. Arguments and status as `plan_velocity`."""
     return plan_velocity(profile, q0, v0, a0, 0.0, amax, jmax)
 
 
 @realtime
-def plan_stop_synchronized(profiles, n, q0, v0, a0, amax, jmax):
+def plan_stop_synchronized(
+    profiles: np.ndarray, n: int, q0: np.ndarray, v0: np.ndarray, a0: np.ndarray, amax: np.ndarray, jmax: np.ndarray
+) -> int:
     """Plan the stops of n joints so that all come to rest when the slowest one does.
 
     The others brake with a lower acceleration, never with more jerk. A joint that comes to rest by merely
@@ -47,13 +54,15 @@ def plan_stop_synchronized(profiles, n, q0, v0, a0, amax, jmax):
             begin_profile(profiles[j], q0[j], v0[j], a0[j])
             travelled = append_ramp(profiles[j], 0.0, v0[j], a0[j], 0.0, reduced, jmax[j])
             joint_status = finish_profile(profiles[j], q0[j] + travelled, 0.0)
+            if abs(profiles[j].total - total) <= PRECISION * total:
+                profiles[j].total = total
             if status == OK:
                 status = joint_status
     return status
 
 
 @realtime
-def stretched_acceleration(v0, a0, amax, jmax, total):
+def stretched_acceleration(v0: float, a0: float, amax: float, jmax: float, total: float) -> float:
     """The limit of acceleration with which the ramp from (v0, a0) to rest takes `total` [s], at most amax.
 
     `total` is not less than the ramp takes with amax.
@@ -65,12 +74,14 @@ def stretched_acceleration(v0, a0, amax, jmax, total):
     start = direction * a0
     change = -direction * v0
     peak_squared = jmax * change + 0.5 * start * start
-    if start > 0.0 and jmax * start * total > peak_squared:
+    time_held = total - start / jmax
+    if start > 0.0 and jmax * start * total > peak_squared and time_held > 0.0:
         # Held below the start: total = start / j + (change - start^2 / 2j) / held.
-        held = (change - start * start / (2.0 * jmax)) / (total - start / jmax)
+        held = (change - start * start / (2.0 * jmax)) / time_held
     else:
         # Held above the start: total = (held - start) / j + peak^2 / (j held); the smaller root.
         sum_of_roots = jmax * total + start
         discriminant = max(sum_of_roots * sum_of_roots - 4.0 * peak_squared, 0.0)
         held = 2.0 * peak_squared / (sum_of_roots + math.sqrt(discriminant))
+    # Rounding may leave nothing to brake.
     return min(held, amax) if held > 0.0 else amax

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from robot_rt_control.motion.position import (
     CRUISE,
     PRECISION,
@@ -20,7 +22,17 @@ __all__ = ["plan_position_synchronized", "plan_stop", "plan_stop_synchronized"]
 
 
 @realtime
-def plan_position_synchronized(profiles, n, q0, v0, a0, q1, vmax, amax, jmax):
+def plan_position_synchronized(
+    profiles: np.ndarray,
+    n: int,
+    q0: np.ndarray,
+    v0: np.ndarray,
+    a0: np.ndarray,
+    q1: np.ndarray,
+    vmax: np.ndarray,
+    amax: np.ndarray,
+    jmax: np.ndarray,
+) -> int:
     """Plan the motions of n joints to rest at q1 so that all arrive when the slowest one does.
 
     The slowest joint moves as `plan_position` says. The others cruise more slowly; so also joints that
@@ -48,16 +60,16 @@ def plan_position_synchronized(profiles, n, q0, v0, a0, q1, vmax, amax, jmax):
         return status
     for j in range(n):
         if profiles[j].total < total:
-            joint_status = stretch_position(
-                profiles[j], q0[j], v0[j], a0[j], q1[j], vmax[j], amax[j], jmax[j], total
-            )
+            joint_status = stretch_position(profiles[j], q0[j], v0[j], a0[j], q1[j], vmax[j], amax[j], jmax[j], total)
             if status == OK:
                 status = joint_status
     return status
 
 
 @realtime
-def stretch_position(profile, q0, v0, a0, q1, vmax, amax, jmax, total):
+def stretch_position(
+    profile: np.record, q0: float, v0: float, a0: float, q1: float, vmax: float, amax: float, jmax: float, total: float
+) -> int:
     """Plan a motion to rest at q1 that takes `total` [s], not less than the fastest one, by a lower cruise velocity.
 
     If braking now meets the target, that motion stays as it is. Arguments and status as `plan_position`;

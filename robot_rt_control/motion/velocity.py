@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from robot_rt_control.motion.profile import begin_profile, finish_profile, reject_profile
 from robot_rt_control.motion.ramp import append_ramp
 from robot_rt_control.program.realtime_code import realtime
 
 
 @realtime
-def plan_velocity(profile, q0, v0, a0, v1, amax, jmax):
+def plan_velocity(profile: np.record, q0: float, v0: float, a0: float, v1: float, amax: float, jmax: float) -> int:
     """Plan the fastest motion from (q0, v0, a0) to velocity v1 with zero acceleration.
 
     Jerk stays within jmax. So does the acceleration within amax; one that starts beyond is reduced first.
@@ -34,6 +36,6 @@ def plan_velocity(profile, q0, v0, a0, v1, amax, jmax):
 
 
 @realtime
-def limits_valid(amax, jmax):
+def limits_valid(amax: float, jmax: float) -> bool:
     """Whether both limits are positive and finite."""
     return amax > 0.0 and jmax > 0.0 and math.isfinite(amax) and math.isfinite(jmax)

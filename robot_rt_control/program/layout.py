@@ -49,24 +49,31 @@ chain_dtype = record(
 
 # --- parts -------------------------------------------------------------------------------------
 
+_MEASURED = [
+    ("dof", "i8"),
+    ("dt", "f8"),  # [s] period, scaled by the speed override: the only time that actions see
+    # measured, this tick; NaN where the device's data is missing or too old
+    *_joints("position", "velocity", "effort"),  # [rad, rad/s, Nm] or [m, m/s, N]
+    # the last command that left, after the limits; always finite
+    *_joints("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
+    ("tool_position", "f8", (3,)),  # p_WT [m]
+    ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
+    ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
+    ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
+    ("distance", "f8"),  # [m]
+    ("inputs", "f8", (c.MAX_CHANNELS,)),
+    ("outputs", "f8", (c.MAX_CHANNELS,)),
+    ("age", "f8"),  # [ticks] since the device's data was taken
+    ("at_rest", "f8"),
+    ("operational_state", "f8"),  # OperationalState
+]
+
+measured_dtype = record(_MEASURED)
+"""A part's first bytes: everything that is measured or commanded; what each snapshot holds of it."""
+
 part_dtype = record(
     [
-        ("dof", "i8"),
-        ("dt", "f8"),  # [s] period, scaled by the speed override: the only time that actions see
-        # measured, this tick; NaN where the device's data is missing or too old
-        *_joints("position", "velocity", "effort"),  # [rad, rad/s, Nm] or [m, m/s, N]
-        # the last command that left, after the limits; always finite
-        *_joints("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
-        ("tool_position", "f8", (3,)),  # p_WT [m]
-        ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
-        ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
-        ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
-        ("distance", "f8"),  # [m]
-        ("inputs", "f8", (c.MAX_CHANNELS,)),
-        ("outputs", "f8", (c.MAX_CHANNELS,)),
-        ("age", "f8"),  # [ticks] since the device's data was taken
-        ("at_rest", "f8"),
-        ("operational_state", "f8"),  # OperationalState
+        *_MEASURED,
         # written by control(): the mode, and the array of that mode
         ("command_mode", "i8"),
         *_joints("position_command", "velocity_command", "effort_command"),
@@ -81,9 +88,6 @@ part_dtype = record(
 
 COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effort_command", "output_command")
 """The fields of a part that an action's code may write."""
-
-MEASURED_BYTES = part_dtype.fields["command_mode"][1]  # type: ignore[index]
-"""A part's first bytes: everything that is measured or commanded, copied into each snapshot."""
 
 limits_dtype = record(
     [
@@ -117,8 +121,12 @@ device_image_dtype = record(
         ("layout", "u8"),
         ("epoch", "i8"),  # a restarted driver takes a new one
         ("driver_pid", "i8"),
+        ("manifest_size", "i8"),  # [bytes] of the interfaces' names, behind this record
+        ("executor_pid", "i8"),  # who writes the commands, or did last
         ("n_state", "i8"),
         ("n_command", "i8"),
+        ("n_parts", "i8"),  # command modes in use: the highest index of the device's parts, plus one
+        ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
         ("state_sequence", "i8"),  # odd while the driver writes
         ("state_cycle", "i8"),  # counts the driver's reads
         ("state_error", "i8"),  # non-zero: the device reports an error
@@ -126,7 +134,7 @@ device_image_dtype = record(
         ("command_sequence", "i8"),  # odd while the loop writes
         ("command_cycle", "i8"),  # counts the loop's writes: the driver's watch on the executor
         ("command_enable", "i8"),
-        ("command_mode", "i8", (c.MAX_PARTS,)),  # CommandMode of each part
+        ("command_mode", "i8", (c.MAX_PARTS,)),  # CommandMode of each part, by its index in the workcell
         ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
     ]
 )
@@ -138,17 +146,39 @@ device_dtype = record(
         ("image", "i8"),  # address of the device_image, 0: not attached
         ("n_state", "i8"),
         ("n_command", "i8"),
+        ("n_parts", "i8"),
         ("last_cycle", "i8"),
         ("age", "i8"),  # [ticks]
         ("max_age", "i8"),  # [ticks]
         ("enabled", "i8"),
         ("faulted", "i8"),
+        ("mode", "i8", (c.MAX_PARTS,)),  # CommandMode of each part, by its index in the workcell; NONE: hold
         ("time_constant", "f8"),  # [s] of mock's first-order dynamics, 0: ideal
+        ("inertia", "f8"),  # [kg m^2 or kg] of each mock joint in effort mode
+        ("damping", "f8"),  # [Nms/rad or Ns/m] of each mock joint in effort mode
         ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
         ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
-        ("mock_source", "i8", (c.MAX_DEVICE_INTERFACES,)),  # mock: how each state follows from the commands
+        ("incoming", "f8", (c.MAX_DEVICE_INTERFACES,)),  # scratch: a torn read must not reach `state`
+        ("mock_source", "i8", (c.MAX_DEVICE_INTERFACES,)),  # mock: how each state follows, see hardware/mock.py
     ]
 )
+
+driver_dtype = record(
+    [
+        ("n_state", "i8"),
+        ("n_command", "i8"),
+        ("n_parts", "i8"),
+        ("error", "i8"),  # to be published: non-zero, the device reports an error
+        ("last_cycle", "i8"),  # of the last command taken
+        ("enable", "i8"),
+        ("mode", "i8", (c.MAX_PARTS,)),
+        ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("incoming", "f8", (c.MAX_DEVICE_INTERFACES,)),  # scratch: a torn read must not reach `command`
+        ("incoming_mode", "i8", (c.MAX_PARTS,)),  # scratch likewise
+    ]
+)
+"""The driver's own side of a process image: what it publishes, and the last whole command."""
 
 link_dtype = record([("device", "i8"), ("interface", "i8"), ("part", "i8"), ("offset", "i8")])
 """A device interface and the float64 of the world that it fills, or is filled from."""
@@ -351,7 +381,7 @@ def _ring(entry: np.dtype, entries: int) -> np.dtype:
 command_ring_dtype = _ring(command_dtype, c.COMMAND_RING_ENTRIES)
 event_ring_dtype = _ring(event_dtype, c.EVENT_RING_ENTRIES)
 
-snapshot_part_dtype = record([("measured", "f8", (MEASURED_BYTES // 8,)), ("active_action", "i8"), ("fault", "i8")])
+snapshot_part_dtype = record([("measured", measured_dtype), ("active_action", "i8"), ("fault", "i8")])
 
 snapshot_dtype = record(
     [

@@ -30,6 +30,15 @@ class OperationalState(IntEnum):
     FAULTED = 2
 
 
+class DriverMode(IntEnum):
+    """What a driver process does with its device."""
+
+    FOLLOWING = 0
+    BRAKING = 1
+    """No command, or none that is enabled: the driver itself brings the device to rest."""
+    HOLDING = 2
+
+
 class FaultReason(IntEnum):
     NONE = 0
     NON_FINITE_COMMAND = 1

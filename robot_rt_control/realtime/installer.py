@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from robot_rt_control.program.atomics import load_acquire, store_release
 from robot_rt_control.program.errors import ChannelError, RobotControlError
 from robot_rt_control.program.layout import offset_of, world_dtype
 from robot_rt_control.realtime.channel import Channel
-from robot_rt_control.realtime.native_loader import NativeLoader
+from robot_rt_control.realtime.native_loader import NativeType
 from robot_rt_control.realtime.table_check import check_new_parameters, check_tables
 
 _PENDING = offset_of(world_dtype, "pending_tables")
@@ -21,13 +22,14 @@ class Installer:
 
     Args:
         world: record of `layout.world_dtype`, and its address.
+        load: gives the native code of a key, see `native_loader.load`.
         ticking: whether another thread runs ticks meanwhile; in lockstep nobody does.
     """
 
     def __init__(
-        self, world: np.record, address: int, channel: Channel, loader: NativeLoader, *, ticking: bool
+        self, world: np.record, address: int, channel: Channel, load: Callable[[str], NativeType], *, ticking: bool
     ) -> None:
-        self._world, self._address, self._channel, self._loader = world, address, channel, loader
+        self._world, self._address, self._channel, self._load = world, address, channel, load
         self._ticking = ticking
 
     def serve(self) -> bool:
@@ -57,10 +59,10 @@ class Installer:
             raise ChannelError("program tables refused: n_types", expected=f"at most {len(tables.types)}")
         for i in range(int(tables.n_types)):
             entry = tables.types[i]
-            code = self._loader.load(bytes(entry.key).decode())
+            code = self._load(bytes(entry.key).decode())
             entry.on_enter, entry.sense = code.on_enter, code.sense
             entry.set_parameters, entry.control = code.set_parameters, code.control
-            self._check_sizes(tables, i, code.params_size, code.state_size)
+            self._check_sizes(tables, i, code.parameter_size, code.state_size)
         check_tables(tables, n_parts=int(w.n_parts))
         check_new_parameters(staging, w.tables[int(w.active_tables)])
         for blob in staging.blobs[: staging.n_blobs]:

@@ -2,8 +2,8 @@
 
 from robot_rt_control.program.atomics import address_of, fence_release, store_release
 from robot_rt_control.program.layout import (
-    MEASURED_BYTES,
     channel_dtype,
+    measured_dtype,
     offset_of,
     part_dtype,
     snapshot_part_dtype,
@@ -16,6 +16,7 @@ _SEQUENCE = offset_of(channel_dtype, "snapshot", "sequence")
 _SNAPSHOT_PARTS = offset_of(channel_dtype, "snapshot", "parts")
 _BEAT = offset_of(channel_dtype, "loop_beat")
 _PARTS = offset_of(world_dtype, "parts")
+_MEASURED = measured_dtype.itemsize
 _PART = part_dtype.itemsize
 _SNAPSHOT_PART = snapshot_part_dtype.itemsize
 
@@ -39,7 +40,7 @@ def record(w, ch):
         s.active_since[k] = w.actions_runtime[slot].start_tick
     parts = address_of(w) + _PARTS
     for p in range(w.n_parts):
-        copy_bytes(base + _SNAPSHOT_PARTS + p * _SNAPSHOT_PART, parts + p * _PART, MEASURED_BYTES)
+        copy_bytes(base + _SNAPSHOT_PARTS + p * _SNAPSHOT_PART, parts + p * _PART, _MEASURED)
         pr = w.parts_runtime[p]
         slot = pr.active_action
         s.parts[p].active_action = w.actions_runtime[slot].identity if slot >= 0 else 0

@@ -10,19 +10,15 @@ from typing import NoReturn
 import numpy as np
 
 from robot_rt_control.program import capacities
+from robot_rt_control.program.condition_check import find_fault, offsets_read
 from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.program.layout import offset_of, part_dtype, world_dtype
-from robot_rt_control.program.vocabulary import JOIN_AND, JOIN_OR, Operator
 
 _TIME = offset_of(world_dtype, "time")
 _SPEED = offset_of(world_dtype, "speed")
 _PARTS = offset_of(world_dtype, "parts")
 _STATE = offset_of(world_dtype, "state_arena")
 _PART_END_OF_FLOATS = offset_of(part_dtype, "command_mode")
-
-_BINARY = (Operator.AND, Operator.OR)
-_TWO_VARIABLES = tuple(range(Operator.LESS, Operator.NOT_EQUAL + 1)) + (Operator.APPROX,)
-_NO_VARIABLE = (Operator.CONSTANT, Operator.AND, Operator.OR, Operator.NOT)
 
 
 def _refuse(item: str, expected: str, got: object) -> NoReturn:
@@ -143,24 +139,10 @@ def _check_conditions(t: np.record, n_parts: int) -> None:
     if (r["first_instruction"] != starts).any() or (len(ends) and int(ends[-1]) != t.n_instructions):
         _refuse("instructions of reaction", "those of all reactions one behind the other", "another place")
     ins = t.instructions[: t.n_instructions]
-    code = ins["operator"].astype(np.int64)
-    op = code % JOIN_AND
-    join = code - op
-    if (~np.isin(join, (0, JOIN_AND, JOIN_OR)) | ((join != 0) & (op >= Operator.AND)) | (op >= len(Operator))).any():
-        _refuse("operator of instruction", "a known operator", "another number")
-    reads = ~np.isin(op, _NO_VARIABLE)
-    _readable("variable of instruction", ins["left"][reads], n_parts)
-    _readable("variable of instruction", ins["right"][np.isin(op, _TWO_VARIABLES)], n_parts)
-    # Depth of the stack behind each instruction, counted from the start of its own reaction.
-    binary, unary = np.isin(op, _BINARY), (op == Operator.NOT) | (join != 0)
-    delta = np.where(binary, -1, np.where(unary, 0, 1))
-    total = np.concatenate([[0], np.cumsum(delta)])
-    before = total[:-1] - np.repeat(total[starts], r["n_instructions"])
-    needed = np.where(binary, 2, np.where(unary, 1, 0))
-    if (before < needed).any() or (before + delta > capacities.MAX_CONDITION_DEPTH).any():
-        _refuse("condition", f"a stack of 1 to {capacities.MAX_CONDITION_DEPTH}", "one too small or too deep")
-    if (total[ends] - total[starts] != 1).any():
-        _refuse("condition", "one value at its end", "another number of values")
+    fault = find_fault(ins, r["n_instructions"])
+    if fault:
+        _refuse("condition", "a valid program", fault)
+    _readable("variable of instruction", offsets_read(ins), n_parts)
 
 
 def check_tables(t: np.record, *, n_parts: int) -> None:

@@ -1,0 +1,89 @@
+"""Actions and reactions as an application writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from robot_rt_control.client.event import Event
+from robot_rt_control.client.expression import Condition
+from robot_rt_control.program.errors import DefinitionError
+
+
+class Reaction:
+    """A condition and what happens, within the same tick, when it becomes true.
+
+    Args:
+        when: the condition, as text or expression; bare names are the owner action's state variables.
+        start: id of the action to start.
+        stop: stop the owner (free-standing: everything of the session).
+        signal: "action_id.signal_name" to raise.
+        event: name of the event to emit.
+        call: callback to call with the event, outside real time, in a thread of its own.
+        fire_once: at most once in each activation of the owner.
+        keep_owner: the started action uses other parts, and the owner goes on.
+        capture: names of state variables that the event carries.
+        name: of the reaction itself; found when left out.
+        queue: how many events may wait for the callback.
+    """
+
+    def __init__(
+        self,
+        when: str | Condition,
+        *,
+        start: str | Action = "",
+        stop: bool = False,
+        signal: str = "",
+        event: str = "",
+        call: Callable[[Event], object] | None = None,
+        fire_once: bool = False,
+        keep_owner: bool = False,
+        capture: Iterable[str | Condition] = (),
+        name: str = "",
+        queue: int = 100,
+    ) -> None:
+        self.when = str(when)
+        self.start = start if isinstance(start, str) else start.id
+        self.stop, self.signal, self.event, self.call = stop, signal, event, call
+        self.fire_once, self.keep_owner = fire_once, keep_owner
+        self.capture = [str(c) for c in capture]
+        self.name, self.queue = name, queue
+
+
+class Action:
+    """An action: a type with parameters, on some parts, with its reactions.
+
+    Args:
+        id: its name in the session, never used again.
+        type: name of the action type.
+        parts: the part, or slot → part; left out: the session's only part.
+        reactions: judged while this action is active.
+        parameters: by name: number, bool, text, list of numbers, or (value, "unit").
+    """
+
+    def __init__(
+        self,
+        id: str,
+        type: str,
+        *,
+        parts: str | Mapping[str, str] | None = None,
+        reactions: Iterable[Reaction] = (),
+        **parameters: Any,
+    ) -> None:
+        self.id, self.type, self.parts = id, type, parts
+        self.reactions = list(reactions)
+        self.parameters = parameters
+
+    def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
+        """The parts as the interface spells them: "arm", or "slot=part"."""
+        if self.parts is None:
+            if len(session_parts) != 1:
+                raise DefinitionError(
+                    f"action {self.id!r}: which part",
+                    expected=f"parts=…, as the session holds {len(session_parts)} parts",
+                    got="none",
+                )
+            return list(session_parts)
+        if isinstance(self.parts, str):
+            return [self.parts]
+        return [f"{slot}={part}" for slot, part in self.parts.items()]

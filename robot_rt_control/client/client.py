@@ -1,0 +1,154 @@
+"""The client: an application's way to the control server and the executor."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any
+
+import rclpy
+import rclpy.context
+import rclpy.executors
+import rclpy.node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+from robot_rt_control import msg, srv
+from robot_rt_control.client.conversions import event_of
+from robot_rt_control.client.event import Event
+from robot_rt_control.client.services import Services
+from robot_rt_control.client.session import Session
+from robot_rt_control.program import defaults
+from robot_rt_control.program.errors import RobotControlError
+
+
+class Client:
+    """Connects to a workcell. A context manager; usable from any thread.
+
+    It has a ROS node of its own, spun by a thread of its own, so that an application needs no ROS code.
+
+    Args:
+        name: of the node.
+        namespace: of the workcell's nodes.
+        timeout_s: for services to appear and to answer.
+    """
+
+    def __init__(self, name: str = "robot_rt_control_client", *, namespace: str = "", timeout_s: float = 10.0) -> None:
+        self._context = rclpy.context.Context()
+        self._context.init()
+        self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
+        self._services = Services(self.node, timeout_s=timeout_s)
+        self._listeners: list[Callable[[Event], None]] = []
+        self._listeners_lock = threading.Lock()
+        self._sessions: list[Session] = []
+        profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+        self.node.create_subscription(msg.Event, "control_server/events", self._on_event, profile)
+        self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._spin, name=name, daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        while self._context.ok():
+            self._executor.spin_once(timeout_sec=0.1)
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all sessions and the node."""
+        for session in self._sessions:
+            if session.ended is None:
+                session.close()
+        self._context.try_shutdown()
+        self._thread.join(2.0)
+        self.node.destroy_node()
+
+    # --- the workcell -----------------------------------------------------------------------------
+
+    def call(self, service: type, name: str, error: type[RobotControlError] = RobotControlError, **fields: Any) -> Any:
+        """Call a service of the control server; `error` is raised with the server's words where it refuses."""
+        return self._services.call(service, f"control_server/{name}", error, **fields)
+
+    def parts(self) -> list[msg.PartInfo]:
+        """All parts of the workcell, with limits, state and who holds them."""
+        return list(self.call(srv.ListParts, "list_parts").parts)
+
+    def action_types(self, name: str = "") -> list[msg.ActionTypeInfo]:
+        """All action types, or the one of this name, with parameters, units and state variables."""
+        return list(self.call(srv.ListActionTypes, "list_action_types", name=name).action_types)
+
+    def state_variables(self, prefix: str = "", session: str = "") -> list[msg.StateVariableInfo]:
+        """State variables whose name begins with `prefix`, with their present values."""
+        response = self.call(srv.ListStateVariables, "list_state_variables", filter=prefix, session=session)
+        return list(response.variables)
+
+    def value(self, name: str) -> float:
+        """Present value of a state variable of a part; NaN: unknown.
+
+        Raises:
+            RobotControlError: there is none of this name.
+        """
+        for info in self.state_variables(name):
+            if info.name == name:
+                return float(info.value)
+        raise RobotControlError(f"state variable {name!r} is not known", hint="Client.state_variables() lists them")
+
+    def session(
+        self, parts: str | Iterable[str], *, lease_s: float = defaults.LEASE_S, name: str = "python"
+    ) -> Session:
+        """Open a session on parts; `with client.session("arm") as session: …`.
+
+        Raises:
+            SessionError: a part is unknown, or held by another session.
+        """
+        session = Session(self, [parts] if isinstance(parts, str) else parts, lease_s=lease_s, name=name)
+        self._sessions.append(session)
+        return session
+
+    def enable(self, *parts: str) -> None:
+        """Enable the motion of parts, without arguments of all."""
+        self.call(srv.SetMotion, "set_motion", parts=list(parts), command="enable")
+
+    def disable(self, *parts: str) -> None:
+        """Bring parts to rest and disable their motion, without arguments all."""
+        self.call(srv.SetMotion, "set_motion", parts=list(parts), command="disable")
+
+    def clear_faults(self, *parts: str) -> None:
+        """Clear faults whose cause is gone; the parts are then disabled."""
+        self.call(srv.SetMotion, "set_motion", parts=list(parts), command="clear_faults")
+
+    def set_speed(self, speed: float) -> None:
+        """Speed override, 0 to 1: all actions see time pass more slowly."""
+        self.call(srv.SetSpeed, "set_speed", speed=float(speed))
+
+    def step(self, ticks: int = 1) -> int:
+        """In lockstep: run so many ticks. Returns the last tick's number."""
+        return int(self._services.call(srv.Step, "realtime_executor/step", RobotControlError, ticks=ticks).tick)
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def add_listener(self, listener: Callable[[Event], None]) -> None:
+        """Call `listener(event)` at every event of every session, in the spinning thread: it must return at once."""
+        with self._listeners_lock:
+            self._listeners.append(listener)
+
+    def remove_listener(self, listener: Callable[[Event], None]) -> None:
+        """Undo `add_listener`."""
+        with self._listeners_lock:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+    def _on_event(self, message: msg.Event) -> None:
+        event = event_of(message)
+        with self._listeners_lock:
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener(event)

@@ -1,0 +1,26 @@
+"""What happened in the loop, as applications see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One event. `values` holds the captured state variables as they were in that tick; NaN: unknown."""
+
+    kind: str
+    session: str = ""
+    tick: int = 0
+    time: float = 0.0
+    """[s] on the ROS clock: start of the tick."""
+    name: str = ""
+    """The user's name of the event, from the reaction."""
+    reaction: str = ""
+    previous_action: str = ""
+    current_action: str = ""
+    part: str = ""
+    reason: str = ""
+    values: Mapping[str, float] = field(default_factory=dict)
+    sequence: int = 0

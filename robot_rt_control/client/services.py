@@ -1,0 +1,67 @@
+"""Calling ROS services from any thread but the one that spins, with clear errors."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import rclpy.node
+from rclpy.callback_groups import ReentrantCallbackGroup
+
+from robot_rt_control.program.errors import RobotControlError
+
+
+class Services:
+    """Service clients of one node, made when first used.
+
+    Args:
+        node: is spun by another thread.
+        timeout_s: for a server to appear, and for its answer.
+    """
+
+    def __init__(self, node: rclpy.node.Node, *, timeout_s: float) -> None:
+        self._node, self._timeout_s = node, timeout_s
+        self._clients: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        self._group = ReentrantCallbackGroup()
+
+    def call(self, service: type, name: str, error: type[RobotControlError], **fields: Any) -> Any:
+        """Call and wait for the answer.
+
+        Args:
+            service: the service's generated class.
+            name: of the service, relative to the node's namespace or absolute.
+            error: what to raise where the answer says success = False.
+            fields: of the request.
+
+        Returns:
+            The response.
+
+        Raises:
+            error: with the server's own words.
+            RobotControlError: no server, or no answer in time.
+        """
+        with self._lock:
+            client = self._clients.get(name)
+            if client is None:
+                client = self._node.create_client(service, name, callback_group=self._group)
+                self._clients[name] = client
+        if not client.wait_for_service(self._timeout_s):
+            raise RobotControlError(
+                f"service {client.srv_name!r} is not there",
+                expected=f"its node to come up within {self._timeout_s:g} s",
+                hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
+            )
+        answered = threading.Event()
+        future = client.call_async(service.Request(**fields))
+        future.add_done_callback(lambda _: answered.set())
+        if not answered.wait(self._timeout_s):
+            client.remove_pending_request(future)
+            raise RobotControlError(
+                f"service {client.srv_name!r} did not answer within {self._timeout_s:g} s",
+                hint="Is its node alive? In lockstep: does somebody step?",
+            )
+        response = future.result()
+        if not response.success:
+            raise error(response.message)
+        return response

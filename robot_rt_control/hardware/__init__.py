@@ -1,0 +1,1 @@
+"""The plugin contract, the process image between loop and driver, and the plugins mock and pybullet."""

@@ -1,0 +1,148 @@
+"""Reading and writing a process image, each side by one compiled function per direction.
+
+Two sequence locks: the driver writes the states and the loop reads them, the loop writes the commands
+and the driver reads them. Nobody waits for anybody: a reader tries at most three times and then goes
+on with what it had. See `program.atomics` for why the fences stand where they stand.
+"""
+
+from __future__ import annotations
+
+from robot_rt_control.program.atomics import (
+    address_of,
+    copy_words,
+    fence_acquire,
+    fence_release,
+    field_address,
+    load_acquire,
+    load_relaxed,
+    record_at,
+    store_relaxed,
+    store_release,
+)
+from robot_rt_control.program.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
+from robot_rt_control.program.layout import device_image_dtype
+from robot_rt_control.program.realtime_code import realtime
+
+READ_ATTEMPTS = 3
+
+NEW = 1
+NOTHING_NEW = 0
+DEVICE_ERROR = -1
+
+image_at = record_at(device_image_dtype)
+"""The image at an address: `image_at(device.image)`."""
+
+
+@realtime
+def read_state(image, device):  # type: ignore[no-untyped-def]
+    """The loop's read: take the states of the driver's last cycle, whole or not at all.
+
+    Args:
+        image: record of `device_image_dtype`.
+        device: record of `device_dtype`; `state` and `last_cycle` are written, `incoming` is scratch.
+            Ages are the tick's business.
+
+    Returns:
+        NEW (1): `state` is from a cycle not seen before. NOTHING_NEW (0): the driver has published nothing
+        since, or was writing in all three attempts; `state` is as it was. DEVICE_ERROR (-1): the driver
+        reports an error (`image.state_error` says which); `state` is as new as can be.
+    """
+    sequence = field_address(image, "state_sequence")
+    count = min(device.n_state, MAX_DEVICE_INTERFACES)
+    for _ in range(READ_ATTEMPTS):
+        before = load_acquire(sequence)
+        if before & 1 == 1:
+            continue
+        cycle = load_relaxed(field_address(image, "state_cycle"))
+        error = load_relaxed(field_address(image, "state_error"))
+        if cycle != device.last_cycle:
+            copy_words(address_of(device.incoming), address_of(image.state), count)
+        fence_acquire()
+        if load_relaxed(sequence) != before:
+            continue
+        is_new = cycle != device.last_cycle
+        if is_new:
+            for i in range(count):
+                device.state[i] = device.incoming[i]
+            device.last_cycle = cycle
+        if error != 0:
+            return DEVICE_ERROR
+        return NEW if is_new else NOTHING_NEW
+    return NOTHING_NEW
+
+
+@realtime
+def write_command(image, device):  # type: ignore[no-untyped-def]
+    """The loop's write: hand over commands, modes and enable. To be called in every tick, motion enabled
+    or not: the driver takes silence for the executor's death.
+
+    Args:
+        image: record of `device_image_dtype`.
+        device: record of `device_dtype`; its `command`, `mode` and `enabled` are copied.
+    """
+    sequence = field_address(image, "command_sequence")
+    start = load_relaxed(sequence)
+    store_relaxed(sequence, start + 1)
+    fence_release()
+    copy_words(address_of(image.command), address_of(device.command), min(device.n_command, MAX_DEVICE_INTERFACES))
+    copy_words(address_of(image.command_mode), address_of(device.mode), min(device.n_parts, MAX_PARTS))
+    store_relaxed(field_address(image, "command_enable"), device.enabled)
+    cycle = field_address(image, "command_cycle")
+    store_relaxed(cycle, load_relaxed(cycle) + 1)
+    store_release(sequence, start + 2)
+
+
+@realtime
+def publish_state(image, driver):  # type: ignore[no-untyped-def]
+    """The driver's publication of its states and its error.
+
+    Args:
+        image: record of `device_image_dtype`.
+        driver: record of `driver_dtype`; its `state` and `error` are copied.
+    """
+    sequence = field_address(image, "state_sequence")
+    start = load_relaxed(sequence)
+    store_relaxed(sequence, start + 1)
+    fence_release()
+    copy_words(address_of(image.state), address_of(driver.state), min(driver.n_state, MAX_DEVICE_INTERFACES))
+    store_relaxed(field_address(image, "state_error"), driver.error)
+    cycle = field_address(image, "state_cycle")
+    store_relaxed(cycle, load_relaxed(cycle) + 1)
+    store_release(sequence, start + 2)
+
+
+@realtime
+def take_command(image, driver):  # type: ignore[no-untyped-def]
+    """The driver's read: take the commands of the loop's last tick, whole or not at all.
+
+    Args:
+        image: record of `device_image_dtype`.
+        driver: record of `driver_dtype`; `command`, `mode`, `enable` and `last_cycle` are written.
+
+    Returns:
+        NEW (1) or NOTHING_NEW (0); then everything is as it was.
+    """
+    sequence = field_address(image, "command_sequence")
+    count = min(driver.n_command, MAX_DEVICE_INTERFACES)
+    parts = min(driver.n_parts, MAX_PARTS)
+    for _ in range(READ_ATTEMPTS):
+        before = load_acquire(sequence)
+        if before & 1 == 1:
+            continue
+        cycle = load_relaxed(field_address(image, "command_cycle"))
+        if cycle == driver.last_cycle:
+            return NOTHING_NEW
+        enable = load_relaxed(field_address(image, "command_enable"))
+        copy_words(address_of(driver.incoming), address_of(image.command), count)
+        copy_words(address_of(driver.incoming_mode), address_of(image.command_mode), parts)
+        fence_acquire()
+        if load_relaxed(sequence) != before:
+            continue
+        for i in range(count):
+            driver.command[i] = driver.incoming[i]
+        for p in range(parts):
+            driver.mode[p] = driver.incoming_mode[p]
+        driver.enable = enable
+        driver.last_cycle = cycle
+        return NEW
+    return NOTHING_NEW

@@ -1,0 +1,133 @@
+"""Plain data that a hardware plugin is started with: the device, its parts, their limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from robot_rt_control.program import capacities, defaults
+from robot_rt_control.program.errors import CapacityError, HardwareError
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+
+JOINTED_KINDS = (PartKind.ARM, PartKind.GRIPPER, PartKind.BASE)
+"""Kinds of parts that have joints."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pose:
+    """Position [m] and orientation (quaternion x y z w) of one frame in another."""
+
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    orientation: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointLimits:
+    """System limits of a part's joints, one value for each joint, SI units."""
+
+    position_lower: tuple[float, ...] = ()
+    position_upper: tuple[float, ...] = ()
+    velocity: tuple[float, ...] = ()
+    acceleration: tuple[float, ...] = ()
+    effort: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardwarePart:
+    """One part as its hardware sees it.
+
+    Raises:
+        HardwareError: lengths do not fit the number of joints, or a limit is not usable.
+        CapacityError: too many joints or channels.
+    """
+
+    name: str
+    kind: PartKind
+    joint_names: tuple[str, ...] = ()
+    urdf: str | None = None
+    """A path, `package://…` or `pybullet_data://…`; None: the joints belong to another part's URDF."""
+    base_link: str | None = None
+    tip_link: str | None = None
+    base: Pose = field(default_factory=Pose)
+    """X_WB: the part's base frame in the world."""
+    tool: Pose = field(default_factory=Pose)
+    """The tool frame in the tip link's frame."""
+    start_position: tuple[float, ...] = ()
+    """[rad or m], one for each joint; empty: zero, or the nearest position within the limits."""
+    limits: JointLimits = field(default_factory=JointLimits)
+    supported_modes: frozenset[CommandMode] = frozenset({CommandMode.POSITION})
+    n_inputs: int = 0
+    """Of an io part."""
+    n_outputs: int = 0
+
+    def __post_init__(self) -> None:
+        where = f"part {self.name!r}"
+        n = len(self.joint_names)
+        if n > capacities.MAX_JOINTS:
+            raise CapacityError(f"{where}: joints", expected=f"at most {capacities.MAX_JOINTS}", got=str(n))
+        for count, what in ((self.n_inputs, "inputs"), (self.n_outputs, "outputs")):
+            if not 0 <= count <= capacities.MAX_CHANNELS:
+                expected = f"0 to {capacities.MAX_CHANNELS} {what}"
+                raise CapacityError(f"{where}: channels", expected=expected, got=str(count))
+        if self.kind in JOINTED_KINDS and n == 0:
+            raise HardwareError(f"{where} of kind {self.kind.name}", expected="joint_names", got="none")
+        if self.kind not in JOINTED_KINDS:
+            return
+        if self.start_position and len(self.start_position) != n:
+            got = f"{len(self.start_position)} values"
+            raise HardwareError(f"{where}: start_position", expected=f"one value for each of {n} joints", got=got)
+        for name in ("position_lower", "position_upper", "velocity", "acceleration", "effort"):
+            values = getattr(self.limits, name)
+            if len(values) != n:
+                got = f"{len(values)} values"
+                raise HardwareError(f"{where}: limits.{name}", expected=f"one value for each of {n} joints", got=got)
+            for joint, value in zip(self.joint_names, values, strict=True):
+                positive = name.startswith("position") or value > 0
+                if math.isnan(value) or not positive:
+                    expected = "a number" if name.startswith("position") else "a positive number"
+                    raise HardwareError(
+                        f"{where}, joint {joint!r}: limits.{name}", expected=expected, got=repr(value)
+                    )
+        for joint, lower, upper in zip(
+            self.joint_names, self.limits.position_lower, self.limits.position_upper, strict=True
+        ):
+            if lower > upper:
+                got = f"{lower} and {upper}"
+                raise HardwareError(f"{where}, joint {joint!r}: limits", expected="position_lower <= upper", got=got)
+
+    @property
+    def initial_position(self) -> tuple[float, ...]:
+        """Where the joints start [rad or m]: `start_position`, else zero clamped into the limits."""
+        if self.start_position:
+            return self.start_position
+        pairs = zip(self.limits.position_lower, self.limits.position_upper, strict=True)
+        return tuple(min(max(0.0, lower), upper) for lower, upper in pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardwareInfo:
+    """One device: its name, period, its plugin's parameters, its parts in a fixed order.
+
+    Raises:
+        HardwareError: the period is not positive, or two parts have one name.
+        CapacityError: too many parts.
+    """
+
+    name: str
+    period_s: float = defaults.PERIOD_S
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[HardwarePart, ...] = ()
+
+    def __post_init__(self) -> None:
+        where = f"hardware {self.name!r}"
+        if not (self.period_s > 0 and math.isfinite(self.period_s)):
+            raise HardwareError(f"{where}: period", expected="a positive number of seconds", got=repr(self.period_s))
+        if len(self.parts) > capacities.MAX_PARTS:
+            expected = f"at most {capacities.MAX_PARTS}"
+            raise CapacityError(f"{where}: parts", expected=expected, got=str(len(self.parts)))
+        names = [part.name for part in self.parts]
+        for name in names:
+            if names.count(name) > 1:
+                raise HardwareError(f"{where}: the part {name!r} is listed twice")

@@ -1,0 +1,123 @@
+"""State and command interfaces: their names, and which field of a part each one fills.
+
+Names follow ros2_control: `part/joint/interface` for joints (`arm/lbr_iiwa_joint_1/position`) and
+`part/interface` for the rest (`rangefinder/distance`, `wrist/force.x`, `io/input_0`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareInfo, HardwarePart
+from robot_rt_control.program.errors import HardwareError
+from robot_rt_control.program.vocabulary import PartKind
+
+JOINT_INTERFACES = ("position", "velocity", "effort")
+"""Interfaces of each joint, in the order of export; states and commands are the same."""
+
+WRENCH_INTERFACES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterfaceDescription:
+    """One float64 that a device offers as a state, or takes as a command."""
+
+    part: str
+    interface: str
+    item: str = ""
+    """The joint, where the interface belongs to one."""
+    unit: str = ""
+    minimum: float = -math.inf
+    maximum: float = math.inf
+
+    @property
+    def name(self) -> str:
+        return "/".join(word for word in (self.part, self.item, self.interface) if word)
+
+
+def _joint_interfaces(part: HardwarePart) -> list[InterfaceDescription]:
+    described = []
+    limits = part.limits
+    for j, joint in enumerate(part.joint_names):
+        bounds = {
+            "position": (limits.position_lower[j], limits.position_upper[j]),
+            "velocity": (-limits.velocity[j], limits.velocity[j]),
+            "effort": (-limits.effort[j], limits.effort[j]),
+        }
+        units = {"position": "rad or m", "velocity": "rad/s or m/s", "effort": "Nm or N"}
+        for name in JOINT_INTERFACES:
+            lower, upper = bounds[name]
+            described.append(
+                InterfaceDescription(
+                    part=part.name, item=joint, interface=name, unit=units[name], minimum=lower, maximum=upper
+                )
+            )
+    return described
+
+
+def _channels(part: HardwarePart, kind: str, count: int) -> list[InterfaceDescription]:
+    return [InterfaceDescription(part=part.name, interface=f"{kind}_{i}") for i in range(count)]
+
+
+def standard_state_interfaces(info: HardwareInfo) -> list[InterfaceDescription]:
+    """The state interfaces that parts of these kinds have, part by part."""
+    described: list[InterfaceDescription] = []
+    for part in info.parts:
+        if part.kind in JOINTED_KINDS:
+            described += _joint_interfaces(part)
+        elif part.kind == PartKind.FORCE_TORQUE_SENSOR:
+            described += [
+                InterfaceDescription(part=part.name, interface=name, unit="N" if name.startswith("force") else "Nm")
+                for name in WRENCH_INTERFACES
+            ]
+        elif part.kind == PartKind.RANGEFINDER:
+            described.append(InterfaceDescription(part=part.name, interface="distance", unit="m"))
+        elif part.kind == PartKind.IO:
+            described += _channels(part, "input", part.n_inputs) + _channels(part, "output", part.n_outputs)
+    return described
+
+
+def standard_command_interfaces(info: HardwareInfo) -> list[InterfaceDescription]:
+    """The command interfaces that parts of these kinds have, part by part."""
+    described: list[InterfaceDescription] = []
+    for part in info.parts:
+        if part.kind in JOINTED_KINDS:
+            described += _joint_interfaces(part)
+        elif part.kind == PartKind.IO:
+            described += _channels(part, "output", part.n_outputs)
+    return described
+
+
+def part_field(part: HardwarePart, name: str) -> tuple[str, int] | None:
+    """Which measured field of `layout.part_dtype`, and which element of it, an interface belongs to.
+
+    Args:
+        part: the part that the interface belongs to.
+        name: full name of a state or command interface.
+
+    Returns:
+        (field, index), index 0 for a scalar field. A joint's interface gives ("position", j),
+        ("velocity", j) or ("effort", j) for states and commands alike; a plugin's own extra
+        interfaces, that no field of a part takes, give None.
+
+    Raises:
+        HardwareError: the interface is not one of this part.
+    """
+    owner, *words = name.split("/")
+    if owner != part.name or not words:
+        raise HardwareError(f"interface {name!r}", expected=f"an interface of the part {part.name!r}")
+    if len(words) == 2 and words[0] in part.joint_names and words[1] in JOINT_INTERFACES:
+        return words[1], part.joint_names.index(words[0])
+    if len(words) != 1:
+        return None
+    if part.kind == PartKind.FORCE_TORQUE_SENSOR and words[0] in WRENCH_INTERFACES:
+        return "wrench", WRENCH_INTERFACES.index(words[0])
+    if part.kind == PartKind.RANGEFINDER and words[0] == "distance":
+        return "distance", 0
+    kind, _, number = words[0].partition("_")
+    if part.kind == PartKind.IO and kind in ("input", "output") and number.isdecimal():
+        count = part.n_inputs if kind == "input" else part.n_outputs
+        if int(number) < count:
+            return kind + "s", int(number)
+    return None

@@ -1,0 +1,238 @@
+"""Calls a hardware plugin's callbacks in the right order and checks what they return."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+
+import numpy as np
+
+from robot_rt_control.hardware.plugin import (
+    CallbackReturn,
+    HardwareInfo,
+    HardwarePlugin,
+    HardwareReturn,
+    InterfaceDescription,
+)
+from robot_rt_control.program import capacities
+from robot_rt_control.program.errors import CapacityError, HardwareError, RobotControlError
+from robot_rt_control.program.vocabulary import CommandMode
+
+BUILT_IN_PLUGINS = {
+    "mock": "robot_rt_control.hardware.mock_plugin:MockPlugin",
+    "pybullet": "robot_rt_control.hardware.pybullet_plugin:PyBulletPlugin",
+}
+
+
+class LifecycleState(IntEnum):
+    UNCONFIGURED = 1
+    INACTIVE = 2
+    ACTIVE = 3
+    FINALIZED = 4
+
+
+def load_plugin(name: str) -> type[HardwarePlugin]:
+    """The plugin class of a name: "mock", "pybullet", or "package.module:Class".
+
+    Raises:
+        HardwareError: there is no such plugin, or it is not one.
+    """
+    what = f"hardware plugin {name!r}"
+    path = BUILT_IN_PLUGINS.get(name, name)
+    module_name, colon, class_name = path.partition(":")
+    if not colon or not module_name or not class_name:
+        raise HardwareError(
+            what, expected="'mock', 'pybullet' or 'package.module:Class'", hint="Check the workcell's `plugin` entry"
+        )
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        hint = "Install it with `pip install pybullet`" if name == "pybullet" else "Check the spelling and PYTHONPATH"
+        raise HardwareError(
+            f"{what}: cannot import {error.name or module_name!r}", got=str(error), hint=hint
+        ) from error
+    found = getattr(module, class_name, None)
+    if found is None:
+        raise HardwareError(f"{what}: module {module_name!r} has no {class_name!r}")
+    if not (isinstance(found, type) and issubclass(found, HardwarePlugin)):
+        raise HardwareError(what, expected="a subclass of HardwarePlugin", got=repr(found))
+    return found
+
+
+def _text(error: Exception) -> str:
+    return str(error) if isinstance(error, RobotControlError) else f"{type(error).__name__}: {error}"
+
+
+def _check_interfaces(what: str, interfaces: list[InterfaceDescription], info: HardwareInfo) -> None:
+    if len(interfaces) > capacities.MAX_DEVICE_INTERFACES:
+        expected = f"at most {capacities.MAX_DEVICE_INTERFACES}"
+        raise CapacityError(f"{what}: interfaces", expected=expected, got=str(len(interfaces)))
+    parts = {part.name for part in info.parts}
+    seen: set[str] = set()
+    for interface in interfaces:
+        if interface.name in seen:
+            raise HardwareError(f"{what} exports the interface {interface.name!r} twice")
+        seen.add(interface.name)
+        if interface.part not in parts:
+            expected = f"a part of this device ({', '.join(sorted(parts))})"
+            raise HardwareError(f"{what} exports the interface {interface.name!r}", expected=expected)
+
+
+class HardwareLifecycle:
+    """One plugin from `on_init` to `on_shutdown`.
+
+    Args:
+        plugin: a fresh plugin object.
+        info: the device.
+        state: float64 memory for the states (at least as many as the plugin exports); default: new memory.
+        command: the same for the commands.
+
+    Raises:
+        HardwareError: `on_init` did not succeed, or the exported interfaces are not valid.
+    """
+
+    def __init__(
+        self,
+        plugin: HardwarePlugin,
+        info: HardwareInfo,
+        *,
+        state: np.ndarray | None = None,
+        command: np.ndarray | None = None,
+    ) -> None:
+        self.plugin, self.info = plugin, info
+        self._what = f"hardware {info.name!r} ({type(plugin).__name__})"
+        self.lifecycle_state = LifecycleState.FINALIZED
+        result, reason = self._call(lambda: plugin.on_init(info))
+        if result != CallbackReturn.SUCCESS:
+            raise self._failed("on_init", result, reason)
+        self.state_interfaces = plugin.export_state_interfaces()
+        self.command_interfaces = plugin.export_command_interfaces()
+        _check_interfaces(f"{self._what}: export_state_interfaces", self.state_interfaces, info)
+        _check_interfaces(f"{self._what}: export_command_interfaces", self.command_interfaces, info)
+        n_state, n_command = len(self.state_interfaces), len(self.command_interfaces)
+        self.state = np.zeros(n_state) if state is None else state[:n_state]
+        self.command = np.zeros(n_command) if command is None else command[:n_command]
+        self.state[:] = np.nan
+        plugin.state, plugin.command = self.state, self.command
+        self.modes = {part.name: CommandMode.NONE for part in info.parts}
+        self.lifecycle_state = LifecycleState.UNCONFIGURED
+
+    def _call(self, callback: Callable[[], CallbackReturn]) -> tuple[CallbackReturn, str]:
+        self.plugin.reason = ""
+        try:
+            return callback(), self.plugin.reason
+        except Exception as error:  # a plugin may raise anything: that is an ERROR of the device
+            return CallbackReturn.ERROR, _text(error)
+
+    def _failed(self, callback: str, result: object, reason: str) -> HardwareError:
+        name = result.name if isinstance(result, IntEnum) else repr(result)
+        return HardwareError(
+            f"{self._what}: {callback} returned {name}" + (f": {reason}" if reason else ""),
+            hint="" if reason else "The plugin gave no reason (attribute `reason`)",
+        )
+
+    def _transition(
+        self,
+        callback: str,
+        call: Callable[[], CallbackReturn],
+        start: tuple[LifecycleState, ...],
+        goal: LifecycleState,
+    ) -> None:
+        if self.lifecycle_state not in start:
+            expected = "state " + " or ".join(state.name for state in start)
+            raise HardwareError(f"{self._what}: {callback}", expected=expected, got=self.lifecycle_state.name)
+        result, reason = self._call(call)
+        if result == CallbackReturn.SUCCESS:
+            self.lifecycle_state = goal
+            return
+        if result != CallbackReturn.FAILURE:
+            self._handle_error()
+        raise self._failed(callback, result, reason)
+
+    def _handle_error(self) -> None:
+        result, _ = self._call(self.plugin.on_error)
+        recovered = result == CallbackReturn.SUCCESS
+        self.lifecycle_state = LifecycleState.UNCONFIGURED if recovered else LifecycleState.FINALIZED
+        self.modes = dict.fromkeys(self.modes, CommandMode.NONE)
+
+    def configure(self) -> None:
+        """Open the device. Raises: HardwareError."""
+        plugin, state = self.plugin, LifecycleState
+        self._transition("on_configure", plugin.on_configure, (state.UNCONFIGURED,), state.INACTIVE)
+
+    def activate(self) -> None:
+        """Allow motion; every part holds (mode NONE) until its mode is switched. Raises: HardwareError."""
+        plugin, state = self.plugin, LifecycleState
+        self._transition("on_activate", plugin.on_activate, (state.INACTIVE,), state.ACTIVE)
+        self.modes = dict.fromkeys(self.modes, CommandMode.NONE)
+
+    def deactivate(self) -> None:
+        """End motion. Raises: HardwareError."""
+        plugin, state = self.plugin, LifecycleState
+        self._transition("on_deactivate", plugin.on_deactivate, (state.ACTIVE,), state.INACTIVE)
+
+    def cleanup(self) -> None:
+        """Close the device. Raises: HardwareError."""
+        plugin, state = self.plugin, LifecycleState
+        self._transition("on_cleanup", plugin.on_cleanup, (state.INACTIVE,), state.UNCONFIGURED)
+
+    def shutdown(self) -> None:
+        """Release everything, from any state; does nothing when that is done. Raises: HardwareError."""
+        if self.lifecycle_state == LifecycleState.FINALIZED:
+            return
+        state = LifecycleState
+        try:
+            if self.lifecycle_state == state.ACTIVE:
+                self.deactivate()
+        finally:
+            if self.lifecycle_state != state.FINALIZED:  # a failed deactivation must not keep the device open
+                start = (state.ACTIVE, state.INACTIVE, state.UNCONFIGURED)
+                self._transition("on_shutdown", self.plugin.on_shutdown, start, state.FINALIZED)
+
+    def read(self, time_s: float, period_s: float) -> None:
+        """Fill the state. Raises: HardwareError, after `on_error` was called."""
+        if self.lifecycle_state not in (LifecycleState.INACTIVE, LifecycleState.ACTIVE):
+            raise HardwareError(f"{self._what}: read", expected="state ACTIVE", got=self.lifecycle_state.name)
+        self._cycle("read", self.plugin.read, time_s, period_s)
+
+    def write(self, time_s: float, period_s: float) -> None:
+        """Send the command. Raises: HardwareError, after `on_error` was called."""
+        if self.lifecycle_state != LifecycleState.ACTIVE:
+            raise HardwareError(f"{self._what}: write", expected="state ACTIVE", got=self.lifecycle_state.name)
+        self._cycle("write", self.plugin.write, time_s, period_s)
+
+    def _cycle(
+        self, callback: str, call: Callable[[float, float], HardwareReturn], time_s: float, period_s: float
+    ) -> None:
+        reason = ""
+        try:
+            result = call(time_s, period_s)
+            if result == HardwareReturn.OK:
+                return
+            reason = self.plugin.reason
+        except Exception as error:  # a plugin may raise anything: that is an ERROR of the device
+            result, reason = HardwareReturn.ERROR, _text(error)
+        self._handle_error()
+        raise self._failed(callback, result, reason)
+
+    def switch_modes(self, modes: Mapping[str, CommandMode]) -> None:
+        """Bring parts to other command modes; parts that have theirs already are not mentioned to the plugin.
+
+        Raises:
+            HardwareError: the plugin refused it (nothing has changed), or broke while it switched.
+        """
+        changed = {part: mode for part, mode in modes.items() if self.modes[part] != mode}
+        if not changed:
+            return
+        self.plugin.reason = ""
+        result = self.plugin.prepare_command_mode_switch(changed)
+        if result != HardwareReturn.OK:
+            reason, self.plugin.reason = self.plugin.reason, ""
+            raise self._failed("prepare_command_mode_switch", result, reason)
+        result = self.plugin.perform_command_mode_switch(changed)
+        if result != HardwareReturn.OK:
+            reason = self.plugin.reason
+            self._handle_error()
+            raise self._failed("perform_command_mode_switch", result, reason)
+        self.modes.update(changed)

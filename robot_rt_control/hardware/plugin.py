@@ -1,0 +1,149 @@
+"""The contract of a hardware plugin, in the terms of ros2_control.
+
+======================  ======================  ============================================================
+method                  called                  what belongs there
+======================  ======================  ============================================================
+`on_init`               once, first             read the parameters; refuse wrong ones; no device yet
+`export_..._interfaces` once, after `on_init`   name the float64 numbers that the device offers and takes
+`on_configure`          unconfigured→inactive   open the device, read its state; no motion
+`on_activate`           inactive→active         allow motion; the device stands still and holds
+`on_deactivate`         active→inactive         motion no longer allowed; the device holds or brakes
+`on_cleanup`            inactive→unconfigured   close the device; `on_configure` may follow
+`on_shutdown`           from any state, last    release everything
+`on_error`              after an ERROR          bring the device to a safe state and close it
+`prepare_command_mode`  before modes change     say whether the switch is possible; change nothing yet
+`perform_command_mode`  in the cycle of it      switch
+`read`                  each cycle, first       fill `state` with what was measured
+`write`                 each cycle, last        send `command`; a simulator steps here
+======================  ======================  ============================================================
+
+All calls come from one thread: a driver process's main thread, or the one that drives a lockstep
+loop. `read` and `write` are called once in each period and must not block: what they take is the
+device's delay. They need not be free of allocation: this side of the process image is ordinary Python.
+
+Lifecycle callbacks return a CallbackReturn, and say why in `self.reason`; raising an exception is an
+ERROR with the exception's text.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import ClassVar
+
+import numpy as np
+
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits, Pose
+from robot_rt_control.hardware.interfaces import (
+    InterfaceDescription,
+    standard_command_interfaces,
+    standard_state_interfaces,
+)
+from robot_rt_control.program.vocabulary import CommandMode
+
+__all__ = [
+    "CallbackReturn",
+    "HardwareInfo",
+    "HardwarePart",
+    "HardwarePlugin",
+    "HardwareReturn",
+    "InterfaceDescription",
+    "JointLimits",
+    "Pose",
+]
+
+
+class CallbackReturn(IntEnum):
+    """What a lifecycle callback returns."""
+
+    SUCCESS = 0
+    FAILURE = 1
+    """Not now; the device stays in the state it had."""
+    ERROR = 2
+    """Something broke; `on_error` is called next."""
+
+
+class HardwareReturn(IntEnum):
+    """What `read`, `write` and the mode switch return."""
+
+    OK = 0
+    ERROR = 1
+
+
+class HardwarePlugin(ABC):
+    """Base of all hardware plugins; only `read` and `write` must be written."""
+
+    simulated: ClassVar[bool] = False
+    """Whether `write` advances a simulation: only such a plugin can be driven in lockstep."""
+
+    info: HardwareInfo
+    state: np.ndarray
+    """float64, one for each exported state interface, in that order. Write in place; never rebind.
+    Set before `on_configure`. NaN until first written."""
+    command: np.ndarray
+    """float64, one for each exported command interface. Of a part's commands only those of its mode count."""
+    reason: str = ""
+    """Why the last callback did not succeed; part of the error's text."""
+
+    def on_init(self, info: HardwareInfo) -> CallbackReturn:
+        self.info = info
+        return CallbackReturn.SUCCESS
+
+    def export_state_interfaces(self) -> list[InterfaceDescription]:
+        """All that the parts' kinds call for; extend it for interfaces of your own."""
+        return standard_state_interfaces(self.info)
+
+    def export_command_interfaces(self) -> list[InterfaceDescription]:
+        """All that the parts' kinds call for; extend it for interfaces of your own."""
+        return standard_command_interfaces(self.info)
+
+    def on_configure(self) -> CallbackReturn:
+        return CallbackReturn.SUCCESS
+
+    def on_activate(self) -> CallbackReturn:
+        return CallbackReturn.SUCCESS
+
+    def on_deactivate(self) -> CallbackReturn:
+        return CallbackReturn.SUCCESS
+
+    def on_cleanup(self) -> CallbackReturn:
+        return CallbackReturn.SUCCESS
+
+    def on_shutdown(self) -> CallbackReturn:
+        return CallbackReturn.SUCCESS
+
+    def on_error(self) -> CallbackReturn:
+        """SUCCESS: the device may be configured again. FAILURE: it is finalized."""
+        return CallbackReturn.FAILURE
+
+    def prepare_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
+        """Say whether these parts can go to these modes. NONE (hold the position) must always be possible.
+
+        Args:
+            modes: the parts that change, and their new modes.
+        """
+        supported = {part.name: part.supported_modes for part in self.info.parts}
+        for part, mode in modes.items():
+            if mode != CommandMode.NONE and mode not in supported[part]:
+                names = ", ".join(m.name for m in sorted(supported[part]))
+                self.reason = f"part {part!r} does not support command mode {mode.name}, only {names}"
+                return HardwareReturn.ERROR
+        return HardwareReturn.OK
+
+    def perform_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
+        """Switch. `command` holds the first commands of the new modes already; `write` follows."""
+        return HardwareReturn.OK
+
+    @abstractmethod
+    def read(self, time_s: float, period_s: float) -> HardwareReturn:
+        """Fill `state`.
+
+        Args:
+            time_s: [s] since activation, in cycles times the period.
+            period_s: [s].
+        """
+
+    @abstractmethod
+    def write(self, time_s: float, period_s: float) -> HardwareReturn:
+        """Send `command`, for the parts whose mode is not NONE. A simulator then steps by one period."""

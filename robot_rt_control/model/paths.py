@@ -1,0 +1,105 @@
+"""Where files of a workcell are: the schemes that a path in YAML or URDF may have."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+from robot_rt_control.program.errors import DefinitionError
+
+PACKAGE_SCHEME = "package://"
+PYBULLET_DATA_SCHEME = "pybullet_data://"
+FILE_SCHEME = "file://"
+
+
+def package_folder(package: str) -> Path | None:
+    """The share folder of a ROS package; of our own also in a source checkout. None: not found."""
+    if package == "robot_rt_control":
+        checkout = Path(__file__).resolve().parents[2]
+        if (checkout / "config").is_dir():
+            return checkout
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        share = Path(prefix) / "share" / package
+        if prefix and share.is_dir():
+            return share
+    return None
+
+
+def pybullet_data_folder() -> Path | None:
+    """The folder of pybullet_data, found without importing anything of it. None: not installed."""
+    found = importlib.util.find_spec("pybullet_data")
+    if found is None or not found.submodule_search_locations:
+        return None
+    return Path(next(iter(found.submodule_search_locations)))
+
+
+def resolve_path(text: str, relative_to: Path, item: str) -> Path:
+    """The existing file that a path of a workcell names.
+
+    Args:
+        text: absolute, relative, file://…, package://<package>/…, or pybullet_data://….
+        relative_to: folder that relative paths start from.
+        item: what the path belongs to, for the error.
+
+    Raises:
+        DefinitionError: the scheme is unknown, its package is not installed, or there is no such file.
+    """
+    if text.startswith(PYBULLET_DATA_SCHEME):
+        data = pybullet_data_folder()
+        if data is None:
+            raise DefinitionError(
+                f"{item}: {text!r}",
+                expected="pybullet_data to be installed",
+                got="no such Python package",
+                hint="Install pybullet, or choose a robot that does not need it, such as config/arm7.yaml",
+            )
+        path = data / text.removeprefix(PYBULLET_DATA_SCHEME)
+    elif text.startswith(PACKAGE_SCHEME):
+        package, _, rest = text.removeprefix(PACKAGE_SCHEME).partition("/")
+        folder = package_folder(package)
+        if folder is None:
+            raise DefinitionError(
+                f"{item}: {text!r}",
+                expected=f"the ROS package {package!r} in one of the folders of AMENT_PREFIX_PATH",
+                got="no such package",
+                hint="Source the workspace that holds it",
+            )
+        path = folder / rest
+    elif text.startswith(FILE_SCHEME):
+        path = Path(text.removeprefix(FILE_SCHEME))
+    elif "://" in text:
+        raise DefinitionError(
+            f"{item}: {text!r}",
+            expected="an absolute or relative path, or one with file://, package:// or pybullet_data://",
+            got=f"the scheme {text.partition('://')[0]!r}",
+        )
+    else:
+        path = relative_to / Path(text).expanduser()
+    path = path.resolve()
+    if not path.is_file():
+        raise DefinitionError(f"{item}: {text!r}", expected="a file", got=f"nothing at {path}")
+    return path
+
+
+def mesh_uri(text: str, urdf_folder: Path) -> str:
+    """The absolute file:// URI of a mesh that a URDF names.
+
+    A package:// path of a package that this machine does not have stays as it is if the URDF's folder does not
+    hold the file either: whoever shows the model may have the package.
+    """
+    if text.startswith(FILE_SCHEME):
+        return text
+    if text.startswith(PACKAGE_SCHEME):
+        package, _, rest = text.removeprefix(PACKAGE_SCHEME).partition("/")
+        folder = package_folder(package)
+        # some URDFs write package:// for paths relative to themselves, with and without a package's name
+        candidates = [] if folder is None else [folder / rest]
+        candidates += [urdf_folder / package / rest, urdf_folder / rest]
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate.resolve().as_uri()
+        return text
+    if "://" in text:
+        return text
+    return (urdf_folder / text).resolve().as_uri()

@@ -1,0 +1,107 @@
+"""Building an action type: load, check, compile, cache. Runs in the builder process."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from numba.core import config
+
+from robot_rt_control.program import native_code
+from robot_rt_control.program.action_type import ActionType
+from robot_rt_control.program.errors import CompileError
+from robot_rt_control.program.layout import layout_digest, part_dtype
+from robot_rt_control.server.builder.native import compile_action
+from robot_rt_control.server.builder.realtime_methods import python_function
+from robot_rt_control.server.builder.source import ActionSource, layouts_of, load_action_type, native_key
+from robot_rt_control.server.builder.syntax_check import check_syntax
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltType:
+    """An action type whose native code lies in the cache."""
+
+    spec: str
+    key: str
+    type_name: str
+    class_name: str
+    source_file: str
+    methods: tuple[str, ...]
+    """The real-time methods that it defines."""
+    n_slots: int
+    state_size: int
+    parameter_size: int
+    cached: bool
+    """Whether the code was in the cache already."""
+    seconds: float
+    """How long building took [s]."""
+
+
+def _nobody(_message: str) -> None:
+    """Progress that nobody listens to."""
+
+
+def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobody) -> BuiltType:
+    """Build an action type in this process. Servers use `Builder`, which does it in another one.
+
+    Args:
+        spec: "file.py:Class", "module:Class" or the class itself.
+        progress: is told what is being done, in a few words.
+
+    Raises:
+        CompileError: the code is refused.
+    """
+    started = time.monotonic()
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # Numba sets its options' names at run time
+        raise CompileError("the builder cannot compile with NUMBA_DISABLE_JIT=1", hint="Unset it for the builder")
+    source = load_action_type(spec)
+    progress(f"checking {source.action_type.name}")
+    checked = check_syntax(source)
+    functions = [f for f in map(python_function, checked.helpers.values()) if f is not None]
+    functions += [m.function for m in checked.methods.values()]
+    key = native_key(source, checked.constants, functions)
+    metadata = native_code.find(key)
+    cached = metadata is not None
+    if metadata is None:
+        progress(f"compiling {source.action_type.name}: {', '.join(checked.methods)}")
+        machine_code = compile_action(source.action_type, checked, source.module, key)
+        metadata = _describe(source, key, machine_code.symbols, machine_code.needed, machine_code.code)
+        native_code.store(metadata, machine_code.code)
+    return BuiltType(
+        spec=source.spec,
+        key=key,
+        type_name=metadata.type_name,
+        class_name=metadata.class_name,
+        source_file=str(source.file),
+        methods=metadata.methods,
+        n_slots=metadata.n_slots,
+        state_size=metadata.state_size,
+        parameter_size=metadata.parameter_size,
+        cached=cached,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _describe(
+    source: ActionSource, key: str, symbols: dict[str, str], needed: tuple[str, ...], code: bytes
+) -> native_code.NativeMetadata:
+    state, parameters = layouts_of(source.action_type)
+    return native_code.NativeMetadata(
+        key=key,
+        type_name=source.action_type.name,
+        class_name=source.class_name,
+        source_file=str(source.file),
+        n_slots=len(source.action_type.slots),
+        symbols=symbols,
+        needed=needed,
+        part_layout=layout_digest(part_dtype),
+        state_layout=layout_digest(state),
+        state_size=state.itemsize,
+        parameter_layout=layout_digest(parameters),
+        parameter_size=parameters.itemsize,
+        processor=native_code.processor(),
+        created_by=native_code.compiler(),
+        object_digest=hashlib.sha256(code).hexdigest(),
+    )

@@ -1,0 +1,171 @@
+"""Third check and result: machine code of an action type's real-time methods, and what it would call.
+
+Each method gets an entry `int64 entry(State*, Params*, Part*, Part*, Part*, Part*)` (see
+realtime/native_call.py). The final word on real-time safety are the functions that the optimized code
+calls from outside: only those of mathematics and memory are allowed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import binding  # type: ignore[import-untyped]  # llvmlite ships no types
+from numba import types
+from numba.core.registry import cpu_target
+
+from robot_rt_control.program.action_type import ActionType
+from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
+from robot_rt_control.program.errors import CompileError
+from robot_rt_control.program.layout import part_dtype
+from robot_rt_control.program.object_file import object_symbols
+from robot_rt_control.server.builder.allowed_symbols import is_allowed, why_refused
+from robot_rt_control.server.builder.realtime_methods import FunctionSource
+from robot_rt_control.server.builder.source import layouts_of, user_modules
+from robot_rt_control.server.builder.syntax_check import CheckedCode
+from robot_rt_control.server.builder.type_check import OPTIONS, check_allocation, compile_function
+from robot_rt_control.server.builder.violation import Violation, refuse
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """An object file with the entries of an action type."""
+
+    code: bytes
+    symbols: dict[str, str]
+    """Real-time method → symbol of its entry."""
+    needed: tuple[str, ...]
+    """Functions that it calls from outside."""
+
+
+def compile_action(action_type: type[ActionType], checked: CheckedCode, module: Any, key: str) -> MachineCode:
+    """Compile the real-time methods of an action type.
+
+    Args:
+        action_type: the class.
+        checked: its real-time code, as it passed `check_syntax`.
+        module: the module of the class.
+        key: the key of its native code; the symbols carry it.
+
+    Raises:
+        CompileError: one line for each violation: `file:line: operation; hint`.
+    """
+    state, parameters = layouts_of(action_type)
+    records = {"state": state, "params": parameters, "part": part_dtype}
+    arguments = tuple(numba.from_dtype(d) for d in records.values())
+    n_slots = len(action_type.slots)
+    names = _short_names(records)
+    merged: Any = None
+    symbols: dict[str, str] = {}
+    with _with_bounds_checks(checked, module) as helpers:
+        for name, source in checked.methods.items():
+            method = compile_function(source, (*arguments[:2], *[arguments[2]] * n_slots), names)
+            check_allocation([method, *helpers])
+            entry = _compile_entry(source, method, n_slots, arguments)
+            (overload,) = entry.overloads.values()
+            llvm = binding.parse_bitcode(overload.library._final_module.as_bitcode())
+            _check_symbols(llvm, source)
+            symbols[name] = f"robot_rt_control_{key[:24]}_{name}"
+            llvm.get_function(overload.fndesc.llvm_func_name).name = symbols[name]
+            if merged is None:
+                merged = llvm
+            else:
+                merged.link_in(llvm)
+    code = _emit(merged, set(symbols.values()))
+    # Object code may call what the module did not: LLVM turns intrinsics and loops into functions.
+    needed = sorted(object_symbols(code).needed)
+    strange = [n for n in needed if not is_allowed(n)]
+    if strange:
+        raise CompileError(f"action type {action_type.name!r}: its machine code calls {', '.join(strange)}")
+    return MachineCode(code, symbols, tuple(needed))
+
+
+def _short_names(records: dict[str, np.dtype]) -> dict[str, str]:
+    """Numba's texts of record types (thousands of characters) → short names for messages."""
+    names: dict[str, str] = {}
+
+    def add(dtype: np.dtype, name: str) -> None:
+        if dtype.fields is not None:
+            names.setdefault(str(numba.from_dtype(dtype)), name)
+            for field, (inner, *_) in dtype.fields.items():
+                add(inner.subdtype[0] if inner.subdtype is not None else inner, f"{name}.{field}")
+
+    for name, dtype in records.items():
+        add(dtype, name)
+    return names
+
+
+@contextlib.contextmanager
+def _with_bounds_checks(checked: CheckedCode, module: Any) -> Iterator[list[Any]]:
+    """The user's own @realtime functions, compiled anew with bounds checks, wherever their modules name them."""
+    replaced: list[tuple[Any, str, Any]] = []
+    compiled = []
+    try:
+        for marked in {id(h): h for h in checked.helpers.values()}.values():
+            anew = numba.jit(**OPTIONS)(marked.py_func)
+            compiled.append(anew)
+            for used in user_modules(module):
+                for name, value in list(vars(used).items()):
+                    if value is marked:
+                        replaced.append((used, name, value))
+                        setattr(used, name, anew)
+        yield compiled
+    finally:
+        for used, name, value in replaced:
+            setattr(used, name, value)
+
+
+_ENTRY = """
+def entry(state, params, part_0, part_1, part_2, part_3):
+    {call}
+"""
+
+_CALLS = {
+    "nothing": "method({arguments})\n    return 0",
+    "status": "return int(method({arguments}))",
+    "either": "status = method({arguments})\n    if status is None:\n        return 0\n    return int(status)",
+}
+
+
+def _compile_entry(source: FunctionSource, method: Any, n_slots: int, arguments: tuple[Any, ...]) -> Any:
+    """The entry of uniform signature that calls a compiled method."""
+    (overload,) = method.overloads.values()
+    returned = overload.signature.return_type
+    kind = "either" if isinstance(returned, types.Optional) else "nothing" if returned == types.none else "status"
+    inner = returned.type if isinstance(returned, types.Optional) else returned
+    if kind != "nothing" and not isinstance(inner, types.Integer | types.IntEnumMember):
+        operation = f"{source.node.name} returns {inner}, expected nothing or an int status"
+        raise refuse([Violation(source.file, source.node.lineno, operation, "Values leave an action in its records")])
+    passed = ", ".join(["state", "params", *[f"part_{i}" for i in range(n_slots)]])
+    scope: dict[str, Any] = {"method": method}
+    exec(_ENTRY.format(call=_CALLS[kind].format(arguments=passed)), scope)
+    entry = numba.jit(**OPTIONS)(scope["entry"])
+    entry.compile(types.int64(*arguments, *[arguments[2]] * (MAX_ACTION_SLOTS - 1)))
+    return entry
+
+
+def _check_symbols(module: Any, source: FunctionSource) -> None:
+    """Refuse optimized code that calls anything but mathematics and memory."""
+    called = [f.name for f in module.functions if f.is_declaration and not is_allowed(f.name)]
+    if called:
+        name = source.node.name
+        violations = [Violation(source.file, source.node.lineno, f"{name} {o}", h) for o, h in why_refused(called)]
+        raise refuse(violations)
+
+
+def _emit(module: Any, exported: Iterable[str]) -> bytes:
+    """Object code of a module that shows the exported symbols alone."""
+    exported = set(exported)
+    for value in [*module.functions, *module.global_variables]:
+        if not value.is_declaration and value.name not in exported:
+            value.linkage = "internal"
+    passes = binding.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    machine = cpu_target.target_context.codegen()._tm
+    passes.run(module, binding.create_pass_builder(machine, binding.create_pipeline_tuning_options()))
+    module.verify()
+    return bytes(machine.emit_object(module))

@@ -1,0 +1,171 @@
+"""The builder as its users see it: a process beside them that turns action types into native code."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import robot_rt_control
+from robot_rt_control.program.action_type import ActionType
+from robot_rt_control.program.errors import CompileError
+from robot_rt_control.server.builder.build import BuiltType
+from robot_rt_control.server.builder.source import spec_of
+
+TIMEOUT_S = 120.0
+_MARGIN_S = 5.0
+"""How much longer than its own time-out the builder process may take before it counts as hung."""
+
+Progress = Callable[[str], None]
+
+
+def _nobody(_message: str) -> None:
+    """Progress that nobody listens to."""
+
+
+class Builder:
+    """Builds action types in a process of low priority, which starts at the first request and again whenever it died.
+
+    Thread-safe; requests are served one after the other. Use it in a `with` statement, or call `close`.
+
+    Args:
+        timeout: how long building one action type may take [s].
+    """
+
+    def __init__(self, *, timeout: float = TIMEOUT_S) -> None:
+        if timeout <= 0.0:
+            raise ValueError(f"timeout = {timeout}: expected seconds, more than 0")
+        self.timeout = timeout
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+
+    def __enter__(self) -> Builder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the builder process, None while there is none."""
+        return self._process.pid if self._process is not None else None
+
+    def build(self, spec: str | type[ActionType], progress: Progress = _nobody) -> BuiltType:
+        """Build one action type, or find it in the cache.
+
+        Args:
+            spec: "file.py:Class", "module:Class" or the class itself.
+            progress: is told what is being done ("compiling sine_wave: ..."), in the calling thread.
+
+        Raises:
+            CompileError: the code is refused, or building it crashed or took too long.
+        """
+        (result,) = self.build_many([spec], progress)
+        if isinstance(result, CompileError):
+            raise result
+        return result
+
+    def build_many(
+        self, specs: Sequence[str | type[ActionType]], progress: Progress = _nobody
+    ) -> list[BuiltType | CompileError]:
+        """Build several action types; one that is refused does not stop the others.
+
+        Returns:
+            For each spec, in their order: the built type, or why there is none.
+        """
+        texts = [s if isinstance(s, str) else spec_of(s) for s in specs]
+        with self._lock:
+            if self._closed:
+                raise CompileError("the builder is closed", hint="Make a new Builder")
+            results: list[BuiltType | CompileError] = []
+            while len(results) < len(texts):
+                # Where the builder process itself dies, the next action type gets a new one.
+                results += self._request(texts[len(results) :], progress)
+            return results
+
+    def close(self) -> None:
+        """End the builder process. A request under way fails."""
+        self._closed = True
+        self._end()
+
+    # ---------------------------------------------------------------------------------------------
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            root = str(Path(robot_rt_control.__file__).resolve().parents[1])
+            path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "robot_rt_control.server.builder"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def _request(self, specs: list[str], progress: Progress) -> list[BuiltType | CompileError]:
+        """Results of the first specs at least: as many as the builder process lived for, and one more where it died."""
+        results: list[BuiltType | CompileError] = []
+        process = self._start()
+        assert process.stdin is not None and process.stdout is not None  # both are pipes
+        request = {"specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            buffer = b""
+            deadline = time.monotonic() + self.timeout + _MARGIN_S
+            while len(results) < len(specs):
+                left = max(0.0, deadline - time.monotonic())
+                if not select.select([process.stdout], [], [], left)[0]:
+                    self._end()
+                    hint = "It was ended; the next request starts a new one"
+                    return [*results, CompileError(f"building {specs[len(results)]}: the builder hangs", hint=hint)]
+                data = os.read(process.stdout.fileno(), 1 << 16)
+                if not data:
+                    break
+                *lines, buffer = (buffer + data).split(b"\n")
+                for line in map(json.loads, lines):
+                    if "progress" in line:
+                        progress(line["progress"])
+                    else:
+                        results.append(_result(line))
+                        deadline = time.monotonic() + self.timeout + _MARGIN_S
+        except (BrokenPipeError, ValueError, OSError):
+            pass  # the process is gone: said below
+        if len(results) < len(specs):
+            self._end()
+            results.append(
+                CompileError(
+                    f"building {specs[len(results)]}: the builder process ended in the middle",
+                    hint="Was it killed? Build again: the next request starts a new one",
+                )
+            )
+        return results
+
+
+def _result(line: dict[str, Any]) -> BuiltType | CompileError:
+    if "built" in line:
+        return BuiltType(**{**line["built"], "methods": tuple(line["built"]["methods"])})
+    error = line["error"]
+    return CompileError(error["what"], expected=error["expected"], got=error["got"], hint=error["hint"])

@@ -1,0 +1,107 @@
+"""Finding the real-time methods of an action type, and the syntax tree of any function."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType
+from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
+from robot_rt_control.program.errors import CapacityError, CompileError
+from robot_rt_control.server.builder.violation import Violation, refuse
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function with its syntax tree."""
+
+    function: FunctionType
+    node: ast.FunctionDef
+    file: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the positional parameters."""
+        code = self.function.__code__
+        return code.co_varnames[: code.co_argcount]
+
+
+def python_function(value: Any) -> FunctionType | None:
+    """The Python function behind a function or a function compiled by Numba, None for anything else."""
+    value = getattr(value, "py_func", value)
+    return value if isinstance(value, FunctionType) else None
+
+
+@functools.lru_cache(maxsize=64)
+def _functions_of(text: str, file: str) -> dict[tuple[str, int], ast.FunctionDef]:
+    """The functions of a source text by name and first line, as code objects count it (decorators included)."""
+    found = {}
+    for node in ast.walk(ast.parse(text, file)):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *[d.lineno for d in node.decorator_list]])
+            found[node.name, first] = node
+    return found
+
+
+def source_of(function: FunctionType) -> FunctionSource:
+    """The syntax tree of a function that was defined by `def` in a file.
+
+    Raises:
+        CompileError: it comes from somewhere else, or its file has changed since it was imported.
+    """
+    code = function.__code__
+    try:
+        text = Path(code.co_filename).read_text(encoding="utf-8")
+        node = _functions_of(text, code.co_filename)[code.co_name, code.co_firstlineno]
+    except (OSError, SyntaxError, KeyError) as error:
+        raise CompileError(
+            f"{code.co_filename}:{code.co_firstlineno}: the source of {code.co_name!r} is not there",
+            hint="Real-time functions are written with `def`, in a file that has not changed since it was imported",
+        ) from error
+    return FunctionSource(function, node, code.co_filename)
+
+
+def realtime_methods(action_type: type[ActionType]) -> dict[str, FunctionSource]:
+    """The real-time methods that an action type defines or inherits, in the order of REALTIME_METHODS.
+
+    Raises:
+        CompileError: one is not a static method, or does not take state, params and one part for each slot.
+        CapacityError: too many slots.
+    """
+    slots = tuple(s.name for s in action_type.slots)
+    if len(slots) > MAX_ACTION_SLOTS:
+        raise CapacityError(
+            f"action type {action_type.name!r}: slots",
+            expected=f"at most {MAX_ACTION_SLOTS} (MAX_ACTION_SLOTS)",
+            got=str(len(slots)),
+        )
+    wanted = ", ".join(("state", "params", *slots))
+    methods: dict[str, FunctionSource] = {}
+    for name in REALTIME_METHODS:
+        attribute = inspect.getattr_static(action_type, name, None)
+        if attribute is None:
+            continue
+        function = python_function(attribute.__func__ if isinstance(attribute, staticmethod | classmethod) else attribute)
+        if function is None:
+            raise CompileError(
+                f"action type {action_type.name!r}: {name}", expected=f"a static method ({wanted})", got=repr(attribute)
+            )
+        source = source_of(function)
+        code = function.__code__
+        line = source.node.lineno
+        if not isinstance(attribute, staticmethod):
+            hint = f"Put @staticmethod above it and take ({wanted}): what it remembers lives in the state record"
+            raise refuse([Violation(source.file, line, f"{name} is not a static method", hint)])
+        star = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        if code.co_argcount != 2 + len(slots) or code.co_kwonlyargcount or star or function.__defaults__:
+            got = ", ".join(a.arg for a in [*source.node.args.args, *source.node.args.kwonlyargs])
+            operation = f"{name} takes ({got}), expected ({wanted})"
+            hint = "A real-time method takes state, params and one part for each slot, without defaults"
+            raise refuse([Violation(source.file, line, operation, hint)])
+        methods[name] = source
+    return methods

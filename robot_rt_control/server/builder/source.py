@@ -1,0 +1,223 @@
+"""An action type as the builder sees it: its class, its files, and the key of its native code."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import json
+import sys
+import sysconfig
+import traceback
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import robot_rt_control
+from robot_rt_control.program import native_code
+from robot_rt_control.program.action_type import ActionType, parameter_dtype, state_dtype
+from robot_rt_control.program.errors import CompileError, DefinitionError, unknown
+from robot_rt_control.program.layout import layout_digest, part_dtype
+from robot_rt_control.program.realtime_code import source_digest
+
+_PACKAGE = Path(robot_rt_control.__file__).resolve().parent
+_INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+@dataclass(frozen=True)
+class ActionSource:
+    """An action type that has been loaded."""
+
+    spec: str
+    """Where it is: "path/file.py:Class" or "package.module:Class"."""
+    action_type: type[ActionType]
+    module: types.ModuleType
+    file: Path
+
+    @property
+    def class_name(self) -> str:
+        """The class's name within its module."""
+        return self.action_type.__qualname__
+
+
+def spec_of(action_type: type[ActionType]) -> str:
+    """The text that names a class: its module where that is part of a package, else its file.
+
+    Raises:
+        CompileError: the class was defined in a function, or not in a file at all.
+    """
+    name = action_type.__qualname__
+    if "<locals>" in name:
+        raise CompileError(
+            f"action type {name}: the class is defined inside of a function",
+            hint="Move it to the top level of its file: the builder loads it from there",
+        )
+    if "." in action_type.__module__:
+        return f"{action_type.__module__}:{name}"
+    try:
+        file = inspect.getsourcefile(action_type)
+    except (TypeError, OSError):
+        file = None
+    if file is None or not Path(file).is_file():
+        raise CompileError(f"action type {name}: its class does not come from a file", hint="Write it into a .py file")
+    return f"{Path(file).resolve()}:{name}"
+
+
+def load_action_type(spec: str | type[ActionType]) -> ActionSource:
+    """Load an action type.
+
+    Args:
+        spec: "path/file.py:Class", "package.module:Class", or the class itself.
+
+    Raises:
+        CompileError: no such file, module or class, it cannot be imported, or it is not an action type.
+    """
+    if not isinstance(spec, str):
+        module = sys.modules[spec.__module__]
+        return _checked(spec_of(spec), spec, module)
+    place, separator, name = spec.rpartition(":")
+    if not separator or not place or not name:
+        raise CompileError("name of an action type", expected="file.py:Class or module:Class", got=repr(spec))
+    module = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
+    found: Any = module
+    for step in name.split("."):
+        if not hasattr(found, step):
+            classes = [n for n, v in vars(module).items() if _is_action_type(v)]
+            raise CompileError(f"{place}: no class {name!r}", expected=unknown("action type", name, classes))
+        found = getattr(found, step)
+    return _checked(spec, found, module)
+
+
+def _is_action_type(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, ActionType) and value is not ActionType
+
+
+def _checked(spec: str, found: Any, module: types.ModuleType) -> ActionSource:
+    if not _is_action_type(found):
+        raise CompileError(
+            spec, expected="a class derived from robot_rt_control.program.action_type.ActionType", got=repr(found)
+        )
+    for attribute in ("name", "slots"):
+        if not hasattr(found, attribute):
+            raise CompileError(
+                f"action type {found.__qualname__}: the class attribute {attribute!r} is missing",
+                hint="Every action type has a name and slots",
+            )
+    file = getattr(module, "__file__", None)
+    if file is None:
+        raise CompileError(f"{spec}: the module does not come from a file", hint="Write the class into a .py file")
+    return ActionSource(spec, found, module, Path(file).resolve())
+
+
+def _import_file(file: Path) -> types.ModuleType:
+    if not file.is_file():
+        raise CompileError(f"{file}: no such file", hint="Give the path of the .py file that holds the action type")
+    file = file.resolve()
+    name = f"action_file_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}_{file.stem}"
+    specification = importlib.util.spec_from_file_location(name, file)
+    assert specification is not None and specification.loader is not None  # holds for every .py file
+    module = importlib.util.module_from_spec(specification)
+    # Its neighbours may be imported, as they may when Python runs the file itself.
+    sys.path.insert(0, str(file.parent))
+    sys.modules[name] = module
+    try:
+        specification.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise _import_failed(str(file), error) from error
+    finally:
+        sys.path.remove(str(file.parent))
+    return module
+
+
+def _import_module(name: str) -> types.ModuleType:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise _import_failed(name, error) from error
+
+
+def _import_failed(what: str, error: Exception) -> CompileError:
+    if isinstance(error, SyntaxError):
+        return CompileError(f"{error.filename}:{error.lineno}: {error.msg}", hint="Python cannot read the file")
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_user_file(Path(f.filename))]
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else what
+    return CompileError(
+        f"{where}: importing failed with {type(error).__name__}: {error}",
+        hint="The file of an action type must be importable by itself",
+    )
+
+
+def _is_user_file(file: Path) -> bool:
+    file = file.resolve()
+    return file.suffix == ".py" and not any(file.is_relative_to(root) for root in (*_INSTALLED, _PACKAGE))
+
+
+def is_package_file(file: str | Path) -> bool:
+    """Whether a file belongs to robot_rt_control itself."""
+    return Path(file).resolve().is_relative_to(_PACKAGE)
+
+
+def user_modules(module: types.ModuleType) -> list[types.ModuleType]:
+    """A module and all that it uses, directly or not, of the user's own code (not installed, not this package)."""
+    seen: dict[str, types.ModuleType] = {}
+    waiting = [module]
+    while waiting:
+        current = waiting.pop()
+        if current.__name__ in seen:
+            continue
+        seen[current.__name__] = current
+        for value in list(vars(current).values()):
+            used = value if isinstance(value, types.ModuleType) else sys.modules.get(getattr(value, "__module__", "") or "")
+            file = getattr(used, "__file__", None)
+            if used is not None and file and _is_user_file(Path(file)):
+                waiting.append(used)
+    return [seen[name] for name in sorted(seen)]
+
+
+def native_key(source: ActionSource, constants: Mapping[str, Any], functions: Iterable[Any] = ()) -> str:
+    """The key of an action type's native code: it differs whenever the code could.
+
+    Args:
+        source: the action type.
+        constants: module variables that its real-time code reads; the compiler freezes their values.
+        functions: functions that its real-time code calls, wherever they come from.
+
+    Returns:
+        64 hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+
+    def add(*values: object) -> None:
+        digest.update(json.dumps([str(v) for v in values]).encode())
+
+    add(native_code.FORMAT, source_digest(), native_code.compiler(), native_code.processor())
+    add(source.class_name, len(source.action_type.slots))
+    add(*[layout_digest(d) for d in (part_dtype, state_dtype(source.action_type), parameter_dtype(source.action_type))])
+    files = {Path(m.__file__).resolve() for m in user_modules(source.module) if m.__file__}
+    files |= {Path(f.__code__.co_filename).resolve() for f in functions}
+    for file in sorted(files):
+        if not is_package_file(file):
+            add(file.name)
+            digest.update(file.read_bytes())
+    for name in sorted(constants):
+        value = constants[name]
+        if isinstance(value, np.ndarray):
+            add(name, value.dtype, value.shape)
+            digest.update(np.ascontiguousarray(value).tobytes())
+        else:
+            add(name, type(value).__name__, repr(value))
+    return digest.hexdigest()
+
+
+def layouts_of(action_type: type[ActionType]) -> tuple[np.dtype, np.dtype]:
+    """State and parameter record types, with their errors turned into the builder's."""
+    try:
+        return state_dtype(action_type), parameter_dtype(action_type)
+    except DefinitionError as error:
+        raise CompileError(error.what, expected=error.expected, got=error.got, hint=error.hint) from error

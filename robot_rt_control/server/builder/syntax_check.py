@@ -1,0 +1,327 @@
+"""First check of real-time code: its syntax tree, with the values that its global names stand for.
+
+Finds what cannot be real-time safe and says it in the user's words, before the compiler sees it. The last
+word has the compiled code itself (see native.py): what slips through here is refused there.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from robot_rt_control.program.errors import CompileError
+from robot_rt_control.program.layout import part_dtype
+from robot_rt_control.server.builder.forbidden import (
+    STATEMENTS,
+    forbidden_call,
+    forbidden_method,
+    forbidden_module,
+    is_marked,
+)
+from robot_rt_control.server.builder.realtime_methods import (
+    FunctionSource,
+    python_function,
+    realtime_methods,
+    source_of,
+)
+from robot_rt_control.server.builder.record_access import ALL, COMMANDS, NOTHING, Data
+from robot_rt_control.server.builder.record_flow import RecordFlow
+from robot_rt_control.server.builder.source import ActionSource, is_package_file, layouts_of
+from robot_rt_control.server.builder.violation import Violation, refuse
+
+
+@dataclass
+class CheckedCode:
+    """Real-time code that has passed the check of its syntax."""
+
+    methods: dict[str, FunctionSource]
+    helpers: dict[str, Any] = field(default_factory=dict)
+    """Functions of the user marked @realtime that it calls: name with module → function."""
+    constants: dict[str, Any] = field(default_factory=dict)
+    """Module variables that it reads: name with module → value."""
+    violations: set[Violation] = field(default_factory=set)
+
+
+def check_syntax(source: ActionSource) -> CheckedCode:
+    """Check the real-time methods of an action type and all functions of the user that they call.
+
+    Raises:
+        CompileError: one line for each violation: `file:line: operation; hint`.
+    """
+    state, parameters = layouts_of(source.action_type)
+    checked = CheckedCode(realtime_methods(source.action_type))
+    slots = source.action_type.slots
+    if not checked.methods:
+        raise CompileError(
+            f"action type {source.action_type.name!r} has no real-time method",
+            expected="at least one of on_enter, sense, set_parameters, control",
+        )
+    seen: set[tuple[FunctionType, tuple[Data | None, ...]]] = set()
+    own_files = {m.file for m in checked.methods.values()}
+    for method in checked.methods.values():
+        names = method.parameters
+        data: list[Data | None] = [
+            Data(names[0], state, (), ALL, "state"),
+            Data(names[1], parameters, (), NOTHING, "params"),
+        ]
+        data += [Data(name, part_dtype, (), COMMANDS, "part") for name in names[2 : 2 + len(slots)]]
+        _FunctionCheck(method, tuple(data), checked, seen, own_files, ()).run()
+    if checked.violations:
+        raise refuse(sorted(checked.violations))
+    return checked
+
+
+class _FunctionCheck(ast.NodeVisitor):
+    """Walks one function, for given records in its parameters."""
+
+    def __init__(
+        self,
+        source: FunctionSource,
+        data: tuple[Data | None, ...],
+        checked: CheckedCode,
+        seen: set[tuple[FunctionType, tuple[Data | None, ...]]],
+        own_files: set[str],
+        callers: tuple[FunctionType, ...],
+    ) -> None:
+        self.source, self.data = source, data
+        self.checked, self.seen, self.own_files = checked, seen, own_files
+        self.callers = (*callers, source.function)
+        self.locals = {*source.function.__code__.co_varnames, *source.function.__code__.co_cellvars}
+        self.flow = RecordFlow(dict(zip(source.parameters, data, strict=False)), self.report)
+
+    def run(self) -> None:
+        if (self.source.function, self.data) in self.seen:
+            return
+        self.seen.add((self.source.function, self.data))
+        for name in self.source.function.__code__.co_freevars:
+            self.report(
+                self.source.node, f"uses {name!r} of the function around it", "Use a module-level constant or a parameter"
+            )
+        for _ in range(2):  # twice: in a loop, a name may get its meaning below its use
+            for statement in self.source.node.body:
+                self.visit(statement)
+
+    def report(self, node: ast.AST, operation: str, hint: str) -> None:
+        line = getattr(node, "lineno", self.source.node.lineno)
+        self.checked.violations.add(Violation(self.source.file, line, operation, hint))
+
+    # --- statements ------------------------------------------------------------------------------
+
+    def visit(self, node: ast.AST) -> None:
+        if type(node) in STATEMENTS or type(node).__name__ == "TryStar":
+            if isinstance(node, ast.List | ast.Tuple) and isinstance(node.ctx, ast.Store):
+                self.generic_visit(node)
+                return
+            self.report(node, *STATEMENTS.get(type(node), STATEMENTS[ast.Try]))
+            return
+        super().visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):  # a docstring may stand
+            self.visit(node.value)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self._visit_target(target)
+            self.flow.assign(target, node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self._visit_target(node.target)
+            self.flow.assign(node.target, node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        self._visit_target(node.target)
+        self.flow.augment(node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self.flow.assign(node.target, node.value)
+
+    def _visit_target(self, target: ast.expr) -> None:
+        """Names and indices within what is assigned to."""
+        if isinstance(target, ast.Subscript):
+            self.visit(target.slice)
+            self.visit(target.value)
+        elif isinstance(target, ast.Attribute):
+            self.visit(target.value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for element in target.elts:
+                self._visit_target(element)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        self.flow.iterate(node.target, node.iter)
+        for statement in [*node.body, *node.orelse]:
+            self.visit(statement)
+
+    def visit_While(self, node: ast.While) -> None:
+        hint = "Write `for _ in range(N)` with a bound and `break`: the tick must end"
+        if isinstance(node.test, ast.Constant):
+            self.report(node, "loops without a bound", hint)
+        elif not any(isinstance(n, ast.Call) for n in ast.walk(node.test)):
+            read = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+            if not read & _changed_names(node.body):
+                self.report(node, "loops without a bound (nothing in its condition changes in the loop)", hint)
+        self.generic_visit(node)
+
+    # --- expressions -----------------------------------------------------------------------------
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str | bytes):
+            self.report(node, f"uses text ({node.value!r})", "Real-time code has numbers only")
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self.visit(node.value)
+        if not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)):
+            self.visit(node.slice)
+        self.flow.data(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        self._no_arrays(node, node.left, node.right)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        self._no_arrays(node, node.operand)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        self._no_arrays(node, node.left, *node.comparators)
+
+    def _no_arrays(self, node: ast.AST, *operands: ast.expr) -> None:
+        self.generic_visit(node)
+        for operand in operands:
+            data = self.flow.data(operand)
+            if data is not None and data.is_array:
+                self.report(
+                    node, f"computes with the whole array {data.label}, which makes a new array", "Write a loop"
+                )
+                return
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if node.id not in self.locals:
+            found, value = self._resolve(node)
+            if found:
+                self._use(node, node.id, value)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        found, value = self._resolve(node)
+        if found:
+            self._use(node, ast.unparse(node), value)
+        else:
+            self.visit(node.value)
+            self.flow.data(node)
+
+    def _use(self, node: ast.AST, shown: str, value: Any) -> None:
+        """A name of the module, or of something that the module knows, is read."""
+        if isinstance(value, ModuleType) or callable(value):
+            hint = forbidden_module(value)
+            if hint is not None:
+                self.report(node, f"uses {shown}", hint)
+            return
+        if isinstance(value, bool | int | float | complex | np.generic | np.ndarray | tuple | enum.Enum | None):
+            self.checked.constants[f"{self.source.function.__module__}.{shown}"] = value
+            return
+        hint = "Write numbers, a tuple or a NumPy array at the top of the file: the compiler freezes them"
+        self.report(node, f"reads {shown}, which is of type {type(value).__name__}", hint)
+
+    def _resolve(self, node: ast.expr) -> tuple[bool, Any]:
+        """What a name or a dotted name stands for where that is known before the code runs."""
+        if isinstance(node, ast.Name):
+            if node.id in self.locals or node.id in self.source.function.__code__.co_freevars:
+                return False, None
+            scope = self.source.function.__globals__
+            if node.id in scope:
+                return True, scope[node.id]
+            if hasattr(builtins, node.id):
+                return True, getattr(builtins, node.id)
+            if node.id in ("self", "cls"):
+                hint = "Real-time methods are static: what they remember lives in the state record"
+            else:
+                hint = "Define it at the top of the file"
+            self.report(node, f"uses {node.id!r}, which is not defined", hint)
+            return False, None
+        if isinstance(node, ast.Attribute):
+            found, value = self._resolve(node.value)
+            if not found:
+                return False, None
+            if isinstance(value, ModuleType) or (isinstance(value, type) and issubclass(value, enum.Enum)):
+                if hasattr(value, node.attr):
+                    return True, getattr(value, node.attr)
+                self.report(node, f"uses {ast.unparse(node)}, which does not exist", "Look for the right name")
+            elif isinstance(value, type) and not callable(getattr(value, node.attr, None)):
+                hint = "Write it at the top of the file, outside of the class"
+                self.report(node, f"reads the class attribute {ast.unparse(node)}", hint)
+            elif isinstance(value, type):
+                return True, getattr(value, node.attr)
+        return False, None
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> None:
+        arguments = [*node.args, *[k.value for k in node.keywords]]
+        for argument in arguments:
+            self.visit(argument)
+        shown = ast.unparse(node.func)
+        found, value = self._resolve(node.func)
+        if found:
+            refused = forbidden_call(shown, value)
+            if refused is not None:
+                self.report(node, *refused)
+            elif is_marked(value):
+                self._follow(node, shown, value)
+        elif isinstance(node.func, ast.Attribute):
+            self.visit(node.func.value)
+            refused = forbidden_method(node.func.attr)
+            data = self.flow.data(node.func.value)
+            if refused is not None:
+                self.report(node, *refused)
+            elif data is not None and node.func.attr in ("fill", "partition", "resize", "put", "itemset"):
+                self.flow.require_writable(node, data)
+        elif isinstance(node.func, ast.Name):
+            if node.func.id in self.locals:
+                self.report(node, f"calls the variable {shown}", "Call functions by their names")
+        else:
+            self.visit(node.func)
+            self.report(node, f"calls {shown}", "Call functions by their names")
+
+    def _follow(self, node: ast.Call, shown: str, marked: Any) -> None:
+        """A function marked @realtime is called: check it too if it is the user's, for these arguments."""
+        function = python_function(marked)
+        assert function is not None  # whatever is marked has a Python function
+        file = function.__code__.co_filename
+        if is_package_file(file) and file not in self.own_files:
+            return
+        self.checked.helpers[f"{function.__module__}.{function.__qualname__}"] = marked
+        if function in self.callers:
+            self.report(node, f"calls {shown} recursively", "Write a loop with a bound")
+            return
+        callee = source_of(function)
+        given: dict[str, Data | None] = dict(zip(callee.parameters, map(self.flow.data, node.args), strict=False))
+        given |= {k.arg: self.flow.data(k.value) for k in node.keywords if k.arg is not None}
+        data = tuple(given.get(name) for name in callee.parameters)
+        _FunctionCheck(callee, data, self.checked, self.seen, self.own_files, self.callers).run()
+
+
+
+def _changed_names(body: list[ast.stmt]) -> set[str]:
+    """Names that a block of statements assigns, writes a part of, or hands to a function."""
+    changed: set[str] = set()
+    for node in [n for statement in body for n in ast.walk(statement)]:
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For | ast.NamedExpr):
+            targets = [node.target]
+        elif isinstance(node, ast.Call):
+            targets = [*node.args, *[k.value for k in node.keywords]]
+        for target in targets:
+            changed |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return changed

@@ -1,0 +1,1 @@
+"""Fakes and helpers for users' own tests."""

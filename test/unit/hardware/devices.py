@@ -1,0 +1,46 @@
+"""Devices that the hardware tests use."""
+
+from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+
+ALL_MODES = frozenset({CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT})
+
+
+def limits(n: int, position: float = 3.0, velocity: float = 2.0, acceleration: float = 10.0) -> JointLimits:
+    return JointLimits(
+        position_lower=(-position,) * n,
+        position_upper=(position,) * n,
+        velocity=(velocity,) * n,
+        acceleration=(acceleration,) * n,
+        effort=(100.0,) * n,
+    )
+
+
+def arm(name: str = "arm", n: int = 2, **changes) -> HardwarePart:
+    values = {
+        "name": name,
+        "kind": PartKind.ARM,
+        "joint_names": tuple(f"joint_{j + 1}" for j in range(n)),
+        "limits": limits(n),
+        "supported_modes": ALL_MODES,
+    }
+    return HardwarePart(**{**values, **changes})
+
+
+def bench(parameters: dict | None = None, **changes) -> HardwareInfo:
+    """A two-joint arm, a one-joint gripper, and one sensor of each kind."""
+    parts = (
+        arm(),
+        HardwarePart(
+            name="gripper",
+            kind=PartKind.GRIPPER,
+            joint_names=("finger",),
+            limits=limits(1),
+            supported_modes=frozenset({CommandMode.POSITION}),
+            start_position=(0.25,),
+        ),
+        HardwarePart(name="wrist", kind=PartKind.FORCE_TORQUE_SENSOR),
+        HardwarePart(name="rangefinder", kind=PartKind.RANGEFINDER),
+        HardwarePart(name="io", kind=PartKind.IO, n_inputs=2, n_outputs=1),
+    )
+    return HardwareInfo(**{"name": "bench", "parts": parts, "parameters": parameters or {}, **changes})
