@@ -7,18 +7,15 @@ that contradict each other. Parts, types, parameters and state variables are che
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from robot_rt_control.program import capacities
-from robot_rt_control.program.condition_grammar import parse_condition
 from robot_rt_control.program.errors import CapacityError, DefinitionError, unknown
-from robot_rt_control.program.names import (
-    check_name,
-    check_signal_reference,
-    check_type_name,
-    check_variable,
-)
+from robot_rt_control.program.names import check_name, check_type_name, each_once, names_of
+from robot_rt_control.program.reaction_definition import ReactionDefinition
+
+__all__ = ["ActionDefinition", "ParameterValue", "ProgramDefinition", "ReactionDefinition"]
 
 Scalar = float | int | bool
 Value = Scalar | str | tuple[Scalar, ...]
@@ -63,121 +60,6 @@ class ParameterValue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReactionDefinition:
-    """A condition and what happens when it becomes true.
-
-    Args:
-        condition: see condition_grammar.py.
-        name: appears in events; unique among its owner's reactions. Empty: the server makes one.
-        start: id of the action to start, or empty.
-        stop: stop the owner (free-standing: all actions of the session).
-        signal: signal to raise, `signal` of the owner or `action.signal`, or empty.
-        event: name of the event to emit, or empty.
-        fire_once: at most once in each activation of the owner (free-standing: at most once).
-        keep_owner: the started action uses other parts, and the owner goes on beside it.
-        capture: names of the state variables whose values the event carries, at most MAX_CAPTURES.
-
-    Raises:
-        ConditionError: the condition is not one.
-        CapacityError: too many captures, too long a name or condition.
-        DefinitionError: no response, responses that exclude each other, or a bad name.
-    """
-
-    condition: str
-    name: str = ""
-    start: str = ""
-    stop: bool = False
-    signal: str = ""
-    event: str = ""
-    fire_once: bool = False
-    keep_owner: bool = False
-    capture: tuple[str, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """What messages call it."""
-        return f"reaction {self.name!r}" if self.name else f"reaction on {self.condition!r}"
-
-    def __post_init__(self) -> None:
-        if self.name != "":
-            check_name("name of a reaction", self.name)
-        parse_condition(self.condition, of=f"condition of reaction {self.name!r}" if self.name else "condition")
-        for flag in ("stop", "fire_once", "keep_owner"):
-            if not isinstance(getattr(self, flag), bool):
-                raise DefinitionError(
-                    f"{self.label}: {flag!r}", expected="true or false", got=repr(getattr(self, flag))
-                )
-        if self.start != "":
-            check_name(f"{self.label}: id of the action to start", self.start)
-        if self.signal != "":
-            check_signal_reference(f"{self.label}: signal", self.signal)
-        if self.event != "":
-            check_name(f"{self.label}: name of the event", self.event)
-        self._check_responses()
-        object.__setattr__(self, "capture", _names(f"{self.label}: capture", self.capture))
-        if len(self.capture) > capacities.MAX_CAPTURES:
-            raise CapacityError(
-                f"{self.label}: captures too much",
-                expected=f"at most {capacities.MAX_CAPTURES} state variables (MAX_CAPTURES)",
-                got=str(len(self.capture)),
-            )
-        for variable in self.capture:
-            check_variable(f"{self.label}: name of a captured state variable", variable)
-
-    def _check_responses(self) -> None:
-        if not (self.start or self.stop or self.signal or self.event):
-            raise DefinitionError(
-                f"{self.label} has no response", expected="at least one of start, stop, signal, event", got="none"
-            )
-        if self.start and self.stop:
-            raise DefinitionError(
-                f"{self.label} starts and stops",
-                expected="start or stop, not both",
-                got=f"start {self.start!r} with stop",
-                hint="Starting an action ends the owner already, unless keep_owner is set",
-            )
-        if self.keep_owner and not self.start:
-            raise DefinitionError(
-                f"{self.label} keeps its owner", expected="keep_owner together with start", got="no start"
-            )
-
-    def check_free_standing(self) -> None:
-        """Check that the reaction makes sense without an owner.
-
-        Raises:
-            DefinitionError: it needs one.
-        """
-        if self.keep_owner:
-            raise DefinitionError(
-                f"{self.label} keeps its owner",
-                expected="keep_owner in a reaction of an action",
-                got="a free-standing reaction, which has no owner",
-            )
-        if self.signal and "." not in self.signal:
-            raise DefinitionError(
-                f"{self.label}: signal",
-                expected="'action.signal' in a free-standing reaction",
-                got=repr(self.signal),
-            )
-
-    def check_references(self, actions: Iterable[str]) -> None:
-        """Check that the actions that it starts and signals are among `actions`.
-
-        Raises:
-            DefinitionError: one is not.
-        """
-        known = set(actions)
-        target = self.signal.partition(".")[0] if "." in self.signal else ""
-        for what, name in (("starts", self.start), ("signals", target)):
-            if name and name not in known:
-                raise DefinitionError(
-                    f"{self.label} {what} an action that is not defined",
-                    expected=unknown("action", name, known),
-                    got=repr(name),
-                )
-
-
-@dataclass(frozen=True, kw_only=True)
 class ActionDefinition:
     """An action: a type with parts, parameters and reactions.
 
@@ -206,8 +88,8 @@ class ActionDefinition:
         object.__setattr__(self, "parts", self._checked_parts())
         object.__setattr__(self, "parameters", tuple(self.parameters))
         object.__setattr__(self, "reactions", tuple(self.reactions))
-        _each_once(f"action {self.id!r}: parameter", [p.name for p in self.parameters])
-        _each_once(f"action {self.id!r}: reaction", [r.name for r in self.reactions if r.name])
+        each_once(f"action {self.id!r}: parameter", [p.name for p in self.parameters])
+        each_once(f"action {self.id!r}: reaction", [r.name for r in self.reactions if r.name])
         for reaction in self.reactions:
             if reaction.keep_owner and reaction.start == self.id:
                 raise DefinitionError(
@@ -220,7 +102,7 @@ class ActionDefinition:
         of = f"action {self.id!r}"
         given: Any = self.parts
         if not isinstance(given, Mapping):
-            given = _names(f"{of}: parts", given)
+            given = names_of(f"{of}: parts", given)
             with_slot = [isinstance(part, str) and "=" in part for part in given]
             if any(with_slot):
                 if not all(with_slot):
@@ -228,7 +110,7 @@ class ActionDefinition:
                         f"{of}: parts", expected="'slot=part' for all parts or for none", got=repr(list(given))
                     )
                 pairs = [part.split("=", 1) for part in given]
-                _each_once(f"{of}: slot", [slot for slot, _ in pairs])
+                each_once(f"{of}: slot", [slot for slot, _ in pairs])
                 given = dict(pairs)
         parts = given.values() if isinstance(given, Mapping) else given
         for part in parts:
@@ -236,7 +118,7 @@ class ActionDefinition:
         if isinstance(given, Mapping):
             for slot in given:
                 check_name(f"{of}: name of a slot", slot)
-        _each_once(f"{of}: part", list(parts))
+        each_once(f"{of}: part", list(parts))
         if not parts:
             raise DefinitionError(f"{of} has no parts", expected="at least one part", got="none")
         if len(parts) > capacities.MAX_ACTION_SLOTS:
@@ -267,7 +149,7 @@ class ProgramDefinition:
     actions: tuple[ActionDefinition, ...]
     reactions: tuple[ReactionDefinition, ...] = ()
     start: tuple[str, ...] = ()
-    parts: tuple[str, ...] = field(default=())
+    parts: tuple[str, ...] = ()
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -276,13 +158,13 @@ class ProgramDefinition:
         for item in ("actions", "reactions"):
             object.__setattr__(self, item, tuple(getattr(self, item)))
         for item, kind in (("start", "id of a starting action"), ("parts", "name of a part")):
-            names = _names(f"program: {item}", getattr(self, item))
+            names = names_of(f"program: {item}", getattr(self, item))
             object.__setattr__(self, item, names)
             for name in names:
                 check_name(f"program: {kind}", name)
-            _each_once(f"program: {kind}", list(names))
-        _each_once("program: action", [action.id for action in self.actions])
-        _each_once("program: free-standing reaction", [r.name for r in self.reactions if r.name])
+            each_once(f"program: {kind}", list(names))
+        each_once("program: action", [action.id for action in self.actions])
+        each_once("program: free-standing reaction", [r.name for r in self.reactions if r.name])
         for reaction in self.reactions:
             reaction.check_free_standing()
         n_reactions = len(self.reactions) + sum(len(action.reactions) for action in self.actions)
@@ -328,20 +210,3 @@ class ProgramDefinition:
                     expected=unknown("action", name, known),
                     got=repr(name),
                 )
-
-
-def _names(what: str, given: Any) -> tuple[Any, ...]:
-    """A list of names, where a single one may stand alone."""
-    if isinstance(given, str):
-        return (given,)
-    if isinstance(given, Iterable):
-        return tuple(given)
-    raise DefinitionError(what, expected="a name, or a list of names", got=repr(given))
-
-
-def _each_once(what: str, names: list[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DefinitionError(f"{what} {name!r} is given twice", expected="each once", got=repr(names))
-        seen.add(name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 from robot_rt_control.program import capacities
 from robot_rt_control.program.errors import CapacityError, DefinitionError
@@ -70,3 +72,29 @@ def check_variable(what: str, name: object) -> None:
         DefinitionError, CapacityError: it is none.
     """
     _check(what, name, _VARIABLE, "a state variable such as 'arm.position[3]' or 'move_up.is_done'")
+
+
+def names_of(what: str, given: Any) -> tuple[Any, ...]:
+    """A list of names, where a single one may stand alone; the names themselves are not checked.
+
+    Raises:
+        DefinitionError: neither.
+    """
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, Iterable):
+        return tuple(given)
+    raise DefinitionError(what, expected="a name, or a list of names", got=repr(given))
+
+
+def each_once(what: str, names: list[str]) -> None:
+    """Check that no name is there twice.
+
+    Raises:
+        DefinitionError: one is.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DefinitionError(f"{what} {name!r} is given twice", expected="each once", got=repr(names))
+        seen.add(name)
