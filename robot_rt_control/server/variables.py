@@ -37,11 +37,10 @@ SYSTEM_VARIABLES = (
 def workcell_variables(workcell: Workcell) -> dict[str, VariableInfo]:
     """The state variables of the system and of all parts, by full name."""
     table = {v.name: v for v in SYSTEM_VARIABLES}
-    for index, part in enumerate(workcell.parts):
-        base = offset_of(world_dtype, "parts", index)
+    for part in workcell.parts:
+        base = offset_of(world_dtype, "parts", part.index)
         for v in part_state_variables(part):
-            name = f"{part.name}.{v.name}"
-            table[name] = VariableInfo(name, v.type, v.unit, v.description, base + v.offset)
+            table[v.name] = VariableInfo(v.name, v.type, v.unit, v.description, base + v.offset)
     return table
 
 
