@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from robot_rt_control.program.errors import DefinitionError
 
@@ -67,7 +68,7 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
             )
         path = folder / rest
     elif text.startswith(FILE_SCHEME):
-        path = Path(text.removeprefix(FILE_SCHEME))
+        path = Path(unquote(urlsplit(text).path))
     elif "://" in text:
         raise DefinitionError(
             f"{item}: {text!r}",

@@ -70,7 +70,7 @@ def test_tool_state_gives_a_quaternion_without_jumps(iiwa):
         tool_state(iiwa.record, q, dq, p, quat, V)
         if before is not None:
             assert np.linalg.norm(quat - previous) < 0.1
-            jumps_of_forward += np.linalg.norm(_forward(iiwa.record, q)[1] - before) > 1.0
+            jumps_of_forward += int(np.linalg.norm(_forward(iiwa.record, q)[1] - before) > 1.0)
         before = _forward(iiwa.record, q)[1]
     assert jumps_of_forward > 0  # so the path does cross w = 0
 

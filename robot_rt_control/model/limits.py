@@ -1,0 +1,206 @@
+"""Limits of a part's joints: from the URDF, tightened by the workcell, with defaults where both are silent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.model.workcell_schema import Limits, SystemLimits
+from robot_rt_control.model.yaml_source import Place
+from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.layout import limits_dtype
+from robot_rt_control.program.vocabulary import CommandMode
+
+Array = NDArray[np.float64]
+
+ACCELERATION_TIME_S = 0.25
+"""Default acceleration: from rest to full speed in this time. With the jerk below: at rest within 0.35 s."""
+JERK_TIME_S = 0.1
+"""Default jerk: from none to full acceleration in this time."""
+EFFORT_TIME_S = 0.05
+"""Default effort rate: from none to full effort in this time."""
+
+VELOCITY_MARGIN = 1.05
+"""Default system limit over the limit that actions plan with, so that rounding and noise do not clamp a plan."""
+ACCELERATION_MARGIN = 1.2
+"""As above. More than for velocity: braking before a position limit must be possible where a plan just brakes."""
+POSITION_TOLERANCE = {"rad": 0.05, "m": 0.005}
+"""A measured position may pass its limit by so much: controllers overshoot a little."""
+VELOCITY_TOLERANCE = 1.5
+"""A measured velocity may reach this factor of the system limit: measured velocities are noisy."""
+
+
+class JointLimits(Protocol):
+    """A joint of a URDF, or one described in the workcell."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def lower(self) -> float: ...
+    @property
+    def upper(self) -> float: ...
+    @property
+    def velocity(self) -> float | None: ...
+    @property
+    def effort(self) -> float | None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedLimits:
+    """Limits that actions plan with, each (dof,)."""
+
+    position_lower: Array  # [rad or m], -inf for continuous joints
+    position_upper: Array
+    velocity: Array  # [rad/s or m/s]
+    acceleration: Array
+    jerk: Array
+    effort: Array  # [Nm or N], 0 where effort commands are not possible
+    effort_rate: Array
+
+
+def unit_of(joint: JointLimits) -> str:
+    return "m" if joint.type == "prismatic" else "rad"
+
+
+def _given(value: float | tuple[float, ...] | None, joints: Sequence[JointLimits], place: Place) -> Array | None:
+    if value is None:
+        return None
+    if isinstance(value, float):
+        return np.full(len(joints), value)
+    if len(value) != len(joints):
+        raise DefinitionError(str(place), expected=f"{len(joints)} numbers, one for each joint", got=str(len(value)))
+    return np.array(value)
+
+
+def _positive(values: Array, joints: Sequence[JointLimits], place: Place) -> Array:
+    for joint, value in zip(joints, values, strict=True):
+        if not value > 0.0:
+            raise DefinitionError(f"{place}, joint {joint.name!r}", expected="a number above 0", got=f"{value:g}")
+    return values
+
+
+def _bounded(
+    values: Array, bounds: Array, sign: float, joints: Sequence[JointLimits], place: Place, whose: str
+) -> Array:
+    """Refuse values beyond the bounds; sign 1: upper bounds, -1: lower ones."""
+    for joint, value, bound in zip(joints, values, bounds, strict=True):
+        if sign * value > sign * bound:
+            relation = "at most" if sign > 0 else "at least"
+            raise DefinitionError(
+                f"{place}, joint {joint.name!r}", expected=f"{relation} {bound:g}, {whose}", got=f"{value:g}"
+            )
+    return values
+
+
+def _check_range(lower: Array, upper: Array, joints: Sequence[JointLimits], place: Place) -> None:
+    for joint, low, high in zip(joints, lower, upper, strict=True):
+        if not low < high:
+            raise DefinitionError(
+                f"{place}, joint {joint.name!r}", expected="position_lower < position_upper", got=f"{low:g}, {high:g}"
+            )
+
+
+def resolve_limits(joints: Sequence[JointLimits], given: Limits, place: Place) -> ResolvedLimits:
+    """The limits that actions plan with.
+
+    Raises:
+        DefinitionError: a list has the wrong length, a limit exceeds the URDF's, or a needed one is missing.
+    """
+    urdf = "the limit of the URDF"
+    lower = upper = np.array([])
+    for field, sign in (("position_lower", -1.0), ("position_upper", 1.0)):
+        bounds = np.array([joint.lower if sign < 0 else joint.upper for joint in joints])
+        values = _given(getattr(given, field), joints, place / field)
+        values = bounds if values is None else _bounded(values, bounds, sign, joints, place / field, urdf)
+        lower, upper = (values, upper) if sign < 0 else (lower, values)
+    _check_range(lower, upper, joints, place)
+
+    bounds = np.array([np.inf if joint.velocity is None else joint.velocity for joint in joints])
+    velocity = _given(given.velocity, joints, place / "velocity")
+    if velocity is None:
+        missing = [joint.name for joint in joints if joint.velocity is None]
+        if missing:
+            raise DefinitionError(
+                str(place / "velocity"),
+                expected="a velocity limit, as the URDF has none for " + ", ".join(missing),
+                got="none",
+            )
+        velocity = bounds
+    _positive(_bounded(velocity, bounds, 1.0, joints, place / "velocity", urdf), joints, place / "velocity")
+
+    bounds = np.array([np.inf if joint.effort is None else joint.effort for joint in joints])
+    effort = _given(given.effort, joints, place / "effort")
+    if effort is None:
+        effort = np.array([joint.effort or 0.0 for joint in joints])
+    else:
+        _positive(_bounded(effort, bounds, 1.0, joints, place / "effort", urdf), joints, place / "effort")
+
+    def free(field: str, default: Array) -> Array:
+        values = _given(getattr(given, field), joints, place / field)
+        return default if values is None else _positive(values, joints, place / field)
+
+    acceleration = free("acceleration", velocity / ACCELERATION_TIME_S)
+    return ResolvedLimits(
+        position_lower=lower,
+        position_upper=upper,
+        velocity=velocity,
+        acceleration=acceleration,
+        jerk=free("jerk", acceleration / JERK_TIME_S),
+        effort=effort,
+        effort_rate=free("effort_rate", effort / EFFORT_TIME_S),
+    )
+
+
+def resolve_system_limits(
+    joints: Sequence[JointLimits],
+    limits: ResolvedLimits,
+    given: SystemLimits,
+    modes: Sequence[CommandMode],
+    place: Place,
+) -> np.record:
+    """The record of `layout.limits_dtype` that the loop enforces.
+
+    Raises:
+        DefinitionError: a list has the wrong length, or a limit is tighter than what actions plan with, or a
+            position or effort exceeds the URDF's.
+    """
+    n = len(joints)
+    record: np.record = np.zeros(1, limits_dtype)[0]
+    whose = "what actions plan with"
+    urdf = {
+        "position_lower": np.array([joint.lower for joint in joints]),
+        "position_upper": np.array([joint.upper for joint in joints]),
+        "effort": np.array([np.inf if joint.effort is None else joint.effort for joint in joints]),
+        "velocity": np.array([np.inf if joint.velocity is None else VELOCITY_MARGIN * joint.velocity for joint in joints]),
+    }
+    for field, margin in (
+        ("position_lower", 1.0),
+        ("position_upper", 1.0),
+        ("velocity", VELOCITY_MARGIN),
+        ("acceleration", ACCELERATION_MARGIN),
+        ("effort", 1.0),
+        ("effort_rate", 1.0),
+    ):
+        planned = getattr(limits, field)
+        values = _given(getattr(given, field), joints, place / field)
+        if values is None:
+            values = planned * margin
+        else:
+            sign = 1.0 if field == "position_lower" else -1.0
+            _bounded(values, planned, sign, joints, place / field, whose)
+            if field in urdf:
+                allowed = "the limit of the URDF" + (f" times {VELOCITY_MARGIN}" if field == "velocity" else "")
+                _bounded(values, urdf[field], -sign, joints, place / field, allowed)
+        record[field][:n] = values
+    units = {unit_of(joint) for joint in joints}
+    tolerance = given.position_tolerance
+    record.position_tolerance = min(POSITION_TOLERANCE[u] for u in units) if tolerance is None else tolerance
+    record.velocity_tolerance = VELOCITY_TOLERANCE if given.velocity_tolerance is None else given.velocity_tolerance
+    record.supported_modes = sum(1 << mode for mode in modes)
+    return record

@@ -1,0 +1,278 @@
+"""From a part's entry in the workcell file to its description."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.model import workcell_schema as schema
+from robot_rt_control.model.chain import Chain, chain_of, empty_chain
+from robot_rt_control.model.forward import forward
+from robot_rt_control.model.limits import JointLimits, ResolvedLimits, resolve_limits, resolve_system_limits
+from robot_rt_control.model.part_description import Follower, PartDescription
+from robot_rt_control.model.paths import resolve_path
+from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint, read_urdf
+from robot_rt_control.model.yaml_source import Place
+from robot_rt_control.program.capacities import MAX_JOINTS
+from robot_rt_control.program.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.program.layout import limits_dtype, part_dtype
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+
+Array = NDArray[np.float64]
+
+_MODES = {"position": CommandMode.POSITION, "velocity": CommandMode.VELOCITY, "effort": CommandMode.EFFORT}
+
+
+def pose_matrix(pose: schema.Pose) -> Array:
+    """(4, 4) of a position and a quaternion."""
+    x, y, z, w = pose.orientation
+    X = np.eye(4)
+    X[:3, :3] = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    X[:3, 3] = pose.position
+    return X
+
+
+class PartBuilder:
+    """Builds the parts of one workcell, in the order of the file; knows the URDFs read so far."""
+
+    def __init__(self, folder: Path, gravity: tuple[float, ...], period: float) -> None:
+        self.folder = folder
+        self.gravity = gravity
+        self.period = period
+        self.urdfs: dict[str, Urdf] = {}
+        """Part → the URDF that it brings along."""
+        self.roots: dict[str, Array] = {}
+        """Part with a URDF → X_WR of the URDF's root link."""
+
+    def build(self, name: str, index: int, part: schema.AnyPart, place: Place) -> PartDescription:
+        """Raises DefinitionError or CapacityError: something about the part does not fit."""
+        if isinstance(part, schema.Arm):
+            return self._arm(name, index, part, place)
+        if isinstance(part, schema.JointGroup):
+            return self._joint_group(name, index, part, place)
+        io = part if isinstance(part, schema.Io) else None
+        return PartDescription(
+            name=name,
+            index=index,
+            kind=PartKind[part.kind.upper()],
+            device=part.device,
+            system_limits=np.zeros(1, limits_dtype)[0],
+            initial_record=_record(0, self.period),
+            default_action=io.default_action if io else None,
+            safety_action=io.safety_action if io else None,
+            inputs=io.inputs if io else 0,
+            outputs=io.outputs if io else 0,
+            analog=io is not None and io.signal == "analog",
+        )
+
+    def _urdf(self, name: str, part: schema.Arm | schema.JointGroup, place: Place) -> Urdf | None:
+        """The URDF of the part's own, or of the part that it is mounted on."""
+        if part.mounted_on is not None:
+            if part.mounted_on not in self.urdfs:
+                raise DefinitionError(
+                    str(place / "mounted_on"),
+                    expected=unknown("part with a URDF further up in the file", part.mounted_on, self.urdfs),
+                    got=repr(part.mounted_on),
+                )
+            return self.urdfs[part.mounted_on]
+        if part.urdf is None:
+            return None
+        self.urdfs[name] = read_urdf(resolve_path(part.urdf, self.folder, str(place / "urdf")))
+        return self.urdfs[name]
+
+    def _arm(self, name: str, index: int, part: schema.Arm, place: Place) -> PartDescription:
+        urdf = self._urdf(name, part, place)
+        assert urdf is not None  # the schema asks for one of urdf and mounted_on
+        chain = chain_of(urdf, part.base_link, part.tip_link)
+        above = [j.name for j in urdf.path_to(urdf.root, part.base_link) if j.type in MOVABLE]
+        if above:
+            raise DefinitionError(
+                str(place / "base_link"),
+                expected=f"a link that does not move against the URDF's root {urdf.root!r}",
+                got=f"{part.base_link!r} behind the joints " + ", ".join(above),
+                hint="Begin the chain further up, so that it contains them",
+            )
+        X_WB = pose_matrix(part.base_pose)
+        if part.mounted_on is not None:
+            if "base_pose" in part.model_fields_set:
+                raise DefinitionError(
+                    str(place / "base_pose"),
+                    expected=f"none, as the part is mounted on {part.mounted_on!r}, whose pose places both",
+                )
+            X_WB = self.roots[part.mounted_on] @ chain.X_RB
+        X_WR = X_WB @ np.linalg.inv(chain.X_RB)
+        self.roots[name] = X_WR
+        self.urdfs.setdefault(name, urdf)
+        _place_chain(chain, X_WB, pose_matrix(part.tool), self.gravity)
+        description = self._moving(name, index, part, place, chain.joints, PartKind.ARM, chain, urdf, X_WR)
+        return description
+
+    def _joint_group(self, name: str, index: int, part: schema.JointGroup, place: Place) -> PartDescription:
+        urdf = self._urdf(name, part, place)
+        X_WR = pose_matrix(part.base_pose)
+        if part.mounted_on is not None:
+            X_WR = self.roots[part.mounted_on]
+        if urdf is not None:
+            self.roots[name] = X_WR
+            self.urdfs.setdefault(name, urdf)
+        joints: list[JointLimits] = []
+        for i, entry in enumerate(part.joints):
+            if isinstance(entry, schema.Joint):
+                joints.append(entry)
+                continue
+            assert urdf is not None  # the schema asks for it where a joint is given by name
+            if entry not in urdf.joints:
+                raise DefinitionError(str(place / "joints" / i), expected=unknown("joint", entry, urdf.joints), got=entry)
+            joint = urdf.joints[entry]
+            if joint.type not in MOVABLE:
+                raise DefinitionError(str(place / "joints" / i), expected=", ".join(MOVABLE), got=f"a {joint.type} joint")
+            joints.append(joint)
+        names = [joint.name for joint in joints]
+        for i, joint_name in enumerate(names):
+            if names.index(joint_name) != i:
+                raise DefinitionError(str(place / "joints" / i), expected="each joint once", got=f"{joint_name!r} again")
+        if len(joints) > MAX_JOINTS:
+            raise CapacityError(
+                str(place / "joints"), expected=f"at most MAX_JOINTS = {MAX_JOINTS} joints", got=str(len(joints))
+            )
+        kind = PartKind[part.kind.upper()]  # type: ignore[attr-defined]  # every group in the union has its kind
+        return self._moving(name, index, part, place, tuple(joints), kind, None, urdf, X_WR)
+
+    def _moving(
+        self,
+        name: str,
+        index: int,
+        part: schema.MovingPart,
+        place: Place,
+        joints: tuple[JointLimits, ...],
+        kind: PartKind,
+        chain: Chain | None,
+        urdf: Urdf | None,
+        X_WR: Array,
+    ) -> PartDescription:
+        limits = resolve_limits(joints, part.limits, place / "limits")
+        modes = _command_modes(part, limits, joints, place / "command_modes")
+        system = resolve_system_limits(joints, limits, part.system_limits, modes, place / "system_limits")
+        start = _start_position(part, limits, joints, place / "start_position")
+        record = _record(len(joints), self.period)
+        _fill(record, limits, start)
+        if chain is not None:
+            record.chain = chain.record
+            forward(chain.record, start, record.tool_position, record.tool_orientation)
+            record.tool_twist[:] = 0.0
+        names = tuple(joint.name for joint in joints)
+        return PartDescription(
+            name=name,
+            index=index,
+            kind=kind,
+            device=part.device,
+            joint_names=names,
+            joint_types=tuple(joint.type for joint in joints),
+            command_modes=modes,
+            system_limits=system,
+            start_position=start,
+            default_action=part.default_action,
+            safety_action=part.safety_action,
+            urdf_path=urdf.path if urdf is not None else None,
+            mounted_on=getattr(part, "mounted_on", None),
+            base_link=chain.base_link if chain is not None else None,
+            tip_link=chain.tip_link if chain is not None else None,
+            X_WR=X_WR,
+            followers=_followers(urdf, names),
+            initial_record=record,
+        )
+
+
+def _place_chain(chain: Chain, X_WB: Array, X_tool: Array, gravity: tuple[float, ...]) -> None:
+    record = chain.record
+    to_tip = np.vstack([record.tool, [0.0, 0.0, 0.0, 1.0]])
+    record.tool[:] = (to_tip @ X_tool)[:3]
+    record["base"][:] = X_WB[:3]
+    record.gravity[:] = gravity
+
+
+def _followers(urdf: Urdf | None, names: tuple[str, ...]) -> tuple[Follower, ...]:
+    if urdf is None:
+        return ()
+    return tuple(
+        Follower(name=j.name, joint=j.mimic.joint, multiplier=j.mimic.multiplier, offset=j.mimic.offset)
+        for j in urdf.joints.values()
+        if isinstance(j, UrdfJoint) and j.mimic is not None and j.mimic.joint in names and j.name not in names
+    )
+
+
+def _command_modes(
+    part: schema.MovingPart, limits: ResolvedLimits, joints: tuple[JointLimits, ...], place: Place
+) -> tuple[CommandMode, ...]:
+    without = [joint.name for joint, effort in zip(joints, limits.effort, strict=True) if effort == 0.0]
+    if part.command_modes is None:
+        names = ("position", "velocity") if without else ("position", "velocity", "effort")
+        return tuple(_MODES[m] for m in names)
+    if not part.command_modes:
+        raise DefinitionError(str(place), expected="at least one of position, velocity, effort", got="none")
+    if "effort" in part.command_modes and without:
+        raise DefinitionError(
+            str(place),
+            expected="an effort limit for every joint, as effort is a command mode",
+            got="none for " + ", ".join(without),
+            hint="Give limits.effort",
+        )
+    return tuple(mode for name, mode in _MODES.items() if name in part.command_modes)
+
+
+def _start_position(
+    part: schema.MovingPart, limits: ResolvedLimits, joints: tuple[JointLimits, ...], place: Place
+) -> Array:
+    lower, upper = limits.position_lower, limits.position_upper
+    if part.start_position is None:
+        # zero where that is allowed; else mid-range, which a range without zero has (it is bounded on one side)
+        return np.array([0.0 if a <= 0.0 <= b else _middle(a, b) for a, b in zip(lower, upper, strict=True)])
+    if len(part.start_position) != len(joints):
+        raise DefinitionError(
+            str(place), expected=f"{len(joints)} numbers, one for each joint", got=str(len(part.start_position))
+        )
+    for joint, value, a, b in zip(joints, part.start_position, lower, upper, strict=True):
+        if not a <= value <= b:
+            raise DefinitionError(
+                f"{place}, joint {joint.name!r}", expected=f"a position within {a:g} and {b:g}", got=f"{value:g}"
+            )
+    return np.array(part.start_position)
+
+
+def _middle(lower: float, upper: float) -> float:
+    if math.isinf(lower):
+        return upper
+    return lower if math.isinf(upper) else 0.5 * (lower + upper)
+
+
+def _record(dof: int, period: float) -> np.record:
+    record: np.record = np.zeros(1, part_dtype)[0]
+    record.dof = dof
+    record.dt = period
+    record.at_rest = 1.0
+    for field in ("tool_position", "tool_orientation", "tool_twist", "wrench", "inputs"):
+        record[field][:] = np.nan
+    record.distance = np.nan
+    record.age = np.nan
+    record.chain = empty_chain()
+    return record
+
+
+def _fill(record: np.record, limits: ResolvedLimits, start: Array) -> None:
+    n = len(start)
+    record.position[:n] = start
+    record.commanded_position[:n] = start
+    record.position_command[:n] = start
+    record.position_lower[:n] = limits.position_lower
+    record.position_upper[:n] = limits.position_upper
+    record.velocity_limit[:n] = limits.velocity
+    record.acceleration_limit[:n] = limits.acceleration
+    record.jerk_limit[:n] = limits.jerk
+    record.effort_limit[:n] = limits.effort

@@ -1,0 +1,146 @@
+"""What is known of a part before anything runs: joints, limits, kinematics, interfaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.program.layout import offset_of, part_dtype
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+
+Array = NDArray[np.float64]
+
+FORCE_TORQUE_AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interface:
+    """A float64 that hardware and loop exchange; names as in ros2_control: part/joint/quantity."""
+
+    name: str
+    unit: str
+    offset: int
+    """[bytes] in `part_dtype`: the field that a state interface fills, or that a command interface is sent from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Follower:
+    """A joint that mimics one of the part: q = multiplier * q_joint + offset. Simulators have to move it along."""
+
+    name: str
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PartDescription:
+    """A part of a workcell. Implements the `Part` protocol of action_type.py."""
+
+    name: str
+    index: int
+    """Position in the workcell file, and in the world's `parts`."""
+    kind: PartKind
+    device: str
+    joint_names: tuple[str, ...] = ()
+    joint_types: tuple[str, ...] = ()
+    """Each revolute, continuous or prismatic."""
+    command_modes: tuple[CommandMode, ...] = ()
+    system_limits: np.record
+    """`layout.limits_dtype`: what the loop enforces."""
+    start_position: Array = field(default_factory=lambda: np.zeros(0))
+    """(dof,) [rad or m] where simulated hardware starts."""
+    default_action: str | None = None
+    """Action type of the default action; None: the loop itself holds the part."""
+    safety_action: str | None = None
+    urdf_path: Path | None = None
+    mounted_on: str | None = None
+    """Part in whose URDF, the same body, this one is."""
+    base_link: str | None = None
+    tip_link: str | None = None
+    X_WR: Array = field(default_factory=lambda: np.eye(4))
+    """(4, 4) root link of the part's URDF in the world frame."""
+    followers: tuple[Follower, ...] = ()
+    inputs: int = 0
+    """Input channels of an io part."""
+    outputs: int = 0
+    analog: bool = False
+    """The channels of an io part carry any number, not just 0 and 1."""
+    initial_record: np.record
+    """`layout.part_dtype`; ask for `record`, which is a copy."""
+
+    @property
+    def dof(self) -> int:
+        return len(self.joint_names)
+
+    @property
+    def record(self) -> np.record:
+        """A copy of the part's record: dof, dt, limits, chain; at rest in start_position, sensors unknown (NaN)."""
+        return self.initial_record.copy()
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each joint's position: rad or m."""
+        return tuple("m" if kind == "prismatic" else "rad" for kind in self.joint_types)
+
+    @property
+    def state_interfaces(self) -> tuple[Interface, ...]:
+        """What the hardware tells the loop, in the order of its image."""
+        return _state_interfaces(self)
+
+    @property
+    def command_interfaces(self) -> tuple[Interface, ...]:
+        """What the loop tells the hardware: the last command after the limits, in the order of its image."""
+        return _command_interfaces(self)
+
+    @property
+    def mode_interfaces(self) -> dict[CommandMode, tuple[str, ...]]:
+        """Command mode → the names of its command interfaces."""
+        words = {CommandMode.POSITION: "position", CommandMode.VELOCITY: "velocity", CommandMode.EFFORT: "effort"}
+        return {m: tuple(f"{self.name}/{j}/{words[m]}" for j in self.joint_names) for m in self.command_modes}
+
+
+def quantity_units(position_unit: str) -> dict[str, str]:
+    """Units of a joint's quantities, for a joint whose position is in rad or m."""
+    effort = "Nm" if position_unit == "rad" else "N"
+    return {
+        "position": position_unit,
+        "velocity": f"{position_unit}/s",
+        "acceleration": f"{position_unit}/s^2",
+        "effort": effort,
+    }
+
+
+def _state_interfaces(part: PartDescription) -> tuple[Interface, ...]:
+    found = []
+    for j, (joint, unit) in enumerate(zip(part.joint_names, part.units, strict=True)):
+        units = quantity_units(unit)
+        for quantity in ("position", "velocity", "effort"):
+            offset = offset_of(part_dtype, quantity, j)
+            found.append(Interface(name=f"{part.name}/{joint}/{quantity}", unit=units[quantity], offset=offset))
+    if part.kind == PartKind.FORCE_TORQUE_SENSOR:
+        for i, axis in enumerate(FORCE_TORQUE_AXES):
+            unit = "N" if i < 3 else "Nm"
+            found.append(Interface(name=f"{part.name}/{axis}", unit=unit, offset=offset_of(part_dtype, "wrench", i)))
+    if part.kind == PartKind.RANGEFINDER:
+        found.append(Interface(name=f"{part.name}/distance", unit="m", offset=offset_of(part_dtype, "distance")))
+    for i in range(part.inputs):
+        found.append(Interface(name=f"{part.name}/input_{i}", unit="", offset=offset_of(part_dtype, "inputs", i)))
+    return tuple(found)
+
+
+def _command_interfaces(part: PartDescription) -> tuple[Interface, ...]:
+    words = {CommandMode.POSITION: "position", CommandMode.VELOCITY: "velocity", CommandMode.EFFORT: "effort"}
+    found = []
+    for j, (joint, unit) in enumerate(zip(part.joint_names, part.units, strict=True)):
+        units = quantity_units(unit)
+        for mode in part.command_modes:
+            quantity = words[mode]
+            offset = offset_of(part_dtype, f"commanded_{quantity}", j)
+            found.append(Interface(name=f"{part.name}/{joint}/{quantity}", unit=units[quantity], offset=offset))
+    for i in range(part.outputs):
+        found.append(Interface(name=f"{part.name}/output_{i}", unit="", offset=offset_of(part_dtype, "outputs", i)))
+    return tuple(found)

@@ -1,0 +1,216 @@
+"""The workcell: everything that a workcell file says, read, checked and resolved."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robot_rt_control.model import workcell_schema as schema
+from robot_rt_control.model.part_builder import PartBuilder
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.robot_description import joint_state_names, robot_description
+from robot_rt_control.model.schema_errors import parse_workcell
+from robot_rt_control.model.yaml_source import Document, Place, read_yaml
+from robot_rt_control.program import capacities
+from robot_rt_control.program.errors import CapacityError, DefinitionError, unknown
+
+MOCK = "mock"
+"""The plugin that every device can run on without configuration."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceDescription:
+    """A device, on the plugin that was chosen."""
+
+    name: str
+    index: int
+    """Position in the workcell file, and in the world's `devices`."""
+    plugin: str
+    config: dict[str, Any]
+    """The plugin's configuration, as in the file."""
+    max_age_ticks: int | None
+    """None: the plugin's default."""
+    parts: tuple[str, ...]
+    """The parts behind it, in the order of the file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionTypeSource:
+    """Where the class of a user's action type is: in a file, or in an importable module."""
+
+    class_name: str
+    path: Path | None = None
+    module: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workcell:
+    """What `load_workcell` gives: all parts and devices, in the order of the file."""
+
+    name: str
+    path: Path
+    period: float
+    """[s]"""
+    hardware: str
+    """The plugin that was chosen."""
+    parts: tuple[PartDescription, ...]
+    devices: tuple[DeviceDescription, ...]
+    action_types: tuple[ActionTypeSource, ...]
+    digest: int
+    """63 bits over the file's content and the URDFs', whatever hardware was chosen and wherever the files are:
+    two processes with the same digest have read the same."""
+
+    def part(self, name: str) -> PartDescription:
+        """Raises DefinitionError: there is no such part."""
+        return _find("part", name, self.parts)
+
+    def device(self, name: str) -> DeviceDescription:
+        """Raises DefinitionError: there is no such device."""
+        return _find("device", name, self.devices)
+
+    def robot_description(self) -> str:
+        """One URDF for the ROS parameter robot_description; see robot_description.py."""
+        return robot_description(self.name, self.parts)
+
+    def joint_state_names(self) -> dict[str, tuple[str, ...]]:
+        """Part → its joints' names in robot_description() and /joint_states."""
+        return joint_state_names(self.parts)
+
+
+def _find(kind: str, name: str, items: Sequence[Any]) -> Any:
+    for item in items:
+        if item.name == name:
+            return item
+    raise DefinitionError(f"{kind} {name!r}", expected=unknown(kind, name, [item.name for item in items]))
+
+
+def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
+    """Read a workcell file and everything that it names.
+
+    Args:
+        path: the YAML file.
+        hardware: the plugin to run all devices on; None: the file's default_hardware.
+
+    Raises:
+        DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
+        CapacityError: more parts, devices, joints or interfaces than fit.
+    """
+    document = read_yaml(Path(path).resolve())
+    content = parse_workcell(document)
+    _check_capacities(content, document.root)
+    builder = PartBuilder(document.path.parent, content.gravity, content.period)
+    parts = []
+    for index, (name, part) in enumerate(content.parts.items()):
+        place = document.root / "parts" / name
+        if part.device not in content.devices:
+            raise DefinitionError(
+                str(place / "device"), expected=unknown("device", part.device, content.devices), got=repr(part.device)
+            )
+        parts.append(builder.build(name, index, part, place))
+    _check_joints(parts, document.root / "parts")
+    chosen = content.default_hardware if hardware is None else hardware
+    return Workcell(
+        name=content.name,
+        path=document.path,
+        period=content.period,
+        hardware=chosen,
+        parts=tuple(parts),
+        devices=_devices(content, parts, chosen, document.root / "devices"),
+        action_types=tuple(
+            _action_type(text, document, document.root / "action_types" / i)
+            for i, text in enumerate(content.action_types)
+        ),
+        digest=_digest(content, builder),
+    )
+
+
+def _check_capacities(content: schema.WorkcellFile, root: Place) -> None:
+    for field, count, name in (
+        ("parts", len(content.parts), "MAX_PARTS"),
+        ("devices", len(content.devices), "MAX_DEVICES"),
+    ):
+        limit = getattr(capacities, name)
+        if count > limit:
+            raise CapacityError(str(root / field), expected=f"at most {name} = {limit}", got=str(count))
+
+
+def _check_joints(parts: list[PartDescription], place: Place) -> None:
+    """A joint of one body belongs to one part."""
+    owners: dict[tuple[str, str], str] = {}
+    for part in parts:
+        body = part.name
+        by_name = {p.name: p for p in parts}
+        while (above := by_name[body].mounted_on) is not None:
+            body = above
+        for joint in part.joint_names:
+            owner = owners.setdefault((body, joint), part.name)
+            if owner != part.name:
+                raise DefinitionError(
+                    f"{place / part.name}, joint {joint!r}",
+                    expected="a joint of no other part",
+                    got=f"one that is already part of {owner!r}",
+                )
+
+
+def _devices(
+    content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, place: Place
+) -> tuple[DeviceDescription, ...]:
+    found = []
+    for index, (name, device) in enumerate(content.devices.items()):
+        if hardware not in device.plugins and hardware != MOCK:
+            raise DefinitionError(
+                str(place / name),
+                expected=f"a configuration for the hardware {hardware!r}, possibly an empty one",
+                got=", ".join(sorted(device.plugins)) or "none",
+                hint=f"Add `{hardware}: {{}}` to the device, or choose other hardware",
+            )
+        own = tuple(part for part in parts if part.device == name)
+        for kind in ("state", "command"):
+            count = sum(len(getattr(part, f"{kind}_interfaces")) for part in own)
+            if count > capacities.MAX_DEVICE_INTERFACES:
+                raise CapacityError(
+                    str(place / name),
+                    expected=f"at most MAX_DEVICE_INTERFACES = {capacities.MAX_DEVICE_INTERFACES} {kind} interfaces",
+                    got=str(count),
+                )
+        found.append(
+            DeviceDescription(
+                name=name,
+                index=index,
+                plugin=hardware,
+                config=copy.deepcopy(device.plugins.get(hardware, {})),
+                max_age_ticks=device.max_age_ticks,
+                parts=tuple(part.name for part in own),
+            )
+        )
+    return tuple(found)
+
+
+def _action_type(text: str, document: Document, place: Place) -> ActionTypeSource:
+    source, separator, class_name = text.rpartition(":")
+    if not separator or not source or not class_name.isidentifier():
+        raise DefinitionError(str(place), expected="file.py:ClassName or package.module:ClassName", got=repr(text))
+    if not source.endswith(".py"):
+        if not all(word.isidentifier() for word in source.split(".")):
+            raise DefinitionError(str(place), expected="file.py:ClassName or package.module:ClassName", got=repr(text))
+        return ActionTypeSource(module=source, class_name=class_name)
+    path = (document.path.parent / source).resolve()
+    if not path.is_file():
+        raise DefinitionError(str(place), expected="a Python file", got=f"nothing at {path}")
+    return ActionTypeSource(path=path, class_name=class_name)
+
+
+def _digest(content: schema.WorkcellFile, builder: PartBuilder) -> int:
+    digest = hashlib.sha256(json.dumps(content.model_dump(mode="json"), sort_keys=True).encode())
+    # part order is meaning: it is the order of the world's parts
+    digest.update("\0".join(content.parts).encode() + b"\0\0" + "\0".join(content.devices).encode())
+    for name in content.parts:
+        urdf = builder.urdfs.get(name)
+        if urdf is not None:
+            digest.update(f"\0{name}\0".encode() + hashlib.sha256(urdf.content).digest())
+    return int.from_bytes(digest.digest()[:8], "little") >> 1

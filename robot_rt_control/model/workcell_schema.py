@@ -1,0 +1,269 @@
+"""What a workcell file may say: every field, its unit, its default and its valid values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, PlainValidator, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from robot_rt_control.program import capacities, defaults
+from robot_rt_control.program.errors import unknown
+
+RESERVED_NAMES = frozenset({"and", "or", "not", "true", "false", "approx", "is_unknown", "time", "speed", "tick"})
+"""Words of the condition grammar and variables of the system: no part or device may be called so."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def refuse(expected: str, **context: Any) -> PydanticCustomError:
+    """An error whose text completes 'expected …'."""
+    return PydanticCustomError("refused", "{expected}", {"expected": expected, **context})
+
+
+def _finite(value: Any) -> float | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return None
+
+
+def _number(value: Any) -> float:
+    number = _finite(value)
+    if number is None:
+        raise refuse("a finite number")
+    return number
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    if isinstance(value, list):
+        numbers = [_finite(v) for v in value]
+        if None not in numbers:
+            return tuple(n for n in numbers if n is not None)
+    raise refuse("a list of finite numbers")
+
+
+def _per_joint(value: Any) -> float | tuple[float, ...]:
+    number = _finite(value)
+    if number is not None:
+        return number
+    try:
+        return _numbers(value)
+    except PydanticCustomError:
+        raise refuse("a finite number for all joints, or a list with one for each") from None
+
+
+def _triple(value: Any) -> tuple[float, ...]:
+    numbers = _numbers(value)
+    if len(numbers) != 3:
+        raise refuse("three numbers x, y, z")
+    return numbers
+
+
+def _quaternion(value: Any) -> tuple[float, ...]:
+    numbers = _numbers(value)
+    length = math.sqrt(sum(n * n for n in numbers))
+    if len(numbers) != 4 or abs(length - 1.0) > 1e-3:
+        raise refuse("a quaternion x, y, z, w of length 1 (within 0.001)")
+    return tuple(n / length for n in numbers)
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value) or len(value) > capacities.MAX_NAME_LENGTH:
+        raise refuse(f"a name of letters, digits and _, at most {capacities.MAX_NAME_LENGTH} long")
+    if value in RESERVED_NAMES:
+        raise refuse(f"a name other than {value!r}, which conditions use for something else")
+    return value
+
+
+Number = Annotated[float, PlainValidator(_number)]
+Numbers = Annotated[tuple[float, ...], PlainValidator(_numbers)]
+PerJoint = Annotated[float | tuple[float, ...], PlainValidator(_per_joint)]
+Triple = Annotated[tuple[float, ...], PlainValidator(_triple)]
+Quaternion = Annotated[tuple[float, ...], PlainValidator(_quaternion)]
+Name = Annotated[str, AfterValidator(_name)]
+Mode = Literal["position", "velocity", "effort"]
+
+
+class Model(BaseModel):
+    """Base of all: unknown fields are errors that name the nearest known ones."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            for key in data:
+                if key not in cls.model_fields:
+                    raise refuse(unknown("field", str(key), cls.model_fields), key=key)
+        return data
+
+
+class Pose(Model):
+    position: Triple = (0.0, 0.0, 0.0)  # [m]
+    orientation: Quaternion = (0.0, 0.0, 0.0, 1.0)  # x y z w; the default turns nothing
+
+
+class Limits(Model):
+    """What actions plan with. Position, velocity and effort may only be tighter than in the URDF."""
+
+    position_lower: PerJoint | None = None  # [rad or m]; None: of the URDF
+    position_upper: PerJoint | None = None  # [rad or m]; None: of the URDF
+    velocity: PerJoint | None = None  # [rad/s or m/s]; None: of the URDF
+    acceleration: PerJoint | None = None  # [rad/s^2 or m/s^2]; None: full speed in limits.ACCELERATION_TIME_S
+    jerk: PerJoint | None = None  # [rad/s^3 or m/s^3]; None: full acceleration in limits.JERK_TIME_S
+    effort: PerJoint | None = None  # [Nm or N]; None: of the URDF
+    effort_rate: PerJoint | None = None  # [Nm/s or N/s]; None: full effort in limits.EFFORT_TIME_S
+
+
+class SystemLimits(Model):
+    """What the loop enforces whatever actions do. Never tighter than `limits`, so that plans pass unchanged."""
+
+    position_lower: PerJoint | None = None  # [rad or m]; None: as in limits
+    position_upper: PerJoint | None = None  # [rad or m]; None: as in limits
+    velocity: PerJoint | None = None  # [rad/s or m/s]; None: limits times limits.VELOCITY_MARGIN
+    acceleration: PerJoint | None = None  # [rad/s^2 or m/s^2]; None: limits times limits.ACCELERATION_MARGIN
+    effort: PerJoint | None = None  # [Nm or N]; None: as in limits
+    effort_rate: PerJoint | None = None  # [Nm/s or N/s]; None: as in limits
+    position_tolerance: Number | None = Field(default=None, ge=0)  # [rad or m]; None: see limits.POSITION_TOLERANCE
+    velocity_tolerance: Number | None = Field(default=None, ge=1)  # factor; None: limits.VELOCITY_TOLERANCE
+
+
+class Joint(Model):
+    """A joint that no URDF describes."""
+
+    name: Name
+    type: Literal["revolute", "continuous", "prismatic"]
+    position_lower: Number | None = None  # [rad or m]; needed unless continuous
+    position_upper: Number | None = None  # [rad or m]; needed unless continuous
+    velocity: Number = Field(gt=0)  # [rad/s or m/s]
+    effort: Number | None = Field(default=None, gt=0)  # [Nm or N]; None: no effort commands
+
+    @model_validator(mode="after")
+    def _range(self) -> Joint:
+        lower, upper = self.position_lower, self.position_upper
+        if self.type != "continuous" and (lower is None or upper is None or not lower < upper):
+            raise refuse("position_lower < position_upper, as the joint is not continuous")
+        return self
+
+    @property
+    def lower(self) -> float:
+        return -math.inf if self.position_lower is None else self.position_lower
+
+    @property
+    def upper(self) -> float:
+        return math.inf if self.position_upper is None else self.position_upper
+
+
+NameOrJoint = Annotated[
+    Annotated[str, Tag("name")] | Annotated[Joint, Tag("joint")],
+    Discriminator(lambda value: "joint" if isinstance(value, (Mapping, Joint)) else "name"),
+]
+
+
+class Part(Model):
+    device: Name  # one of `devices`
+
+
+class MovingPart(Part):
+    start_position: Numbers | None = None  # [rad or m] where simulated hardware starts; None: 0, or mid-range
+    limits: Limits = Limits()
+    system_limits: SystemLimits = SystemLimits()
+    command_modes: tuple[Mode, ...] | None = None  # None: position, velocity, and effort where its limit is known
+    default_action: str = "hold"  # action type that the part does when nothing was asked
+    safety_action: str = "stop"  # action type that the part does when something failed
+
+
+class Arm(MovingPart):
+    kind: Literal["arm"]
+    urdf: str | None = None  # path or URI; left out with mounted_on
+    mounted_on: Name | None = None  # part in whose URDF (the same body) this one is
+    base_link: str  # where the chain starts
+    tip_link: str  # where the chain ends
+    tool: Pose = Pose()  # X of the tool in the tip link
+    base_pose: Pose = Pose()  # X_WB: base_link in the world frame
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Arm:
+        if (self.urdf is None) == (self.mounted_on is None):
+            raise refuse("either urdf or mounted_on")
+        return self
+
+
+class JointGroup(MovingPart):
+    """Joints side by side, without kinematics: grippers, simple mobile bases."""
+
+    joints: tuple[NameOrJoint, ...] = Field(min_length=1)  # names of the URDF's joints, or whole descriptions
+    urdf: str | None = None  # path or URI; needed for joints given by name, unless mounted_on
+    mounted_on: Name | None = None  # part in whose URDF (the same body) the joints are
+    base_pose: Pose = Pose()  # the URDF's root link in the world frame
+
+    @model_validator(mode="after")
+    def _one_source(self) -> JointGroup:
+        if self.urdf is not None and self.mounted_on is not None:
+            raise refuse("either urdf or mounted_on, not both")
+        if self.urdf is None and self.mounted_on is None and any(isinstance(j, str) for j in self.joints):
+            raise refuse("urdf or mounted_on, as joints are given by name")
+        return self
+
+
+class Gripper(JointGroup):
+    kind: Literal["gripper"]
+
+
+class Base(JointGroup):
+    kind: Literal["base"]
+
+
+class ForceTorqueSensor(Part):
+    kind: Literal["force_torque_sensor"]
+
+
+class Rangefinder(Part):
+    kind: Literal["rangefinder"]
+
+
+class Io(Part):
+    kind: Literal["io"]
+    inputs: int = Field(default=0, strict=True, ge=0, le=capacities.MAX_CHANNELS)
+    outputs: int = Field(default=0, strict=True, ge=0, le=capacities.MAX_CHANNELS)
+    signal: Literal["digital", "analog"] = "digital"  # digital: 0 or 1; analog: any number
+    default_action: str | None = None  # None: outputs stay as they are
+    safety_action: str | None = None  # None: outputs stay as they are
+
+
+AnyPart = Annotated[Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io, Field(discriminator="kind")]
+
+
+class Device(Model):
+    """A device and the plugins that it can run on. In the file, plugins stand beside max_age_ticks."""
+
+    max_age_ticks: int | None = Field(default=None, strict=True, ge=1)  # [ticks]; None: the plugin's default
+    plugins: dict[str, dict[str, Any]] = {}  # plugin name → its configuration, not looked at here
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            raise refuse("a mapping: max_age_ticks, and a configuration for each plugin")
+        plugins = {}
+        for key, value in data.items():
+            if key == "max_age_ticks":
+                continue
+            if value is not None and not isinstance(value, Mapping):
+                raise refuse("max_age_ticks, or the name of a plugin with a mapping as its configuration", key=key)
+            plugins[str(key)] = dict(value or {})
+        return {"max_age_ticks": data.get("max_age_ticks"), "plugins": plugins}
+
+
+class WorkcellFile(Model):
+    name: str
+    period: Number = Field(default=defaults.PERIOD_S, gt=0, le=1)  # [s]
+    gravity: Triple = (0.0, 0.0, -9.81)  # [m/s^2] in the world frame, z up
+    parts: dict[Name, AnyPart] = Field(min_length=1)
+    devices: dict[Name, Device] = Field(min_length=1)
+    default_hardware: str = "mock"  # plugin to run on when none is asked for
+    action_types: tuple[str, ...] = ()  # user action types: "file.py:ClassName" or "package.module:ClassName"

@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from robot_rt_control.model.paths import mesh_uri, package_folder, pybullet_data_folder, resolve_path
+from robot_rt_control.program.errors import DefinitionError
+
+
+@pytest.fixture
+def share(tmp_path, monkeypatch):
+    """An installed ROS package `my_robot` with one file in it."""
+    folder = tmp_path / "prefix" / "share" / "my_robot"
+    folder.mkdir(parents=True)
+    (folder / "arm.urdf").write_text("<robot/>")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path / 'prefix'}")
+    return folder
+
+
+def test_every_scheme(tmp_path, share):
+    file = tmp_path / "arm.urdf"
+    file.write_text("<robot/>")
+    for text in ("arm.urdf", str(file), file.as_uri(), "./arm.urdf"):
+        assert resolve_path(text, tmp_path, "arm") == file
+    assert resolve_path("package://my_robot/arm.urdf", tmp_path, "arm") == share / "arm.urdf"
+    assert resolve_path("pybullet_data://kuka_iiwa/model.urdf", tmp_path, "arm").name == "model.urdf"
+    own = resolve_path("package://robot_rt_control/config/robots/arm7.urdf", tmp_path, "arm")
+    assert own == Path(__file__).resolve().parents[3] / "config" / "robots" / "arm7.urdf"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("none.urdf", "arm: 'none.urdf'; expected a file; got nothing at /"),
+        ("http://x/y.urdf", "expected an absolute or relative path, or one with file://, package:// or pybullet_data"),
+        ("package://nowhere_to_be_found/y.urdf", "expected the ROS package 'nowhere_to_be_found' in one of the folders"),
+    ],
+)
+def test_refusals(tmp_path, text, message):
+    with pytest.raises(DefinitionError) as error:
+        resolve_path(text, tmp_path, "arm")
+    assert message in str(error.value)
+
+
+def test_missing_pybullet_data_has_a_way_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert pybullet_data_folder() is None
+    with pytest.raises(DefinitionError, match="expected pybullet_data to be installed.*such as config/arm7.yaml"):
+        resolve_path("pybullet_data://kuka_iiwa/model.urdf", tmp_path, "arm")
+
+
+def test_finding_pybullet_data_does_not_import_it():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from robot_rt_control.model.paths import pybullet_data_folder as f; "
+        "assert f() is not None; assert not {'pybullet', 'pybullet_data'} & set(sys.modules)"
+    )
+    root = Path(__file__).resolve().parents[3]
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
+
+
+def test_packages(share):
+    assert package_folder("my_robot") == share
+    assert package_folder("other") is None
+    assert package_folder("robot_rt_control") is not None
+
+
+def test_meshes(tmp_path, share):
+    (tmp_path / "meshes").mkdir()
+    mesh = tmp_path / "meshes" / "a.stl"
+    mesh.write_text("")
+    for text in ("meshes/a.stl", "package://meshes/a.stl", "package://unknown/meshes/a.stl", mesh.as_uri()):
+        assert mesh_uri(text, tmp_path) == mesh.as_uri()
+    assert mesh_uri("package://my_robot/arm.urdf", tmp_path) == (share / "arm.urdf").as_uri()
+    assert mesh_uri("package://unknown/b.stl", tmp_path) == "package://unknown/b.stl"
