@@ -34,6 +34,17 @@ _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
 _EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
 
 
+def channel_name(namespace: str, domain_id: str) -> str:
+    """The name of the shared memory between the executor and the control server of one ROS namespace.
+
+    Args:
+        namespace: of the nodes, such as "/" or "/cell_2"; each executor needs one of its own.
+        domain_id: of ROS ($ROS_DOMAIN_ID); empty: 0.
+    """
+    words = [word for word in namespace.split("/") if word]
+    return ".".join(["robot_rt_control", str(os.getuid()), domain_id or "0", *words])
+
+
 class Channel:
     """One side of the channel. `memory` is the record (`layout.channel_dtype`), `address` where it begins."""
 
@@ -136,6 +147,10 @@ class Channel:
         # What a server before this one left unread or unfinished is not ours.
         store_release(self.address + _EVENT_TAIL, load_acquire(self.address + _EVENT_HEAD))
         store_release(self.address + _SERVER_EPOCH, int(m.server_epoch) + 1)
+
+    def renew_server(self) -> None:
+        """As the attached server, after the loop has given it up: be watched again from now on."""
+        store_release(self.address + _SERVER_EPOCH, int(self.memory.server_epoch) + 1)
 
     def release_server(self) -> None:
         """Give the place of the control server up: the loop brings all sessions' parts to safety."""

@@ -39,6 +39,10 @@ class Answer:
     transaction: int = 0
 
 
+class _Silent(ChannelError):
+    """The executor did not answer in time."""
+
+
 class _Waiter:
     """One caller's wait for one answer."""
 
@@ -54,8 +58,9 @@ class ExecutorLink:
         channel: attached or private.
         on_event: called for every event of the loop, in order, in the dispatcher's thread, before the
             caller who waits for it goes on. It must not send commands or install.
-        on_lost: called once, in the dispatcher's thread, with the reason, when the executor is gone.
+        on_lost: called once with the reason when the executor is gone: in the dispatcher's thread, or that of `install`.
         while_waiting: where the executor lives in this thread: lets it do its part; called instead of sleeping.
+        first_transaction: numbers of transactions that another server may have left in the ring are below this one.
     """
 
     def __init__(
@@ -65,15 +70,15 @@ class ExecutorLink:
         on_event: Callable[[np.record], None],
         on_lost: Callable[[str], None],
         while_waiting: Callable[[], None] | None = None,
+        first_transaction: int = 1,
     ) -> None:
         self._channel, self._on_event, self._on_lost = channel, on_event, on_lost
         self._while_waiting = while_waiting
         self._sending = threading.Lock()
         self._dispatching = threading.Lock()
-        self._transaction = 0
+        self._transaction = first_transaction - 1
         self._waiters: dict[int, _Waiter] = {}
         self._versions: dict[int, _Waiter] = {}
-        self._unanswered_request = 0
         self._lost = ""
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -140,13 +145,13 @@ class ExecutorLink:
         if self._lost:
             return
         if not self._channel.executor_alive():
-            self._lost = "the executor has ended"
+            self._lose("the executor has ended")
         elif self._channel.memory.closing:
-            self._lost = "the executor has closed the channel"
-        else:
-            return
-        self._fail_waiters(self._lost)
-        self._on_lost(self._lost)
+            self._lose("the executor has closed the channel")
+
+    def _lose(self, reason: str) -> None:
+        self._fail_waiters(reason)
+        self._on_lost(reason)
 
     def _fail_waiters(self, reason: str) -> None:
         self._lost = self._lost or reason
@@ -227,31 +232,36 @@ class ExecutorLink:
 
     # --- installations --------------------------------------------------------------------------
 
-    def install(self, write: Callable[[np.record], int]) -> None:
+    def install(self, write: Callable[[np.record], int]) -> int:
         """Have new tables installed. One caller at a time.
 
         Args:
             write: fills the staging area and returns the version of the tables.
 
+        Returns:
+            The tick that took them; 0 where the loop is gated: the next step takes them.
+
         Raises:
+            CapacityError: they do not fit; nothing has changed.
             DefinitionError: the executor refused them; nothing has changed.
-            ChannelError: the executor is gone or silent.
+            ChannelError: the executor is gone, or silent: then it counts as gone from now on.
         """
         self._refuse_if_lost()
         channel, staging = self._channel, self._channel.memory.staging
-        if not channel.install_answered(self._unanswered_request):
-            raise ChannelError("the executor is still busy with an earlier installation", hint="Restart the executor")
         version = write(staging)
         waiter = _Waiter()
         self._versions[version] = waiter
         try:
             request = channel.request_install()
-            self._unanswered_request = request
             self._sleep_until(lambda: channel.install_answered(request), TIMEOUT_S, "an installation")
             if not staging.accepted:
                 raise DefinitionError(f"the executor refused the definitions: {bytes(staging.reason).decode()}")
-            if not self.gated:
-                self._wait(waiter, TIMEOUT_S, "an installation")
+            if self.gated:
+                return 0
+            return int(self._wait(waiter, TIMEOUT_S, "an installation")["tick"])
+        except _Silent as silent:  # nobody knows which tables it has, or will have
+            self._lose(silent.what)
+            raise
         finally:
             self._versions.pop(version, None)
 
@@ -284,8 +294,8 @@ class ExecutorLink:
             raise ChannelError(f"there is no executor: {self._lost}", hint="Start the executor again")
 
     @staticmethod
-    def _silent(what: str, timeout_s: float) -> ChannelError:
-        return ChannelError(
+    def _silent(what: str, timeout_s: float) -> _Silent:
+        return _Silent(
             f"the executor did not answer {what} within {timeout_s:g} s",
             hint="Is the executor active, and its real-time thread running?",
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.program.layout import MEASURED_BYTES
+from robot_rt_control.program.layout import measured_dtype
 from robot_rt_control.program.vocabulary import PartKind
 
 
@@ -49,7 +49,7 @@ class PartView:
         record = self._description.record
         snapshot = self._snapshot()
         if snapshot is not None:
-            measured = np.asarray(snapshot.parts[self.index].measured)
-            memory = np.frombuffer(memoryview(record).cast("B"), np.uint8)
-            memory[:MEASURED_BYTES] = measured.view(np.uint8)
+            measured = snapshot.parts[self.index].measured
+            for name in measured_dtype.names or ():
+                record[name] = measured[name]
         return record

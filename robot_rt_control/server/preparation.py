@@ -5,6 +5,7 @@ Runs code of users: `create`, the constructor and `prepare_parameters` of the ac
 
 from __future__ import annotations
 
+import inspect
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -197,8 +198,7 @@ def run_user_code(of: str, registered: RegisteredType, method: str, call: Callab
 def _place(error: Exception, registered: RegisteredType) -> str:
     """File and line of the user's code: the last step of the traceback beside the class, or the last one at all."""
     steps = traceback.extract_tb(error.__traceback__)
-    method = registered.action_type.prepare_parameters
-    folder = Path(method.__code__.co_filename).resolve().parent
+    folder = Path(inspect.getfile(registered.action_type)).resolve().parent
     own = [s for s in steps[1:] if Path(s.filename).resolve().parent == folder]
     last = (own or list(steps))[-1]
     return f"{last.filename}:{last.lineno}"

@@ -26,6 +26,15 @@ class ReactionBlock:
     """Shape (m,) of `layout.instruction_dtype`."""
 
 
+def join_blocks(blocks: Sequence[ReactionBlock]) -> ReactionBlock:
+    """Several blocks as one."""
+    if not blocks:
+        return NO_REACTIONS
+    return ReactionBlock(
+        np.concatenate([b.reactions for b in blocks]), np.concatenate([b.instructions for b in blocks])
+    )
+
+
 NO_REACTIONS = ReactionBlock(np.zeros(0, reaction_dtype), np.zeros(0, instruction_dtype))
 
 
