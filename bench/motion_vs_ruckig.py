@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 import numba
 import numpy as np
@@ -75,9 +76,9 @@ def examine(profile, case):
     return bad, abs(q - case[3]) / (q_high - q_low)
 
 
-def ruckig_duration(otg, motion, trajectory, case: np.ndarray) -> float:
+def ruckig_duration(otg: Any, motion: Any, trajectory: Any, case: np.ndarray) -> float:
     """Ruckig's duration [s]; NaN if it finds no motion."""
-    from ruckig import Result, RuckigError  # type: ignore[import-not-found]  # has no stubs
+    from ruckig import Result, RuckigError
 
     q0, v0, a0, q1, v1, vmax, amax, jmax = case.tolist()
     motion.current_position, motion.current_velocity, motion.current_acceleration = [q0], [v0], [a0]
@@ -103,7 +104,7 @@ def main() -> None:
     parser.add_argument("--end-velocity", action="store_true", help="random velocities at the end, instead of rest")
     arguments = parser.parse_args()
 
-    from ruckig import InputParameter, Ruckig, Trajectory  # type: ignore[import-not-found]  # has no stubs
+    from ruckig import InputParameter, Ruckig, Trajectory
 
     cases = random_cases(np.random.default_rng(arguments.seed), arguments.cases, arguments.end_velocity)
     profile = np.zeros(1, profile_dtype)[0]

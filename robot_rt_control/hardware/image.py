@@ -1,192 +1,152 @@
-"""The process image of one device: who has it, and what its numbers are called.
+"""Reading and writing a process image, each side by one compiled function per direction.
 
-The driver owns an image and one executor attaches to it; both may die at any time. A private image, for a
-driver in the executor's own process, is the same record in ordinary memory. Reading and writing is in
-`image_access`.
+Two sequence locks: the driver writes the states and the loop reads them, the loop writes the commands
+and the driver reads them. Nobody waits for anybody: a reader tries at most three times and then goes
+on with what it had. See `program.atomics` for why the fences stand where they stand.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from robot_rt_control.program.atomics import (
+    address_of,
+    copy_words,
+    fence_acquire,
+    fence_release,
+    field_address,
+    load_acquire,
+    load_relaxed,
+    record_at,
+    store_relaxed,
+    store_release,
+)
+from robot_rt_control.program.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
+from robot_rt_control.program.layout import device_image_dtype
+from robot_rt_control.program.realtime_code import realtime
 
-import numpy as np
+READ_ATTEMPTS = 3
 
-from robot_rt_control.hardware.interfaces import InterfaceDescription
-from robot_rt_control.hardware.plugin import HardwareInfo
-from robot_rt_control.program.atomics import address_of
-from robot_rt_control.program.errors import ChannelError
-from robot_rt_control.program.layout import IMAGE_LAYOUT, IMAGE_MAGIC, device_image_dtype, driver_dtype
-from robot_rt_control.program.shared_segment import Segment, attach_segment, create_segment, is_alive, process_start
+NEW = 1
+NOTHING_NEW = 0
+DEVICE_ERROR = -1
 
-
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
-    """What the numbers of an image mean: names in the order of their places."""
-
-    device: str
-    parts: tuple[str, ...]
-    state: tuple[str, ...]
-    command: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls, info: HardwareInfo, state: Sequence[InterfaceDescription], command: Sequence[InterfaceDescription]
-    ) -> Manifest:
-        return cls(
-            device=info.name,
-            parts=tuple(part.name for part in info.parts),
-            state=tuple(interface.name for interface in state),
-            command=tuple(interface.name for interface in command),
-        )
-
-    def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Manifest:
-        values = json.loads(data)
-        return cls(
-            device=values["device"], **{name: tuple(values[name]) for name in ("parts", "state", "command")}
-        )
-
-    def require(self, expected: Manifest, what: str) -> None:
-        """Raises: ChannelError, with the first difference, unless both are the same."""
-        for field in ("device", "parts", "state", "command"):
-            mine, theirs = getattr(expected, field), getattr(self, field)
-            if mine == theirs:
-                continue
-            hint = "Driver and executor must read the same workcell"
-            if field == "device":
-                raise ChannelError(f"{what}: device", expected=repr(mine), got=repr(theirs), hint=hint)
-            for i, (a, b) in enumerate(zip(mine, theirs, strict=False)):
-                if a != b:
-                    raise ChannelError(f"{what}: {field}[{i}]", expected=repr(a), got=repr(b), hint=hint)
-            raise ChannelError(f"{what}: length of {field}", expected=str(len(mine)), got=str(len(theirs)), hint=hint)
+image_at = record_at(device_image_dtype)
+"""The image's record at an address."""
 
 
-def _fill(image: np.record, manifest: Manifest) -> None:
-    pid = os.getpid()
-    image.magic, image.layout = IMAGE_MAGIC, IMAGE_LAYOUT
-    image.epoch = time.time_ns()  # differs from that of every earlier driver
-    image.driver_pid, image.driver_start = pid, process_start(pid)
-    image.n_state, image.n_command, image.n_parts = len(manifest.state), len(manifest.command), len(manifest.parts)
-    image.manifest_size = len(manifest.to_bytes())
-    image.state[:] = np.nan
+@realtime
+def read_state(address, device):
+    """The loop's read: take the states of the driver's last cycle, whole or not at all.
+
+    Args:
+        address: of the image (`layout.device_image_dtype`), not 0.
+        device: record of `device_dtype`; `state` and `last_cycle` are written, `incoming` is scratch.
+            Ages are the tick's business.
+
+    Returns:
+        NEW (1): `state` is from a cycle not seen before. NOTHING_NEW (0): the driver has published nothing
+        since, or was writing in all three attempts; `state` is as it was. DEVICE_ERROR (-1): the driver
+        reports an error (`image.state_error` says which); `state` is as new as can be.
+    """
+    image = image_at(address)
+    sequence = field_address(image, "state_sequence")
+    count = min(device.n_state, MAX_DEVICE_INTERFACES)
+    for _ in range(READ_ATTEMPTS):
+        before = load_acquire(sequence)
+        if before & 1 == 1:
+            continue
+        cycle = load_relaxed(field_address(image, "state_cycle"))
+        error = load_relaxed(field_address(image, "state_error"))
+        if cycle != device.last_cycle:
+            copy_words(address_of(device.incoming), address_of(image.state), count)
+        fence_acquire()
+        if load_relaxed(sequence) != before:
+            continue
+        is_new = cycle != device.last_cycle
+        if is_new:
+            for i in range(count):
+                device.state[i] = device.incoming[i]
+            device.last_cycle = cycle
+        if error != 0:
+            return DEVICE_ERROR
+        return NEW if is_new else NOTHING_NEW
+    return NOTHING_NEW
 
 
-def _owner(image: np.record) -> tuple[int, int]:
-    return int(image["driver_pid"]), int(image["driver_start"])
+@realtime
+def write_command(address, device):
+    """The loop's write: hand over commands, modes and enable. To be called in every tick, motion enabled
+    or not: the driver takes silence for the executor's death.
+
+    Args:
+        address: of the image (`layout.device_image_dtype`), not 0.
+        device: record of `device_dtype`; its `command`, `mode` and `enabled` are copied.
+    """
+    image = image_at(address)
+    sequence = field_address(image, "command_sequence")
+    start = load_relaxed(sequence)
+    store_relaxed(sequence, start + 1)
+    fence_release()
+    copy_words(address_of(image.command), address_of(device.command), min(device.n_command, MAX_DEVICE_INTERFACES))
+    copy_words(address_of(image.command_mode), address_of(device.mode), min(device.n_parts, MAX_PARTS))
+    store_relaxed(field_address(image, "command_enable"), device.enabled)
+    cycle = field_address(image, "command_cycle")
+    store_relaxed(cycle, load_relaxed(cycle) + 1)
+    store_release(sequence, start + 2)
 
 
-class ProcessImage:
-    """An image and this process's role in it. Make one by `private`, `create` or `attach`."""
+@realtime
+def publish_state(address, driver):
+    """The driver's publication of its states and its error.
 
-    def __init__(self, record: np.record, manifest: Manifest, segment: Segment | None, is_owner: bool) -> None:
-        self.record, self.manifest = record, manifest
-        self._segment, self._is_owner = segment, is_owner
+    Args:
+        address: of the image (`layout.device_image_dtype`), not 0.
+        driver: record of `driver_dtype`; its `state` and `error` are copied.
+    """
+    image = image_at(address)
+    sequence = field_address(image, "state_sequence")
+    start = load_relaxed(sequence)
+    store_relaxed(sequence, start + 1)
+    fence_release()
+    copy_words(address_of(image.state), address_of(driver.state), min(driver.n_state, MAX_DEVICE_INTERFACES))
+    store_relaxed(field_address(image, "state_error"), driver.error)
+    cycle = field_address(image, "state_cycle")
+    store_relaxed(cycle, load_relaxed(cycle) + 1)
+    store_release(sequence, start + 2)
 
-    @classmethod
-    def private(cls, manifest: Manifest) -> ProcessImage:
-        """An image in this process's own memory."""
-        memory = np.zeros(1, device_image_dtype)
-        _fill(memory[0], manifest)
-        return cls(memory[0], manifest, None, True)
 
-    @classmethod
-    def create(cls, name: str, manifest: Manifest) -> ProcessImage:
-        """The driver's side: an image in shared memory, owned by this process.
+@realtime
+def take_command(address, driver):
+    """The driver's read: take the commands of the loop's last tick, whole or not at all.
 
-        Raises:
-            ChannelError: a living process owns that name.
-        """
-        segment = create_segment(
-            name,
-            device_image_dtype,
-            IMAGE_MAGIC,
-            lambda image: _fill(image, manifest),
-            _owner,
-            what=f"process image of hardware {manifest.device!r}",
-            tail=manifest.to_bytes(),
-        )
-        return cls(segment.record, manifest, segment, True)
+    Args:
+        address: of the image (`layout.device_image_dtype`), not 0.
+        driver: record of `driver_dtype`; `command`, `mode`, `enable` and `last_cycle` are written.
 
-    @classmethod
-    def attach(cls, name: str, expected: Manifest | None = None) -> ProcessImage:
-        """The executor's side. Commands start disabled: the driver rests until they are enabled.
-
-        Args:
-            name: the segment's name.
-            expected: what the image must hold; default: whatever it holds.
-
-        Raises:
-            ChannelError: there is no such image, it is another one than expected, its driver is dead, or
-                another living executor is attached.
-        """
-        what = f"process image {name!r}"
-        segment = attach_segment(name, device_image_dtype, IMAGE_MAGIC, IMAGE_LAYOUT, what=what)
-        image = segment.record
-        manifest = Manifest.from_bytes(segment.tail[: int(image.manifest_size)].tobytes())
-        if expected is not None:
-            manifest.require(expected, what)
-        with segment.locked():
-            if not is_alive(*_owner(image)):
-                raise ChannelError(
-                    f"{what}: its driver, process {int(image.driver_pid)}, is dead", hint="Start the driver again"
-                )
-            executor = int(image.executor_pid)
-            if is_alive(executor, int(image.executor_start)):
-                raise ChannelError(
-                    f"{what}: the living process {executor} is attached already",
-                    expected="one executor",
-                    hint="Stop that process first",
-                )
-            image.command_enable = 0
-            if image.command_sequence & 1:  # the executor before this one died while it wrote
-                image.command_sequence += 1
-            image.executor_pid, image.executor_start = os.getpid(), process_start(os.getpid())
-        return cls(image, manifest, segment, False)
-
-    @property
-    def address(self) -> int:
-        """Of the record, for `device_dtype.image`; valid for as long as this object lives."""
-        return address_of(self.record)
-
-    def driver_alive(self) -> bool:
-        """Whether the driver that owns the image lives and the name still leads to it; else attach anew."""
-        current = self._segment is None or self._segment.is_current()
-        return current and is_alive(*_owner(self.record))
-
-    def connect_device(self, device: np.record) -> None:
-        """Point a `device_dtype` record at this image; its ages and cycles start anew, its commands are zero."""
-        device.plugin = 0
-        device.image = self.address
-        device.n_state, device.n_command = len(self.manifest.state), len(self.manifest.command)
-        device.n_parts = len(self.manifest.parts)
-        device.last_cycle = device.age = 0
-        device.state[:] = np.nan
-        for array in (device.command, device.incoming, device.mode):
-            array[:] = 0
-
-    def new_driver_side(self) -> np.record:
-        """A `driver_dtype` record of the right sizes: the driver's memory beside the image."""
-        side = np.zeros(1, driver_dtype)[0]
-        side.n_state, side.n_command = len(self.manifest.state), len(self.manifest.command)
-        side.n_parts = len(self.manifest.parts)
-        side.state[:] = np.nan
-        return side
-
-    def close(self) -> None:
-        """Give the role back: the owner removes the name, the executor frees its place. May be repeated."""
-        if self._segment is None:
-            return
-        if self._is_owner:
-            self._segment.unlink()
-            return
-        with self._segment.locked():
-            if int(self.record.executor_pid) == os.getpid():
-                self.record.command_enable = 0
-                self.record.executor_pid = self.record.executor_start = 0
+    Returns:
+        NEW (1) or NOTHING_NEW (0); then everything is as it was.
+    """
+    image = image_at(address)
+    sequence = field_address(image, "command_sequence")
+    count = min(driver.n_command, MAX_DEVICE_INTERFACES)
+    parts = min(driver.n_parts, MAX_PARTS)
+    for _ in range(READ_ATTEMPTS):
+        before = load_acquire(sequence)
+        if before & 1 == 1:
+            continue
+        cycle = load_relaxed(field_address(image, "command_cycle"))
+        if cycle == driver.last_cycle:
+            return NOTHING_NEW
+        enable = load_relaxed(field_address(image, "command_enable"))
+        copy_words(address_of(driver.incoming), address_of(image.command), count)
+        copy_words(address_of(driver.incoming_mode), address_of(image.command_mode), parts)
+        fence_acquire()
+        if load_relaxed(sequence) != before:
+            continue
+        for i in range(count):
+            driver.command[i] = driver.incoming[i]
+        for p in range(parts):
+            driver.mode[p] = driver.incoming_mode[p]
+        driver.enable = enable
+        driver.last_cycle = cycle
+        return NEW
+    return NOTHING_NEW

@@ -44,6 +44,8 @@ class HardwarePart:
     """
 
     name: str
+    index: int
+    """Its place among all parts of the workcell: where its command mode stands in images and devices."""
     kind: PartKind
     joint_names: tuple[str, ...] = ()
     urdf: str | None = None
@@ -65,6 +67,9 @@ class HardwarePart:
     def __post_init__(self) -> None:
         where = f"part {self.name!r}"
         n = len(self.joint_names)
+        if not 0 <= self.index < capacities.MAX_PARTS:
+            expected = f"0 to {capacities.MAX_PARTS - 1}"
+            raise CapacityError(f"{where}: index in the workcell", expected=expected, got=str(self.index))
         if n > capacities.MAX_JOINTS:
             raise CapacityError(f"{where}: joints", expected=f"at most {capacities.MAX_JOINTS}", got=str(n))
         for count, what in ((self.n_inputs, "inputs"), (self.n_outputs, "outputs")):
@@ -94,8 +99,8 @@ class HardwarePart:
             self.joint_names, self.limits.position_lower, self.limits.position_upper, strict=True
         ):
             if lower > upper:
-                got = f"{lower} and {upper}"
-                raise HardwareError(f"{where}, joint {joint!r}: limits", expected="position_lower <= upper", got=got)
+                expected, got = "position_lower <= position_upper", f"{lower} and {upper}"
+                raise HardwareError(f"{where}, joint {joint!r}: limits", expected=expected, got=got)
 
     @property
     def initial_position(self) -> tuple[float, ...]:
@@ -131,3 +136,8 @@ class HardwareInfo:
         for name in names:
             if names.count(name) > 1:
                 raise HardwareError(f"{where}: the part {name!r} is listed twice")
+        indices = [part.index for part in self.parts]
+        for part in self.parts:
+            if indices.count(part.index) > 1:
+                got = f"{part.index} for {part.name!r} and another one"
+                raise HardwareError(f"{where}: parts", expected="indices that differ", got=got)

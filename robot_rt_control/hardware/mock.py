@@ -13,7 +13,7 @@ First order, time constant T: x += (command - x) (1 - exp(-dt / T)); T = 0 follo
 load, no gravity and no joint limit. Sensors keep the values they were given; outputs read back at once.
 
 How states follow is a program of one int64 for each state interface (`mock_source`): bits 0 to 7 say
-what it is (`_CONSTANT` …), bits 8 to 15 the part, the rest the index of the command.
+what it is (`_CONSTANT` …), bits 8 to 15 the part's index, the rest the index of the command.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
     command_index = {interface.name: i for i, interface in enumerate(commands)}
     device.plugin = MOCK_PLUGIN
     device.image = 0
-    device.n_state, device.n_command, device.n_parts = len(states), len(commands), len(info.parts)
+    device.n_state, device.n_command = len(states), len(commands)
+    device.n_parts = max((part.index for part in info.parts), default=-1) + 1
     device.last_cycle = device.age = 0
     device.max_age = defaults.MAX_AGE_TICKS_COMPILED
     device.enabled = device.faulted = 0
@@ -124,11 +125,11 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
     for array in (device.mode, device.state, device.command, device.incoming, device.mock_source):
         array[:] = 0
     i = 0
-    for p, part in enumerate(info.parts):
+    for part in info.parts:
         if part.kind in JOINTED_KINDS:
             for joint, position in zip(part.joint_names, part.initial_position, strict=True):
                 k = command_index[f"{part.name}/{joint}/position"]
-                device.mock_source[i] = _JOINT | p << 8 | k << 16
+                device.mock_source[i] = _JOINT | part.index << 8 | k << 16
                 device.mock_source[i + 1] = device.mock_source[i + 2] = _OF_JOINT
                 device.state[i] = device.command[k] = position
                 i += 3
@@ -144,7 +145,7 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
             i += part.n_inputs
             for channel in range(part.n_outputs):
                 k = command_index[f"{part.name}/output_{channel}"]
-                device.mock_source[i] = _OUTPUT | p << 8 | k << 16
+                device.mock_source[i] = _OUTPUT | part.index << 8 | k << 16
                 i += 1
 
 
@@ -168,7 +169,7 @@ def set_mock_states(device: np.record, info: HardwareInfo, values: Mapping[str, 
 
 
 @realtime
-def mock_cycle(device, dt):  # type: ignore[no-untyped-def]
+def mock_cycle(device, dt):
     """Advance the states by one period under the last commands: the `read` of a mock device.
 
     Args:

@@ -36,9 +36,9 @@ class MockPlugin(HardwarePlugin):
         return CallbackReturn.SUCCESS
 
     def perform_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
-        for p, part in enumerate(self.info.parts):
+        for part in self.info.parts:
             if part.name in modes:
-                self._device.mode[p] = modes[part.name]
+                self._device.mode[part.index] = modes[part.name]
         return HardwareReturn.OK
 
     def set_states(self, values: Mapping[str, float]) -> None:

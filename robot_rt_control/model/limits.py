@@ -11,27 +11,12 @@ from numpy.typing import NDArray
 
 from robot_rt_control.model.workcell_schema import Limits, SystemLimits
 from robot_rt_control.model.yaml_source import Place
+from robot_rt_control.program import defaults
 from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.program.layout import limits_dtype
 from robot_rt_control.program.vocabulary import CommandMode
 
 Array = NDArray[np.float64]
-
-ACCELERATION_TIME_S = 0.25
-"""Default acceleration: from rest to full speed in this time. With the jerk below: at rest within 0.35 s."""
-JERK_TIME_S = 0.1
-"""Default jerk: from none to full acceleration in this time."""
-EFFORT_TIME_S = 0.05
-"""Default effort rate: from none to full effort in this time."""
-
-VELOCITY_MARGIN = 1.05
-"""Default system limit over the limit that actions plan with, so that rounding and noise do not clamp a plan."""
-ACCELERATION_MARGIN = 1.2
-"""As above. More than for velocity: braking before a position limit must be possible where a plan just brakes."""
-POSITION_TOLERANCE = {"rad": 0.05, "m": 0.005}
-"""A measured position may pass its limit by so much: controllers overshoot a little."""
-VELOCITY_TOLERANCE = 1.5
-"""A measured velocity may reach this factor of the system limit: measured velocities are noisy."""
 
 
 class JointLimits(Protocol):
@@ -60,7 +45,7 @@ class ResolvedLimits:
     velocity: Array  # [rad/s or m/s]
     acceleration: Array
     jerk: Array
-    effort: Array  # [Nm or N], 0 where effort commands are not possible
+    effort: Array  # [Nm or N], inf where nobody gives one
     effort_rate: Array
 
 
@@ -137,7 +122,7 @@ def resolve_limits(joints: Sequence[JointLimits], given: Limits, place: Place) -
     bounds = np.array([np.inf if joint.effort is None else joint.effort for joint in joints])
     effort = _given(given.effort, joints, place / "effort")
     if effort is None:
-        effort = np.array([joint.effort or 0.0 for joint in joints])
+        effort = bounds
     else:
         _positive(_bounded(effort, bounds, 1.0, joints, place / "effort", urdf), joints, place / "effort")
 
@@ -145,15 +130,15 @@ def resolve_limits(joints: Sequence[JointLimits], given: Limits, place: Place) -
         values = _given(getattr(given, field), joints, place / field)
         return default if values is None else _positive(values, joints, place / field)
 
-    acceleration = free("acceleration", velocity / ACCELERATION_TIME_S)
+    acceleration = free("acceleration", velocity / defaults.ACCELERATION_TIME_S)
     return ResolvedLimits(
         position_lower=lower,
         position_upper=upper,
         velocity=velocity,
         acceleration=acceleration,
-        jerk=free("jerk", acceleration / JERK_TIME_S),
+        jerk=free("jerk", acceleration / defaults.JERK_TIME_S),
         effort=effort,
-        effort_rate=free("effort_rate", effort / EFFORT_TIME_S),
+        effort_rate=free("effort_rate", effort / defaults.EFFORT_TIME_S),
     )
 
 
@@ -177,13 +162,15 @@ def resolve_system_limits(
         "position_lower": np.array([joint.lower for joint in joints]),
         "position_upper": np.array([joint.upper for joint in joints]),
         "effort": np.array([np.inf if joint.effort is None else joint.effort for joint in joints]),
-        "velocity": np.array([np.inf if joint.velocity is None else VELOCITY_MARGIN * joint.velocity for joint in joints]),
+        "velocity": np.array(
+            [np.inf if joint.velocity is None else defaults.VELOCITY_MARGIN * joint.velocity for joint in joints]
+        ),
     }
     for field, margin in (
         ("position_lower", 1.0),
         ("position_upper", 1.0),
-        ("velocity", VELOCITY_MARGIN),
-        ("acceleration", ACCELERATION_MARGIN),
+        ("velocity", defaults.VELOCITY_MARGIN),
+        ("acceleration", defaults.ACCELERATION_MARGIN),
         ("effort", 1.0),
         ("effort_rate", 1.0),
     ):
@@ -195,12 +182,16 @@ def resolve_system_limits(
             sign = 1.0 if field == "position_lower" else -1.0
             _bounded(values, planned, sign, joints, place / field, whose)
             if field in urdf:
-                allowed = "the limit of the URDF" + (f" times {VELOCITY_MARGIN}" if field == "velocity" else "")
+                allowed = "the limit of the URDF" + (
+                    f" times {defaults.VELOCITY_MARGIN}" if field == "velocity" else ""
+                )
                 _bounded(values, urdf[field], -sign, joints, place / field, allowed)
         record[field][:n] = values
     units = {unit_of(joint) for joint in joints}
     tolerance = given.position_tolerance
-    record.position_tolerance = min(POSITION_TOLERANCE[u] for u in units) if tolerance is None else tolerance
-    record.velocity_tolerance = VELOCITY_TOLERANCE if given.velocity_tolerance is None else given.velocity_tolerance
+    record.position_tolerance = min(defaults.POSITION_TOLERANCE[u] for u in units) if tolerance is None else tolerance
+    record.velocity_tolerance = (
+        defaults.VELOCITY_TOLERANCE if given.velocity_tolerance is None else given.velocity_tolerance
+    )
     record.supported_modes = sum(1 << mode for mode in modes)
     return record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.chain import Chain, chain_of, empty_chain
 from robot_rt_control.model.forward import forward
 from robot_rt_control.model.limits import JointLimits, ResolvedLimits, resolve_limits, resolve_system_limits
-from robot_rt_control.model.part_description import Follower, PartDescription
+from robot_rt_control.model.part_description import Follower, PartDescription, Pose
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint, read_urdf
 from robot_rt_control.model.yaml_source import Place
@@ -24,19 +25,6 @@ from robot_rt_control.program.vocabulary import CommandMode, PartKind
 Array = NDArray[np.float64]
 
 _MODES = {"position": CommandMode.POSITION, "velocity": CommandMode.VELOCITY, "effort": CommandMode.EFFORT}
-
-
-def pose_matrix(pose: schema.Pose) -> Array:
-    """(4, 4) of a position and a quaternion."""
-    x, y, z, w = pose.orientation
-    X = np.eye(4)
-    X[:3, :3] = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    X[:3, 3] = pose.position
-    return X
 
 
 class PartBuilder:
@@ -99,7 +87,7 @@ class PartBuilder:
                 got=f"{part.base_link!r} behind the joints " + ", ".join(above),
                 hint="Begin the chain further up, so that it contains them",
             )
-        X_WB = pose_matrix(part.base_pose)
+        X_WB = _pose(part.base_pose).matrix
         if part.mounted_on is not None:
             if "base_pose" in part.model_fields_set:
                 raise DefinitionError(
@@ -110,13 +98,24 @@ class PartBuilder:
         X_WR = X_WB @ np.linalg.inv(chain.X_RB)
         self.roots[name] = X_WR
         self.urdfs.setdefault(name, urdf)
-        _place_chain(chain, X_WB, pose_matrix(part.tool), self.gravity)
-        description = self._moving(name, index, part, place, chain.joints, PartKind.ARM, chain, urdf, X_WR)
-        return description
+        _place_chain(chain, X_WB, _pose(part.tool).matrix, self.gravity)
+        description = self._moving(name, index, part, place, chain.joints, PartKind.ARM, urdf)
+        record = description.initial_record
+        record.chain = chain.record
+        forward(chain.record, description.start_position, record.tool_position, record.tool_orientation)
+        record.tool_twist[:] = 0.0
+        return replace(
+            description,
+            base_link=chain.base_link,
+            tip_link=chain.tip_link,
+            base=Pose.of_matrix(X_WB),
+            root=Pose.of_matrix(X_WR),
+            tool=_pose(part.tool),
+        )
 
     def _joint_group(self, name: str, index: int, part: schema.JointGroup, place: Place) -> PartDescription:
         urdf = self._urdf(name, part, place)
-        X_WR = pose_matrix(part.base_pose)
+        X_WR = _pose(part.base_pose).matrix
         if part.mounted_on is not None:
             X_WR = self.roots[part.mounted_on]
         if urdf is not None:
@@ -129,21 +128,28 @@ class PartBuilder:
                 continue
             assert urdf is not None  # the schema asks for it where a joint is given by name
             if entry not in urdf.joints:
-                raise DefinitionError(str(place / "joints" / i), expected=unknown("joint", entry, urdf.joints), got=entry)
+                raise DefinitionError(
+                    str(place / "joints" / i), expected=unknown("joint", entry, urdf.joints), got=entry
+                )
             joint = urdf.joints[entry]
             if joint.type not in MOVABLE:
-                raise DefinitionError(str(place / "joints" / i), expected=", ".join(MOVABLE), got=f"a {joint.type} joint")
+                raise DefinitionError(
+                    str(place / "joints" / i), expected=", ".join(MOVABLE), got=f"a {joint.type} joint"
+                )
             joints.append(joint)
         names = [joint.name for joint in joints]
         for i, joint_name in enumerate(names):
             if names.index(joint_name) != i:
-                raise DefinitionError(str(place / "joints" / i), expected="each joint once", got=f"{joint_name!r} again")
+                raise DefinitionError(
+                    str(place / "joints" / i), expected="each joint once", got=f"{joint_name!r} again"
+                )
         if len(joints) > MAX_JOINTS:
             raise CapacityError(
                 str(place / "joints"), expected=f"at most MAX_JOINTS = {MAX_JOINTS} joints", got=str(len(joints))
             )
         kind = PartKind[part.kind.upper()]  # type: ignore[attr-defined]  # every group in the union has its kind
-        return self._moving(name, index, part, place, tuple(joints), kind, None, urdf, X_WR)
+        description = self._moving(name, index, part, place, tuple(joints), kind, urdf)
+        return replace(description, base=Pose.of_matrix(X_WR), root=Pose.of_matrix(X_WR))
 
     def _moving(
         self,
@@ -153,9 +159,7 @@ class PartBuilder:
         place: Place,
         joints: tuple[JointLimits, ...],
         kind: PartKind,
-        chain: Chain | None,
         urdf: Urdf | None,
-        X_WR: Array,
     ) -> PartDescription:
         limits = resolve_limits(joints, part.limits, place / "limits")
         modes = _command_modes(part, limits, joints, place / "command_modes")
@@ -163,10 +167,6 @@ class PartBuilder:
         start = _start_position(part, limits, joints, place / "start_position")
         record = _record(len(joints), self.period)
         _fill(record, limits, start)
-        if chain is not None:
-            record.chain = chain.record
-            forward(chain.record, start, record.tool_position, record.tool_orientation)
-            record.tool_twist[:] = 0.0
         names = tuple(joint.name for joint in joints)
         return PartDescription(
             name=name,
@@ -182,12 +182,13 @@ class PartBuilder:
             safety_action=part.safety_action,
             urdf_path=urdf.path if urdf is not None else None,
             mounted_on=getattr(part, "mounted_on", None),
-            base_link=chain.base_link if chain is not None else None,
-            tip_link=chain.tip_link if chain is not None else None,
-            X_WR=X_WR,
             followers=_followers(urdf, names),
             initial_record=record,
         )
+
+
+def _pose(given: schema.Pose) -> Pose:
+    return Pose(position=given.position, orientation=given.orientation)
 
 
 def _place_chain(chain: Chain, X_WB: Array, X_tool: Array, gravity: tuple[float, ...]) -> None:
@@ -211,7 +212,7 @@ def _followers(urdf: Urdf | None, names: tuple[str, ...]) -> tuple[Follower, ...
 def _command_modes(
     part: schema.MovingPart, limits: ResolvedLimits, joints: tuple[JointLimits, ...], place: Place
 ) -> tuple[CommandMode, ...]:
-    without = [joint.name for joint, effort in zip(joints, limits.effort, strict=True) if effort == 0.0]
+    without = [joint.name for joint, effort in zip(joints, limits.effort, strict=True) if math.isinf(effort)]
     if part.command_modes is None:
         names = ("position", "velocity") if without else ("position", "velocity", "effort")
         return tuple(_MODES[m] for m in names)

@@ -8,12 +8,35 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.model.rotation import quaternion_of_rotation, quaternion_to_matrix
 from robot_rt_control.program.layout import offset_of, part_dtype
 from robot_rt_control.program.vocabulary import CommandMode, PartKind
 
 Array = NDArray[np.float64]
 
 FORCE_TORQUE_AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pose:
+    """Position [m] and orientation (unit quaternion x y z w) of one frame in another."""
+
+    position: tuple[float, ...] = (0.0, 0.0, 0.0)
+    orientation: tuple[float, ...] = (0.0, 0.0, 0.0, 1.0)
+
+    @property
+    def matrix(self) -> Array:
+        """The same as a (4, 4) matrix."""
+        X = np.eye(4)
+        quaternion_to_matrix(np.array(self.orientation), X[:3, :3])
+        X[:3, 3] = self.position
+        return X
+
+    @classmethod
+    def of_matrix(cls, X: Array) -> Pose:
+        """Of a (4, 4) matrix, or its first three rows."""
+        x, y, z, w = quaternion_of_rotation(*(float(v) for v in X[:3, :3].ravel()))
+        return cls(position=tuple(float(v) for v in X[:3, 3]), orientation=(x, y, z, w))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +84,12 @@ class PartDescription:
     """Part in whose URDF, the same body, this one is."""
     base_link: str | None = None
     tip_link: str | None = None
-    X_WR: Array = field(default_factory=lambda: np.eye(4))
-    """(4, 4) root link of the part's URDF in the world frame."""
+    base: Pose = Pose()
+    """X_WB: base_link in the world frame; without a chain, the URDF's root link."""
+    root: Pose = Pose()
+    """X_WR: root link of the part's URDF in the world frame; the same as `base` where base_link is the root."""
+    tool: Pose = Pose()
+    """X of the tool in the tip link."""
     followers: tuple[Follower, ...] = ()
     inputs: int = 0
     """Input channels of an io part."""
@@ -96,12 +123,6 @@ class PartDescription:
         """What the loop tells the hardware: the last command after the limits, in the order of its image."""
         return _command_interfaces(self)
 
-    @property
-    def mode_interfaces(self) -> dict[CommandMode, tuple[str, ...]]:
-        """Command mode → the names of its command interfaces."""
-        words = {CommandMode.POSITION: "position", CommandMode.VELOCITY: "velocity", CommandMode.EFFORT: "effort"}
-        return {m: tuple(f"{self.name}/{j}/{words[m]}" for j in self.joint_names) for m in self.command_modes}
-
 
 def quantity_units(position_unit: str) -> dict[str, str]:
     """Units of a joint's quantities, for a joint whose position is in rad or m."""
@@ -112,6 +133,13 @@ def quantity_units(position_unit: str) -> dict[str, str]:
         "acceleration": f"{position_unit}/s^2",
         "effort": effort,
     }
+
+
+def _channels(part: PartDescription, kind: str, count: int) -> list[Interface]:
+    return [
+        Interface(name=f"{part.name}/{kind}_{i}", unit="", offset=offset_of(part_dtype, f"{kind}s", i))
+        for i in range(count)
+    ]
 
 
 def _state_interfaces(part: PartDescription) -> tuple[Interface, ...]:
@@ -127,20 +155,14 @@ def _state_interfaces(part: PartDescription) -> tuple[Interface, ...]:
             found.append(Interface(name=f"{part.name}/{axis}", unit=unit, offset=offset_of(part_dtype, "wrench", i)))
     if part.kind == PartKind.RANGEFINDER:
         found.append(Interface(name=f"{part.name}/distance", unit="m", offset=offset_of(part_dtype, "distance")))
-    for i in range(part.inputs):
-        found.append(Interface(name=f"{part.name}/input_{i}", unit="", offset=offset_of(part_dtype, "inputs", i)))
-    return tuple(found)
+    return (*found, *_channels(part, "input", part.inputs), *_channels(part, "output", part.outputs))
 
 
 def _command_interfaces(part: PartDescription) -> tuple[Interface, ...]:
-    words = {CommandMode.POSITION: "position", CommandMode.VELOCITY: "velocity", CommandMode.EFFORT: "effort"}
     found = []
     for j, (joint, unit) in enumerate(zip(part.joint_names, part.units, strict=True)):
         units = quantity_units(unit)
-        for mode in part.command_modes:
-            quantity = words[mode]
+        for quantity in ("position", "velocity", "effort"):
             offset = offset_of(part_dtype, f"commanded_{quantity}", j)
             found.append(Interface(name=f"{part.name}/{joint}/{quantity}", unit=units[quantity], offset=offset))
-    for i in range(part.outputs):
-        found.append(Interface(name=f"{part.name}/output_{i}", unit="", offset=offset_of(part_dtype, "outputs", i)))
-    return tuple(found)
+    return (*found, *_channels(part, "output", part.outputs))

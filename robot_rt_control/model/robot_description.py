@@ -84,8 +84,8 @@ def _world_joint(body: PartDescription, root: str) -> ElementTree.Element:
     joint = ElementTree.Element("joint", name=f"{WORLD}_to_{root}", type="fixed")
     ElementTree.SubElement(joint, "parent", link=WORLD)
     ElementTree.SubElement(joint, "child", link=root)
-    xyz = " ".join(repr(float(v)) for v in body.X_WR[:3, 3])
-    rpy = " ".join(repr(v) for v in _rpy(body.X_WR[:3, :3]))
+    xyz = " ".join(repr(float(v)) for v in body.root.position)
+    rpy = " ".join(repr(v) for v in _rpy(body.root.matrix[:3, :3]))
     ElementTree.SubElement(joint, "origin", xyz=xyz, rpy=rpy)
     return joint
 
@@ -101,7 +101,7 @@ def robot_description(name: str, parts: Sequence[PartDescription]) -> str:
     prefixes = _prefixes(urdfs)
     several = len(urdfs) > 1
     whole = ElementTree.Element("robot", name=name)
-    if not any(WORLD == urdf.root for urdf in urdfs.values()):
+    if not any(urdf.root == WORLD for urdf in urdfs.values()):
         ElementTree.SubElement(whole, "link", name=WORLD)
     for body in bodies(parts):
         urdf = urdfs[body.name]

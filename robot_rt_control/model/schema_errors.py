@@ -20,7 +20,7 @@ def _place(document: Document, location: tuple[int | str, ...], missing: bool) -
             isinstance(value, list) and isinstance(step, int) and step < len(value)
         )
         if inside:
-            place, value = place / step, value[step]  # type: ignore[index]  # checked just above
+            place, value = place / step, value[step]
         elif missing and index == len(location) - 1:
             place = place / step
     return place, value
@@ -47,7 +47,9 @@ def _translate(document: Document, error: Mapping[str, Any]) -> DefinitionError:
         return DefinitionError(
             str(place / "kind"), expected=f"one of {context['expected_tags']}", got=repr(context["tag"])
         )
-    expected = error["msg"].removeprefix("Input should be ").removeprefix("Tuple should ").removeprefix("Dictionary should ")
+    expected = (
+        error["msg"].removeprefix("Input should be ").removeprefix("Tuple should ").removeprefix("Dictionary should ")
+    )
     return DefinitionError(str(place), expected=expected, got=_shown(value))
 
 

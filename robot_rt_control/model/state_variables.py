@@ -115,7 +115,10 @@ def _sensor_variables(part: PartDescription) -> list[PartVariable]:
 
 
 def part_state_variables(part: PartDescription) -> list[PartVariable]:
-    """All state variables of a part. Joints have two names: arm.position[0] and, if it is one word, arm.joint.position."""
+    """All state variables of a part.
+
+    A joint's variables have two names, arm.position[0] and arm.joint.position, where the joint's name is one word.
+    """
     found = []
     if part.dof:
         found += _joint_variables(part)

@@ -125,7 +125,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
             _action_type(text, document, document.root / "action_types" / i)
             for i, text in enumerate(content.action_types)
         ),
-        digest=_digest(content, builder),
+        digest=_digest(document, parts, builder),
     )
 
 
@@ -205,12 +205,12 @@ def _action_type(text: str, document: Document, place: Place) -> ActionTypeSourc
     return ActionTypeSource(path=path, class_name=class_name)
 
 
-def _digest(content: schema.WorkcellFile, builder: PartBuilder) -> int:
-    digest = hashlib.sha256(json.dumps(content.model_dump(mode="json"), sort_keys=True).encode())
-    # part order is meaning: it is the order of the world's parts
-    digest.update("\0".join(content.parts).encode() + b"\0\0" + "\0".join(content.devices).encode())
-    for name in content.parts:
-        urdf = builder.urdfs.get(name)
+def _digest(document: Document, parts: list[PartDescription], builder: PartBuilder) -> int:
+    """Of what the file says, of what became of it (defaults, limits, chains), and of the URDFs."""
+    digest = hashlib.sha256(json.dumps(document.data).encode())
+    for part in parts:
+        digest.update(part.initial_record.tobytes() + part.system_limits.tobytes())
+        urdf = builder.urdfs.get(part.name)
         if urdf is not None:
-            digest.update(f"\0{name}\0".encode() + hashlib.sha256(urdf.content).digest())
+            digest.update(urdf.content)
     return int.from_bytes(digest.digest()[:8], "little") >> 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -11,12 +10,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from pydantic_core import PydanticCustomError
 
 from robot_rt_control.program import capacities, defaults
-from robot_rt_control.program.errors import unknown
+from robot_rt_control.program.errors import DefinitionError, unknown
+from robot_rt_control.program.names import check_name
 
-RESERVED_NAMES = frozenset({"and", "or", "not", "true", "false", "approx", "is_unknown", "time", "speed", "tick"})
-"""Words of the condition grammar and variables of the system: no part or device may be called so."""
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+SYSTEM_VARIABLES = ("time", "speed")
+"""State variables of the loop itself: no part may be called so."""
 
 
 def refuse(expected: str, **context: Any) -> PydanticCustomError:
@@ -71,10 +69,12 @@ def _quaternion(value: Any) -> tuple[float, ...]:
 
 
 def _name(value: str) -> str:
-    if not _NAME.fullmatch(value) or len(value) > capacities.MAX_NAME_LENGTH:
-        raise refuse(f"a name of letters, digits and _, at most {capacities.MAX_NAME_LENGTH} long")
-    if value in RESERVED_NAMES:
-        raise refuse(f"a name other than {value!r}, which conditions use for something else")
+    try:
+        check_name("name", value)
+    except DefinitionError as error:
+        raise refuse(error.expected) from error
+    if value in SYSTEM_VARIABLES:
+        raise refuse(f"a name other than {value!r}, which is a state variable of the loop")
     return value
 
 
@@ -108,15 +108,18 @@ class Pose(Model):
 
 
 class Limits(Model):
-    """What actions plan with. Position, velocity and effort may only be tighter than in the URDF."""
+    """What actions plan with. Position, velocity and effort may only be tighter than in the URDF.
+
+    Names in capitals stand in program/defaults.py.
+    """
 
     position_lower: PerJoint | None = None  # [rad or m]; None: of the URDF
     position_upper: PerJoint | None = None  # [rad or m]; None: of the URDF
     velocity: PerJoint | None = None  # [rad/s or m/s]; None: of the URDF
-    acceleration: PerJoint | None = None  # [rad/s^2 or m/s^2]; None: full speed in limits.ACCELERATION_TIME_S
-    jerk: PerJoint | None = None  # [rad/s^3 or m/s^3]; None: full acceleration in limits.JERK_TIME_S
+    acceleration: PerJoint | None = None  # [rad/s^2 or m/s^2]; None: full speed in ACCELERATION_TIME_S
+    jerk: PerJoint | None = None  # [rad/s^3 or m/s^3]; None: full acceleration in JERK_TIME_S
     effort: PerJoint | None = None  # [Nm or N]; None: of the URDF
-    effort_rate: PerJoint | None = None  # [Nm/s or N/s]; None: full effort in limits.EFFORT_TIME_S
+    effort_rate: PerJoint | None = None  # [Nm/s or N/s]; None: full effort in EFFORT_TIME_S
 
 
 class SystemLimits(Model):
@@ -124,12 +127,12 @@ class SystemLimits(Model):
 
     position_lower: PerJoint | None = None  # [rad or m]; None: as in limits
     position_upper: PerJoint | None = None  # [rad or m]; None: as in limits
-    velocity: PerJoint | None = None  # [rad/s or m/s]; None: limits times limits.VELOCITY_MARGIN
-    acceleration: PerJoint | None = None  # [rad/s^2 or m/s^2]; None: limits times limits.ACCELERATION_MARGIN
+    velocity: PerJoint | None = None  # [rad/s or m/s]; None: limits times VELOCITY_MARGIN
+    acceleration: PerJoint | None = None  # [rad/s^2 or m/s^2]; None: limits times ACCELERATION_MARGIN
     effort: PerJoint | None = None  # [Nm or N]; None: as in limits
     effort_rate: PerJoint | None = None  # [Nm/s or N/s]; None: as in limits
-    position_tolerance: Number | None = Field(default=None, ge=0)  # [rad or m]; None: see limits.POSITION_TOLERANCE
-    velocity_tolerance: Number | None = Field(default=None, ge=1)  # factor; None: limits.VELOCITY_TOLERANCE
+    position_tolerance: Number | None = Field(default=None, ge=0)  # [rad or m]; None: POSITION_TOLERANCE
+    velocity_tolerance: Number | None = Field(default=None, ge=0)  # fraction; None: VELOCITY_TOLERANCE
 
 
 class Joint(Model):

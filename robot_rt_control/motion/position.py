@@ -34,6 +34,8 @@ CRUISE = 3
 """The place of the change after the three segments of the leaving ramp."""
 PRECISION = 1e-13
 """The search ends when the missing distance is below this fraction of the travel."""
+PIECES = 8
+"""Into so many each segment is divided to find the earliest of several solutions."""
 LONGEST_CORRECTION = 1e-6
 """As a fraction of the duration: a longer one would make up for rounding at a v1 of nearly 0."""
 
@@ -45,7 +47,8 @@ def plan_position(
     """Plan a fast motion from (q0, v0, a0) to position q1 with velocity v1 and zero acceleration.
 
     Jerk stays within jmax. Velocity and acceleration stay within vmax and amax if they start there and
-    can; otherwise they return as fast as the other limits allow. The end is exactly q1, v1.
+    can; otherwise they return on a ramp to the limit. The end is exactly q1, v1. With v1 = 0 the
+    motion is time-optimal; with v1 != 0 a faster one may be missed in rare cases.
 
     Args:
         profile: record of `profile_dtype`, overwritten.
@@ -123,25 +126,37 @@ def find_change(
     q = 0.0
     v = v0
     a = a0
-    f_begin = ramp_displacement(velocity_ramp(v, a, v1, amax, jmax), v, a) - distance
+    f_begin = error_of_change(distance, q, v, a, 0.0, 0.0, v1, amax, jmax)
+    # With rest at the end, a later change always leads further. Otherwise there may be several solutions: the
+    # earliest is the fastest, so look closer.
+    n_pieces = 1 if v1 == 0.0 else PIECES
     for place in range(CRUISE):
         jerk, duration = ramp_segment(leave, place)
-        if duration > 0.0:
-            q_end, v_end, a_end = advance(q, v, a, jerk, duration)
-            f_end = q_end + ramp_displacement(velocity_ramp(v_end, a_end, v1, amax, jmax), v_end, a_end) - distance
-            if f_end >= 0.0:
-                moment = find_moment(distance, q, v, a, jerk, duration, f_begin, f_end, v1, amax, jmax, tolerance)
-                _, v_end, a_end = advance(q, v, a, jerk, moment)
-                return place, moment, elapsed + moment + ramp_duration(velocity_ramp(v_end, a_end, v1, amax, jmax))
-            q = q_end
-            v = v_end
-            a = a_end
+        begin = 0.0
+        for piece in range(n_pieces):
+            end = duration * ((piece + 1.0) / n_pieces)
+            f_end = error_of_change(distance, q, v, a, jerk, end, v1, amax, jmax)
+            if f_end >= 0.0 and end > 0.0:
+                moment = find_moment(distance, q, v, a, jerk, begin, end, f_begin, f_end, v1, amax, jmax, tolerance)
+                _, v, a = advance(q, v, a, jerk, moment)
+                return place, moment, elapsed + moment + ramp_duration(velocity_ramp(v, a, v1, amax, jmax))
+            begin = end
             f_begin = f_end
-            elapsed += duration
+        q, v, a = advance(q, v, a, jerk, duration)
+        elapsed += duration
     arrive = velocity_ramp(cruise, 0.0, v1, amax, jmax)
     missing = distance - q - ramp_displacement(arrive, cruise, 0.0)
     moment = max(missing / cruise, 0.0)
     return CRUISE, moment, elapsed + moment + ramp_duration(arrive)
+
+
+@realtime
+def error_of_change(
+    distance: float, q: float, v: float, a: float, jerk: float, t: float, v1: float, amax: float, jmax: float
+) -> float:
+    """How far beyond the distance the motion ends if it changes after time t at this jerk."""
+    q, v, a = advance(q, v, a, jerk, t)
+    return q + ramp_displacement(velocity_ramp(v, a, v1, amax, jmax), v, a) - distance
 
 
 @realtime
@@ -151,7 +166,8 @@ def find_moment(
     v: float,
     a: float,
     jerk: float,
-    duration: float,
+    begin: float,
+    end: float,
     f_begin: float,
     f_end: float,
     v1: float,
@@ -159,14 +175,14 @@ def find_moment(
     jmax: float,
     tolerance: float,
 ) -> float:
-    """The time within one segment after which the ramp towards v1 ends `distance` from the start.
+    """The time between begin and end of one segment after which the ramp towards v1 ends at the distance.
 
-    f_begin < 0 <= f_end are the errors of changing at the segment's ends. The better end of the final
+    f_begin < 0 <= f_end are the errors of changing at begin and end. The better end of the final
     bracket is taken; with v1 != 0 the one from which going on with v1 corrects the rest.
     """
-    x1 = duration
+    x1 = end
     f1 = f_end
-    x2 = 0.0
+    x2 = begin
     f2 = f_begin
     x3 = x1
     f3 = f1
@@ -176,8 +192,7 @@ def find_moment(
         if min(abs(f1), abs(f2)) <= tolerance or width <= 4.0 * ROUNDING * abs(best_x):
             break
         x = x1 + next_fraction(x1, f1, x2, f2, x3, f3, ROUNDING * abs(best_x) / width) * (x2 - x1)
-        q_x, v_x, a_x = advance(q, v, a, jerk, x)
-        f = q_x + ramp_displacement(velocity_ramp(v_x, a_x, v1, amax, jmax), v_x, a_x) - distance
+        f = error_of_change(distance, q, v, a, jerk, x, v1, amax, jmax)
         if (f < 0.0) == (f1 < 0.0):
             x3 = x1
             f3 = f1

@@ -79,7 +79,7 @@ def _compile_address_of(thing):
 
 @overload(field_address, prefer_literal=True)
 def _compile_field_address(record, field):
-    if not isinstance(record, types.Record) or not isinstance(field, types.StringLiteral):
+    if not isinstance(record, types.Record) or not isinstance(field, types.misc.StringLiteral):
         raise TypingError(f"field_address takes a record and a literal name, not {record} and {field}")
     if field.literal_value not in record.fields:
         raise TypingError(f"field_address: the record has no field {field.literal_value!r}")

@@ -13,3 +13,17 @@ REST_SPEED_FRACTION = 0.01
 """At rest: every joint's commanded and measured speed below this fraction of its limit."""
 REST_TIME_S = 0.5
 """Aim: at rest within this time from full speed, with the default limits."""
+ACCELERATION_TIME_S = 0.25
+"""Acceleration limit where a workcell gives none: from rest to full speed in this time."""
+JERK_TIME_S = 0.1
+"""Jerk limit where a workcell gives none: from none to full acceleration in this time. Both together: rest in 0.35 s."""
+EFFORT_TIME_S = 0.05
+"""Effort rate limit where a workcell gives none: from none to full effort in this time."""
+VELOCITY_MARGIN = 1.05
+"""System limit over the limit that actions plan with, where a workcell gives none: noise does not clamp a plan."""
+ACCELERATION_MARGIN = 1.2
+"""As above. Larger: the loop must be able to brake before a position limit where a plan just brakes."""
+POSITION_TOLERANCE = {"rad": 0.05, "m": 0.005}
+"""A measured position may pass its limit by so much: controllers overshoot a little."""
+VELOCITY_TOLERANCE = 0.5
+"""A measured velocity may pass the system limit by this fraction of it: measured velocities are noisy."""

@@ -340,6 +340,8 @@ world_dtype = record(
         ("pending_tables", "i8"),  # 1: the inactive tables are complete; the tick takes them and writes 0
         ("pending_image", "i8"),  # address of a device image to attach, 0: none; the tick takes it and writes 0
         ("pending_device", "i8"),  # the device that it belongs to
+        ("pending_internal", "i8"),  # 1: `internal` is a command of the executor's own; the tick does it and writes 0
+        ("internal", command_dtype),
         ("next_activation", "i8"),
         ("n_active", "i8"),
         ("n_scheduled", "i8"),
@@ -441,8 +443,7 @@ channel_dtype = record(
         ("server_pid", "i8"),
         ("server_start", "i8"),
         ("server_epoch", "i8"),  # counts attachments
-        ("closing", "i8"),
-        ("gated", "i8"),  # 1: ticks run only on request (lockstep), so commands are not awaited
+        ("gated", "i8"),  # 1: ticks come only on request, so that nobody may wait for the next one
         ("period_ns", "i8"),
         ("loop_beat", "i8"),  # the loop, each tick
         ("executor_beat", "i8"),  # the executor's Python side

@@ -10,11 +10,14 @@ import contextlib
 import fcntl
 import mmap
 import os
+import struct
+import time
 from pathlib import Path
 
 from robot_rt_control.program.errors import ChannelError
 
 _FOLDER = Path("/dev/shm")
+_LOCK_ATTEMPTS = 4
 
 
 def process_start(pid: int) -> int:
@@ -37,13 +40,51 @@ def segment_path(name: str) -> Path:
     return _FOLDER / name
 
 
+def _is_file_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.stat(path).st_ino == os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _remove_stale(name: str, path: Path) -> None:
+    """Remove what a dead owner left behind; refuse what a living one has."""
+    try:
+        old = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    except PermissionError as error:
+        raise ChannelError(
+            f"shared-memory segment {name!r} belongs to another user", hint=f"Remove {path} or choose another name"
+        ) from error
+    try:
+        for attempt in range(_LOCK_ATTEMPTS):
+            try:
+                fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                # It may be a user that looks whether the owner is alive: that lock is short.
+                if attempt == _LOCK_ATTEMPTS - 1:
+                    raise ChannelError(
+                        f"shared-memory segment {name!r} is owned by a running process",
+                        expected="one owner",
+                        hint="Stop the other process, or give this one another name or namespace",
+                    ) from None
+                time.sleep(0.005)
+        if _is_file_at(old, path):  # else another process has removed it meanwhile, under its lock
+            path.unlink()
+    finally:
+        os.close(old)
+
+
 class Segment:
     """A mapped segment. `buffer` stays valid until `close`."""
 
     def __init__(self, name: str, descriptor: int, size: int, owner: bool) -> None:
         self.name, self.owner, self.size = name, owner, size
         self._descriptor = descriptor
-        self.buffer = mmap.mmap(descriptor, size)
+        # populated at once: a real-time thread must not be the one that meets the page faults
+        self.buffer = mmap.mmap(descriptor, size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
 
     @classmethod
     def create(cls, name: str, size: int) -> Segment:
@@ -53,34 +94,32 @@ class Segment:
             ChannelError: a living process owns it, or the folder is not writable.
         """
         path = segment_path(name)
-        try:
-            old = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            old = -1
-        except PermissionError as error:
-            raise ChannelError(
-                f"shared-memory segment {name!r} belongs to another user", hint=f"Remove {path} or choose another name"
-            ) from error
-        if old >= 0:
+        while True:
+            _remove_stale(name, path)
             try:
-                fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ChannelError(
-                    f"shared-memory segment {name!r} is owned by a running process",
-                    expected="one owner",
-                    hint="Stop the other process, or give this one another name or namespace",
-                ) from None
-            finally:
-                os.close(old)
-            path.unlink(missing_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.ftruncate(descriptor, size)
-        return cls(name, descriptor, size, owner=True)
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            except FileExistsError:
+                continue  # another process was faster: is it alive?
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                # Between the two calls the file was without a lock: somebody may have taken it for a stale one.
+                if not _is_file_at(descriptor, path):
+                    os.close(descriptor)
+                    continue
+                os.posix_fallocate(descriptor, 0, size)  # a full /dev/shm must fail here, not at a later access
+                return cls(name, descriptor, size, owner=True)
+            except OSError as error:
+                path.unlink(missing_ok=True)
+                os.close(descriptor)
+                raise ChannelError(f"shared-memory segment {name!r}: {size} bytes", got=str(error)) from error
 
     @classmethod
-    def attach(cls, name: str, size: int) -> Segment:
+    def attach(cls, name: str, size: int, *, tail: bool = False) -> Segment:
         """Map an existing segment of a living owner.
+
+        Args:
+            size: [bytes]
+            tail: whether the segment may be larger; then all of it is mapped.
 
         Raises:
             ChannelError: there is none, its owner is dead, or it has another size.
@@ -93,7 +132,7 @@ class Segment:
                 f"shared-memory segment {name!r} cannot be opened", got=str(error), hint="Start its owner first"
             ) from error
         found = os.fstat(descriptor).st_size
-        if found != size:
+        if found < size or (found > size and not tail):
             os.close(descriptor)
             raise ChannelError(
                 f"shared-memory segment {name!r} has another layout",
@@ -101,7 +140,7 @@ class Segment:
                 got=f"{found}",
                 hint="Run the same version of robot_rt_control on both sides",
             )
-        segment = cls(name, descriptor, size, owner=False)
+        segment = cls(name, descriptor, found, owner=False)
         if not segment.owner_alive():
             segment.close()
             raise ChannelError(
@@ -119,6 +158,15 @@ class Segment:
             return True
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
         return False
+
+    def claim_user(self) -> bool:
+        """Become the one user beside the owner, until `close` or the process's end. False: another one is it."""
+        whole_file = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        try:
+            fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, whole_file)  # beside the owner's flock, not against it
+        except BlockingIOError:
+            return False
+        return True
 
     def close(self) -> None:
         """Unmap; the owner also removes the segment. Array views of the buffer must be gone, else it stays mapped."""

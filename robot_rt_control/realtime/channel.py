@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from robot_rt_control.program import capacities
-from robot_rt_control.program.atomics import fence_acquire, load_acquire, store_release
+from robot_rt_control.program.atomics import address_of, copy_words, fence_acquire, load_acquire, store_release
 from robot_rt_control.program.errors import ChannelError
 from robot_rt_control.program.layout import (
     CHANNEL_LAYOUT,
@@ -34,31 +34,20 @@ _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
 _EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
 
 
-def channel_name(namespace: str, domain_id: str) -> str:
-    """The name of the shared memory between the executor and the control server of one ROS namespace.
-
-    Args:
-        namespace: of the nodes, such as "/" or "/cell_2"; each executor needs one of its own.
-        domain_id: of ROS ($ROS_DOMAIN_ID); empty: 0.
-    """
-    words = [word for word in namespace.split("/") if word]
-    return ".".join(["robot_rt_control", str(os.getuid()), domain_id or "0", *words])
-
-
 class Channel:
     """One side of the channel. `memory` is the record (`layout.channel_dtype`), `address` where it begins."""
 
-    def __init__(self, array: np.ndarray, segment: Segment | None) -> None:
-        self._array, self._segment = array, segment
-        self.memory: np.record = array[0]
-        self.address: int = array.ctypes.data
+    def __init__(self, memory: np.record, segment: Segment | None) -> None:
+        self._segment = segment
+        self.memory = memory
+        self.address = address_of(memory)
 
     # --- making ---------------------------------------------------------------------------------
 
     @classmethod
     def private(cls) -> Channel:
         """A channel inside this process, for lockstep tests and composed nodes."""
-        channel = cls(np.zeros(1, channel_dtype), None)
+        channel = cls(np.zeros(1, channel_dtype)[0], None)
         channel._initialize(0, 0)
         return channel
 
@@ -70,7 +59,7 @@ class Channel:
             ChannelError: another living executor owns a channel of this name.
         """
         segment = Segment.create(name, channel_dtype.itemsize)
-        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1), segment)
+        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
         channel._initialize(workcell, period_ns)
         return channel
 
@@ -104,7 +93,7 @@ class Channel:
                 if time.monotonic() >= deadline:
                     raise
                 time.sleep(0.02)
-        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1), segment)
+        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
         m = channel.memory
         while load_acquire(channel.address) != CHANNEL_MAGIC:
             if time.monotonic() >= deadline + 1.0:
@@ -134,12 +123,11 @@ class Channel:
             ChannelError: another living server has it.
         """
         m = self.memory
-        pid = int(m.server_pid)
-        if pid not in (0, os.getpid()) and process_start(pid) == int(m.server_start) != 0:
+        if self._segment is not None and not self._segment.claim_user():
             raise ChannelError(
                 "a control server is attached to this executor already",
                 expected="one server",
-                got=f"process {pid}",
+                got=f"process {int(m.server_pid)}",
                 hint="Stop it first, or start this one in another namespace",
             )
         m.server_start = process_start(os.getpid())
@@ -157,10 +145,8 @@ class Channel:
         store_release(self.address + _SERVER_PID, 0)
 
     def close(self) -> None:
-        """Unmap; the executor also removes the segment."""
+        """Give the place up; the executor also removes the name. The memory stays mapped while somebody holds a view."""
         if self._segment is not None:
-            self.memory = None
-            self._array = None  # type: ignore[assignment]  # views must go before the mapping
             self._segment.close()
 
     def executor_alive(self) -> bool:
@@ -213,16 +199,15 @@ class Channel:
         Raises:
             ChannelError: the loop was writing each time of very many tries.
         """
-        copy = np.zeros(1, snapshot_dtype)
-        source = self._array["snapshot"]
+        copy = np.zeros(1, snapshot_dtype)[0]
         for _ in range(10_000):
             before = load_acquire(self.address + _SNAPSHOT)
             if before & 1:
                 continue
-            copy[:] = source
+            copy_words(address_of(copy), self.address + _SNAPSHOT, snapshot_dtype.itemsize // 8)
             fence_acquire()
             if load_acquire(self.address + _SNAPSHOT) == before:
-                return copy[0]
+                return copy
         raise ChannelError("no consistent snapshot could be read", hint="Did the executor stop within a tick?")
 
     # --- installing tables: server → executor ------------------------------------------------------

@@ -35,6 +35,7 @@ _HEAD = offset_of(channel_dtype, "commands", "head")
 _TAIL = offset_of(channel_dtype, "commands", "tail")
 _ENTRIES = offset_of(channel_dtype, "commands", "entries")
 _SCHEDULED = offset_of(world_dtype, "scheduled")
+_INTERNAL = offset_of(world_dtype, "pending_internal")
 _SIZE = command_dtype.itemsize
 
 _START, _STOP = int(Command.START), int(Command.STOP)
@@ -243,6 +244,10 @@ def take_commands(w, ch):
     if w.server_lost == 1:
         w.server_lost = 0
         lose_server(w, ch)
+    if load_acquire(address_of(w) + _INTERNAL) == 1:
+        c = w.internal
+        _answer(w, ch, 0, 0, _execute(w, ch, c))
+        store_release(address_of(w) + _INTERNAL, 0)
     if w.n_scheduled > 0:
         _run_scheduled(w, ch)
     base = address_of(ch)

@@ -3,7 +3,7 @@
 import math
 
 from robot_rt_control.hardware.image import read_state
-from robot_rt_control.hardware.mock import mock_cycle
+from robot_rt_control.hardware.mock import MOCK_PLUGIN, mock_cycle
 from robot_rt_control.model.forward import tool_state
 from robot_rt_control.program import defaults
 from robot_rt_control.program.atomics import address_of
@@ -15,7 +15,6 @@ from robot_rt_control.realtime.parts import fault_part
 _ENABLED = int(OperationalState.ENABLED)
 _STALE = int(FaultReason.STALE_HARDWARE)
 _HARDWARE_ERROR = int(FaultReason.HARDWARE_ERROR)
-_MOCK = 1
 _REST = defaults.REST_SPEED_FRACTION
 
 
@@ -23,7 +22,7 @@ _REST = defaults.REST_SPEED_FRACTION
 def _read_device(w, d):
     """Take the device's newest state, if there is one; else it grows older."""
     dev = w.devices[d]
-    if dev.plugin == _MOCK:
+    if dev.plugin == MOCK_PLUGIN:
         mock_cycle(dev, w.period)
         dev.age = 0
         return

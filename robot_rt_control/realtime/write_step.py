@@ -4,8 +4,9 @@ from robot_rt_control.hardware.image import write_command
 from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.memory import load_f8
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import OperationalState
+from robot_rt_control.program.vocabulary import CommandMode, OperationalState
 
+_NO_MODE = int(CommandMode.NONE)
 _ENABLED = int(OperationalState.ENABLED)
 
 
@@ -30,10 +31,10 @@ def write(w):
         pr = w.parts_runtime[p]
         written = _is_written(w, p)
         pr.written = written
+        dev = w.devices[pr.device]
+        dev.mode[p] = pr.last_mode if written else _NO_MODE
         if written:
-            dev = w.devices[pr.device]
             dev.enabled = 1
-            dev.mode[p] = pr.last_mode
     base = address_of(w)
     for i in range(w.n_writes):
         link = w.writes[i]

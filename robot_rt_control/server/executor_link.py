@@ -146,8 +146,6 @@ class ExecutorLink:
             return
         if not self._channel.executor_alive():
             self._lose("the executor has ended")
-        elif self._channel.memory.closing:
-            self._lose("the executor has closed the channel")
 
     def _lose(self, reason: str) -> None:
         self._fail_waiters(reason)

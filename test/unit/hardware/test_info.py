@@ -3,16 +3,16 @@
 import math
 
 import pytest
-from devices import arm, limits
 
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
 from robot_rt_control.program.errors import CapacityError, HardwareError
 from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.testing.devices import arm, limits
 
 
 def test_an_arm_needs_joints():
     with pytest.raises(HardwareError, match="part 'arm' of kind ARM; expected joint_names; got none"):
-        HardwarePart(name="arm", kind=PartKind.ARM)
+        HardwarePart(name="arm", index=0, kind=PartKind.ARM)
 
 
 def test_limits_have_one_value_for_each_joint():
@@ -55,13 +55,15 @@ def test_capacities_are_named():
     with pytest.raises(CapacityError, match="part 'arm': joints; expected at most 16; got 17"):
         arm(n=17, limits=limits(17))
     with pytest.raises(CapacityError, match="part 'io': channels; expected 0 to 16 inputs; got 17"):
-        HardwarePart(name="io", kind=PartKind.IO, n_inputs=17)
+        HardwarePart(name="io", index=0, kind=PartKind.IO, n_inputs=17)
     with pytest.raises(CapacityError, match="hardware 'many': parts; expected at most 64; got 65"):
-        HardwareInfo(name="many", parts=tuple(arm(f"arm_{i}") for i in range(65)))
+        HardwareInfo(name="many", parts=tuple(arm(f"arm_{i}", index=min(i, 63)) for i in range(65)))
 
 
 def test_part_names_are_unique_and_periods_positive():
     with pytest.raises(HardwareError, match="hardware 'd': the part 'arm' is listed twice"):
         HardwareInfo(name="d", parts=(arm(), arm()))
+    with pytest.raises(HardwareError, match="hardware 'd': parts; expected indices that differ; got 3 for 'a'"):
+        HardwareInfo(name="d", parts=(arm("a", index=3), arm("b", index=3)))
     with pytest.raises(HardwareError, match="hardware 'd': period; expected a positive number of seconds; got 0.0"):
         HardwareInfo(name="d", period_s=0.0)

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from devices import bench
 
 from robot_rt_control.hardware.interfaces import part_field, standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.program.errors import HardwareError
 from robot_rt_control.program.layout import part_dtype
+from robot_rt_control.testing.devices import bench
 
 
 def test_names_are_those_of_ros2_control():
     names = [interface.name for interface in standard_state_interfaces(bench())]
     assert names[:4] == ["arm/joint_1/position", "arm/joint_1/velocity", "arm/joint_1/effort", "arm/joint_2/position"]
     assert names[6] == "gripper/finger/position"
-    assert names[9:15] == ["wrist/" + n for n in "force.x force.y force.z torque.x torque.y torque.z".split()]
+    assert names[9:15] == ["wrist/" + n for n in ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"]]
     assert names[15:] == ["rangefinder/distance", "io/input_0", "io/input_1", "io/output_0"]
     commands = [interface.name for interface in standard_command_interfaces(bench())]
     assert commands == names[:9] + ["io/output_0"]
@@ -31,7 +31,9 @@ def test_each_state_belongs_to_its_own_element_of_a_part():
     parts = {part.name: part for part in info.parts}
     filled = {name: np.zeros(1, part_dtype)[0] for name in parts}
     for interface in standard_state_interfaces(info):
-        field, index = part_field(parts[interface.part], interface.name)
+        found = part_field(parts[interface.part], interface.name)
+        assert found is not None
+        field, index = found
         np.atleast_1d(filled[interface.part][field])[index] += 1.0
         if field == "distance":
             filled[interface.part][field] += 1.0

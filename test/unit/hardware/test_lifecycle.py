@@ -3,14 +3,14 @@
 import math
 
 import pytest
-from devices import ALL_MODES, arm, bench
-from example_plugin import FanPlugin
 
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, LifecycleState, load_plugin
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
 from robot_rt_control.program.errors import HardwareError
 from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.testing.devices import ALL_MODES, arm, bench
+from robot_rt_control.testing.fan_plugin import FanPlugin
 
 
 class Recorder(HardwarePlugin):
@@ -61,7 +61,7 @@ class Recorder(HardwarePlugin):
         return self._answer("write", HardwareReturn.OK)
 
 
-def active(plugin) -> HardwareLifecycle:
+def active(plugin):
     lifecycle = HardwareLifecycle(plugin, bench())
     lifecycle.configure()
     lifecycle.activate()
@@ -178,7 +178,7 @@ def test_an_interface_exported_twice_is_refused():
 
 def test_plugins_are_found_by_name():
     assert load_plugin("mock") is MockPlugin
-    assert load_plugin("example_plugin:FanPlugin") is FanPlugin
+    assert load_plugin("robot_rt_control.testing.fan_plugin:FanPlugin") is FanPlugin
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ def test_plugins_are_found_by_name():
     [
         ("mok", "hardware plugin 'mok'; expected 'mock', 'pybullet' or 'package.module:Class'"),
         ("no_such_module:Plugin", "cannot import 'no_such_module'; got No module named 'no_such_module'"),
-        ("example_plugin:Fan", "module 'example_plugin' has no 'Fan'"),
-        ("example_plugin:FanParameters", "expected a subclass of HardwarePlugin"),
+        ("robot_rt_control.testing.fan_plugin:Fan", "module 'robot_rt_control.testing.fan_plugin' has no 'Fan'"),
+        ("robot_rt_control.testing.fan_plugin:FanParameters", "expected a subclass of HardwarePlugin"),
     ],
 )
 def test_a_wrong_plugin_name_is_explained(name, text):

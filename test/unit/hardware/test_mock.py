@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from devices import bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,13 +11,14 @@ from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_
 from robot_rt_control.program.errors import HardwareError
 from robot_rt_control.program.layout import device_dtype
 from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.testing.devices import bench
 
 ARM, GRIPPER = 0, 1
 POSITION, VELOCITY, EFFORT = 0, 1, 2  # of the first joint
 DT = 0.001
 
 
-def mock(**parameters) -> np.record:
+def mock(**parameters):
     device = np.zeros(1, device_dtype)[0]
     configure_mock(device, bench(parameters))
     device.enabled = 1

@@ -15,7 +15,7 @@ def _joint(name, kind, parent, child, inner='<axis xyz="0 0 1"/><limit lower="-1
 
 @pytest.fixture
 def write(tmp_path):
-    def urdf(body: str):
+    def urdf(body):
         path = tmp_path / "robot.urdf"
         path.write_text(f'<robot name="r">{body}</robot>')
         return path
@@ -87,7 +87,9 @@ def test_mimic_is_refused_in_a_chain(write):
         + _joint("k", "revolute", "a", "b", f'{limit}<mimic joint="j" multiplier="2"/>')
         + _joint("f", "fixed", "b", "c")
     )
-    with pytest.raises(DefinitionError, match="joint 'k' in the chain.*expected a joint that moves on its own; got one "):
+    with pytest.raises(
+        DefinitionError, match="joint 'k' in the chain.*expected a joint that moves on its own; got one "
+    ):
         load_chain(path, "base", "c")
 
 

@@ -32,7 +32,10 @@ def test_every_scheme(tmp_path, share):
     [
         ("none.urdf", "arm: 'none.urdf'; expected a file; got nothing at /"),
         ("http://x/y.urdf", "expected an absolute or relative path, or one with file://, package:// or pybullet_data"),
-        ("package://nowhere_to_be_found/y.urdf", "expected the ROS package 'nowhere_to_be_found' in one of the folders"),
+        (
+            "package://nowhere_to_be_found/y.urdf",
+            "expected the ROS package 'nowhere_to_be_found' in one of the folders",
+        ),
     ],
 )
 def test_refusals(tmp_path, text, message):

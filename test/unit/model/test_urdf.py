@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from robot_rt_control.model.urdf import read_urdf, rotation_of_rpy
 from robot_rt_control.program.errors import DefinitionError
 
-GOOD = """<robot name="r"><link name="base"/><link name="tip"><inertial><origin xyz="0 0 1" rpy="1.57079632679489662 0 0"/>
+GOOD = """<robot name="r"><link name="base"/><link name="tip">
+<inertial><origin xyz="0 0 1" rpy="1.57079632679489662 0 0"/>
 <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/></inertial></link>
 <joint name="j" type="revolute"><parent link="base"/><child link="tip"/><origin xyz="1 2 3"/>
 <limit lower="-1" upper="1" velocity="2" effort="0"/></joint></robot>"""
@@ -51,7 +52,11 @@ def test_rpy(roll, pitch, yaw):
         ('<child link="tip"/>', '<child link="top"/>', "joint 'j', child 'top'; expected one of the known names"),
         ('<mass value="2"/>', "", "link 'tip'; expected an element <mass>; got none"),
         ('<mass value="2"/>', '<mass value="-2"/>', "link 'tip', <mass value>; expected a mass [kg] of at least 0"),
-        ('<link name="base"/>', '<link name="base"/><link name="base"/>', "link 'base'; expected names that occur once"),
+        (
+            '<link name="base"/>',
+            '<link name="base"/><link name="base"/>',
+            "link 'base'; expected names that occur once",
+        ),
         ('<link name="base"/>', '<link name="base"/><link name="alone"/>', "exactly one root link; got base, alone"),
         ('<link name="base"/>', "<link/>", "a link; expected an attribute 'name' in <link>; got none"),
         ('<child link="tip"/>', '<child link="tip"/><axis xyz="0 0 0"/>', "<axis xyz>; expected a direction; got [0.0"),

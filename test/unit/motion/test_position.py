@@ -120,7 +120,7 @@ def test_an_end_velocity_is_met_in_passing():
 
 def ruckig_durations(cases: np.ndarray) -> np.ndarray:
     """Durations [s] for rows of v0, a0, q1, v1, vmax, amax, jmax, starting at q0 = 0."""
-    from ruckig import InputParameter, Ruckig, Trajectory  # type: ignore[import-not-found]  # has no stubs
+    from ruckig import InputParameter, Ruckig, Trajectory
 
     otg, motion, trajectory = Ruckig(1), InputParameter(1), Trajectory(1)
     durations = []
@@ -157,6 +157,44 @@ def test_duration_is_that_of_ruckig(end_velocity, excess):
     assert kept.sum() > 400
     assert ratio[kept].min() > 1.0 - 1e-6
     assert abs(np.median(ratio) - 1.0) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (
+            -5.000354051481498,
+            1.1014788904951747,
+            0.00093663946366,
+            2.9776491961459,
+            3.55877680636446,
+            0.79793539,
+            0.1153420,
+        ),
+        (
+            0.034637468441028,
+            -0.1516508401077,
+            -0.0314999380839,
+            -0.07023846210906,
+            0.108604868089,
+            0.343497049,
+            0.2467289,
+        ),
+        (
+            -0.5478444166851,
+            1.3837238606149,
+            0.00171792030368,
+            0.29249064884599,
+            0.4015109310234,
+            1.283892639649,
+            1.4274641,
+        ),
+    ],
+)
+def test_of_several_solutions_with_an_end_velocity_the_fastest_is_taken(case):
+    profile = new_profile()
+    plan_position(profile, 0.0, *case)
+    assert profile.total <= ruckig_durations(np.array([case]))[0] * (1.0 + 1e-6)
 
 
 @pytest.mark.parametrize("wrong", range(3))

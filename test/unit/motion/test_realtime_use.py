@@ -87,7 +87,7 @@ def new_action():
     return state, params, part
 
 
-def run(functions) -> np.ndarray:
+def run(functions: tuple[Any, Any]) -> np.ndarray:
     """The position commands of a whole motion, shape (ticks, 7)."""
     enter, tick = functions
     state, params, part = new_action()
@@ -109,7 +109,7 @@ def test_an_action_that_is_not_compiled_gives_the_same_commands():
     np.testing.assert_array_equal(run((on_enter, control)), run((numba.njit(on_enter), numba.njit(control))))
 
 
-def allocations_per_call(function) -> float:
+def allocations_per_call(function: Any) -> float:
     """How many more allocations 1000 calls make than one, for each of them."""
     compiled = numba.njit(function)
 
@@ -143,7 +143,7 @@ def test_planning_and_sampling_allocate_nothing(function, expected):
 FORBIDDEN = ("NRT_MemInfo_alloc", "NRT_Allocate", "numba_gil_ensure", "@Py", "@numba_unpickle")
 
 
-def forbidden_symbols(function, signature) -> list[str]:
+def forbidden_symbols(function: Any, signature: Any) -> list[str]:
     bare = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")(function)
     bare.compile(signature)
     code = "\n".join(bare.inspect_llvm().values())

@@ -86,7 +86,7 @@ def test_lower_limits_never_make_it_faster(v0, a0, v1, amax, jmax, factor):
 
 
 def test_duration_is_that_of_ruckig():
-    from ruckig import ControlInterface, InputParameter, Ruckig, Trajectory  # type: ignore[import-not-found]  # has no stubs
+    from ruckig import ControlInterface, InputParameter, Ruckig, Trajectory
 
     otg, motion, trajectory = Ruckig(1), InputParameter(1), Trajectory(1)
     motion.control_interface = ControlInterface.Velocity

@@ -1,4 +1,6 @@
-"""Devices that the hardware tests use."""
+"""Descriptions of small devices, for tests of plugins, drivers and the tick."""
+
+from typing import Any
 
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
 from robot_rt_control.program.vocabulary import CommandMode, PartKind
@@ -7,6 +9,7 @@ ALL_MODES = frozenset({CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.E
 
 
 def limits(n: int, position: float = 3.0, velocity: float = 2.0, acceleration: float = 10.0) -> JointLimits:
+    """The same limits for n joints."""
     return JointLimits(
         position_lower=(-position,) * n,
         position_upper=(position,) * n,
@@ -16,9 +19,11 @@ def limits(n: int, position: float = 3.0, velocity: float = 2.0, acceleration: f
     )
 
 
-def arm(name: str = "arm", n: int = 2, **changes) -> HardwarePart:
-    values = {
+def arm(name: str = "arm", n: int = 2, **changes: Any) -> HardwarePart:
+    """An arm with n joints that supports all modes; `changes` replace fields."""
+    values: dict[str, Any] = {
         "name": name,
+        "index": 0,
         "kind": PartKind.ARM,
         "joint_names": tuple(f"joint_{j + 1}" for j in range(n)),
         "limits": limits(n),
@@ -27,20 +32,22 @@ def arm(name: str = "arm", n: int = 2, **changes) -> HardwarePart:
     return HardwarePart(**{**values, **changes})
 
 
-def bench(parameters: dict | None = None, **changes) -> HardwareInfo:
-    """A two-joint arm, a one-joint gripper, and one sensor of each kind."""
+def bench(parameters: dict | None = None, **changes: Any) -> HardwareInfo:
+    """A two-joint arm, a one-joint gripper, and one sensor of each kind; `changes` replace fields of the device."""
     parts = (
         arm(),
         HardwarePart(
             name="gripper",
+            index=1,
             kind=PartKind.GRIPPER,
             joint_names=("finger",),
             limits=limits(1),
             supported_modes=frozenset({CommandMode.POSITION}),
             start_position=(0.25,),
         ),
-        HardwarePart(name="wrist", kind=PartKind.FORCE_TORQUE_SENSOR),
-        HardwarePart(name="rangefinder", kind=PartKind.RANGEFINDER),
-        HardwarePart(name="io", kind=PartKind.IO, n_inputs=2, n_outputs=1),
+        HardwarePart(name="wrist", index=2, kind=PartKind.FORCE_TORQUE_SENSOR),
+        HardwarePart(name="rangefinder", index=3, kind=PartKind.RANGEFINDER),
+        HardwarePart(name="io", index=4, kind=PartKind.IO, n_inputs=2, n_outputs=1),
     )
-    return HardwareInfo(**{"name": "bench", "parts": parts, "parameters": parameters or {}, **changes})
+    values: dict[str, Any] = {"name": "bench", "parts": parts, "parameters": parameters or {}, **changes}
+    return HardwareInfo(**values)

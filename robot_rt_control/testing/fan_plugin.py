@@ -1,6 +1,6 @@
 """A worked example of a plugin: a fan whose speed follows the voltage, with an interface of its own.
 
-Name it in a workcell as `plugin: example_plugin:FanPlugin`; its parameter is `ohm`.
+Name it in a workcell as `plugin: robot_rt_control.testing.fan_plugin:FanPlugin`; its parameter is `ohm`.
 """
 
 from robot_rt_control.hardware.parameters import Parameters, checked

@@ -1,0 +1,56 @@
+"""A device of a workcell as plain data for its plugin."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits, Pose
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell import DeviceDescription, Workcell
+
+
+def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
+    return tuple(float(v) for v in values[:dof])
+
+
+def _pose(X: np.ndarray) -> Pose:
+    x, y, z = (float(v) for v in X[:3, 3])
+    qx, qy, qz, qw = (float(v) for v in Rotation.from_matrix(X[:3, :3]).as_quat())
+    return Pose(position=(x, y, z), orientation=(qx, qy, qz, qw))
+
+
+def hardware_part(part: PartDescription) -> HardwarePart:
+    """One part as its hardware sees it. Its limits are the system limits: what the loop itself enforces."""
+    limits, dof = part.system_limits, part.dof
+    return HardwarePart(
+        name=part.name,
+        index=part.index,
+        kind=part.kind,
+        joint_names=part.joint_names,
+        urdf=None if part.urdf_path is None else str(part.urdf_path),
+        base_link=part.base_link,
+        tip_link=part.tip_link,
+        base=_pose(part.X_WR),
+        start_position=tuple(float(q) for q in part.start_position),
+        limits=JointLimits(
+            position_lower=_joints(limits.position_lower, dof),
+            position_upper=_joints(limits.position_upper, dof),
+            velocity=_joints(limits.velocity, dof),
+            acceleration=_joints(limits.acceleration, dof),
+            effort=_joints(limits.effort, dof),
+        ),
+        supported_modes=frozenset(part.command_modes),
+        n_inputs=part.inputs,
+        n_outputs=part.outputs,
+    )
+
+
+def hardware_info(workcell: Workcell, device: DeviceDescription) -> HardwareInfo:
+    """The device with its parts and its plugin's parameters."""
+    return HardwareInfo(
+        name=device.name,
+        period_s=workcell.period,
+        parameters=device.config,
+        parts=tuple(hardware_part(workcell.part(name)) for name in device.parts),
+    )

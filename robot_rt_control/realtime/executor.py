@@ -1,0 +1,245 @@
+"""The real-time executor without ROS: world, channel, hardware, installations and the loop, with a life cycle."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.program import defaults
+from robot_rt_control.program.atomics import load_acquire, store_release
+from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.program.layout import offset_of, world_dtype
+from robot_rt_control.program.vocabulary import Command, OperationalState
+from robot_rt_control.realtime import native_loader
+from robot_rt_control.realtime.assembly import World
+from robot_rt_control.realtime.channel import Channel
+from robot_rt_control.realtime.devices import Devices
+from robot_rt_control.realtime.installer import Installer
+from robot_rt_control.realtime.lockstep import Lockstep
+from robot_rt_control.realtime.realtime_thread import RealtimeThread
+from robot_rt_control.realtime.server_watch import ServerWatch
+
+_log = logging.getLogger(__name__)
+
+_INTERNAL = offset_of(world_dtype, "pending_internal")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutorOptions:
+    """How an executor runs."""
+
+    clock: str = "realtime"
+    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, loop and simulator wait for each other."""
+    simulation_speed: float = 1.0
+    """Lockstep: how fast simulated time goes by itself; 0: as fast as possible; negative: only by `step`."""
+    priority: int = 80
+    """Of the real-time thread under SCHED_FIFO; 0: an ordinary thread."""
+    cpu: int = -1
+    """Processor of the real-time thread; -1: any."""
+    lock_memory: bool = True
+    native_silence_s: float = defaults.SERVER_NATIVE_SILENCE_S
+    python_silence_s: float = defaults.SERVER_PYTHON_SILENCE_S
+    device_timeout_s: float = 20.0
+    """How long `configure` waits for the driver processes to come up."""
+
+    @property
+    def gated(self) -> bool:
+        """Whether ticks come by `step` alone."""
+        return self.clock == "lockstep" and self.simulation_speed < 0
+
+
+class Executor:
+    """One workcell's executor. configure → activate → deactivate → cleanup, by one thread at a time.
+
+    Args:
+        channel_name: of the shared-memory channel; None: a private channel, for a server in this process.
+        image_name: device name → name of the driver's shared-memory image.
+    """
+
+    def __init__(
+        self,
+        workcell: Workcell,
+        options: ExecutorOptions,
+        *,
+        channel_name: str | None,
+        image_name: Callable[[str], str],
+    ) -> None:
+        self.workcell, self.options = workcell, options
+        period_ns = round(workcell.period * 1e9)
+        self.world = World(workcell)
+        if channel_name is None:
+            self.channel = Channel.private()
+        else:
+            self.channel = Channel.create(channel_name, workcell=workcell.digest, period_ns=period_ns)
+        self.channel.memory.gated = options.gated
+        self.devices = Devices(self.world, in_process=options.clock == "lockstep", image_name=image_name)
+        self._period_ns = period_ns
+        self._installer = Installer(
+            self.world.memory,
+            self.world.address,
+            self.channel,
+            native_loader.load,
+            ticking=options.clock == "realtime",
+        )
+        self._thread: RealtimeThread | None = None
+        self.lockstep: Lockstep | None = None
+        self._server_watch = ServerWatch(self.channel)
+        self._stop = threading.Event()
+        self._workers: list[threading.Thread] = []
+
+    # --- life cycle -----------------------------------------------------------------------------
+
+    def configure(self, progress: Callable[[str], None] = _log.info) -> None:
+        """Attach the hardware and compile the loop.
+
+        Raises:
+            RobotControlError: a device did not come up.
+        """
+        self.devices.open(self.options.device_timeout_s, progress)
+        begin = time.monotonic()
+        progress("loading the tick loop (the first time it is compiled: about a minute)")
+        if self.options.clock == "realtime":
+            RealtimeThread.compile(World(self.workcell).memory, Channel.private())
+        else:
+            self.lockstep = Lockstep(
+                self.world,
+                self.channel,
+                self.devices,
+                period_ns=self._period_ns,
+                speed=self.options.simulation_speed,
+                before_tick=self._before_lockstep_tick,
+            )
+        progress(f"the tick loop is ready after {time.monotonic() - begin:.1f} s")
+
+    def activate(self) -> None:
+        """Start ticking, and enable the motion of all parts that have no fault."""
+        if self.options.clock == "realtime":
+            self._thread = RealtimeThread(
+                self.world.memory,
+                self.channel,
+                period_ns=self._period_ns,
+                priority=self.options.priority,
+                cpu=self.options.cpu,
+                lock=self.options.lock_memory,
+                native_silence_s=self.options.native_silence_s,
+                python_silence_s=self.options.python_silence_s,
+            )
+            self._thread.start()
+            for warning in self._thread.scheduling.warnings:
+                _log.warning(warning)
+        self._stop.clear()
+        self._workers = [
+            threading.Thread(target=self._serve_installations, name="installer", daemon=True),
+            threading.Thread(target=self._watch, name="watch", daemon=True),
+        ]
+        for worker in self._workers:
+            worker.start()
+        self._internal_command(Command.ENABLE, self._all_states_known)
+        if self.lockstep is not None:
+            self.lockstep.start()
+
+    def deactivate(self, timeout_s: float = 2.0) -> bool:
+        """Bring all parts to rest, disable their motion and stop ticking. Returns whether they came to rest in time."""
+        self._internal_command(Command.DISABLE, lambda: True)
+        deadline = time.monotonic() + timeout_s
+        while not (rest := self._at_rest()) and time.monotonic() < deadline:
+            if self.lockstep is not None:
+                self.lockstep.step(10)
+            else:
+                time.sleep(0.005)
+        self._stop.set()
+        for worker in self._workers:
+            worker.join(2.0)
+        if self.lockstep is not None:
+            self.lockstep.stop()
+        if self._thread is not None:
+            self._thread.stop()
+            self._thread = None
+        return rest
+
+    def cleanup(self) -> None:
+        """Give hardware and channel back."""
+        self.devices.close()
+        self.channel.close()
+
+    # --- while it runs ----------------------------------------------------------------------------
+
+    @property
+    def scheduling(self) -> str:
+        """What the operating system granted the real-time thread, in words."""
+        return "lockstep" if self._thread is None else self._thread.scheduling.description
+
+    def step(self, ticks: int) -> int:
+        """Lockstep: run so many ticks. Returns the last tick's number.
+
+        Raises:
+            RobotControlError: the clock is the wall clock, or the executor is not configured.
+        """
+        if self.lockstep is None:
+            raise RobotControlError(
+                "step", expected="clock:=lockstep", got=self.options.clock, hint="Restart the executor in lockstep"
+            )
+        return self.lockstep.step(ticks)
+
+    def _all_states_known(self) -> bool:
+        """Whether every device with joints has delivered a state."""
+        w = self.world.memory
+        return all(
+            np.isfinite(w.parts[p.index].position[: p.dof]).all() for p in self.workcell.parts if p.dof
+        )
+
+    def _at_rest(self) -> bool:
+        w = self.world.memory
+        return all(
+            not w.parts[p.index].commanded_velocity[: p.dof].any() for p in self.workcell.parts if p.dof
+        )
+
+    def _internal_command(self, command: Command, ready: Callable[[], bool]) -> None:
+        """Have the loop do a command of the executor's own as soon as `ready`; the server's ring is not touched."""
+        deadline = time.monotonic() + self.options.device_timeout_s
+        while not ready() and time.monotonic() < deadline:
+            if self.lockstep is not None:
+                self.lockstep.step(1)
+            else:
+                time.sleep(0.005)
+        internal = self.world.memory.internal
+        internal.command, internal.part = command, -1
+        pending = self.world.address + _INTERNAL
+        store_release(pending, 1)
+        if self.lockstep is not None:
+            self.lockstep.step(1)
+        while load_acquire(pending) and time.monotonic() < deadline:
+            time.sleep(0.001)
+
+    def _serve_installations(self) -> None:
+        while not self._stop.is_set():
+            if self.channel.wait_for_install(0.1) and self.lockstep is None:
+                self._installer.serve()
+            elif self.lockstep is not None:
+                self.lockstep.serve(self._installer.serve)
+
+    def _before_lockstep_tick(self) -> None:
+        self._installer.serve()
+
+    def _watch(self) -> None:
+        """See at once when the server or a driver dies; keep the Python heartbeat going."""
+        while not self._stop.wait(0.0):
+            self.channel.memory.executor_beat += 1
+            if self._server_watch.died(0.02):
+                self.channel.release_server()
+                if self.lockstep is not None:
+                    self.world.memory.server_lost = 1
+            self.devices.reattach()
+
+    def part_states(self) -> dict[str, str]:
+        """Part → operational state, in words."""
+        w = self.world.memory
+        return {
+            p.name: OperationalState(int(w.parts_runtime[p.index].state)).name.lower() for p in self.workcell.parts
+        }

@@ -1,0 +1,1 @@
+"""What the nodes share: life cycle, parameters with descriptors, names."""

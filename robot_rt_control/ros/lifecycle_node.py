@@ -1,0 +1,174 @@
+"""Base of the package's nodes: a life-cycle node with described parameters that can start by itself."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import rclpy
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from robot_rt_control.program.errors import RobotControlError
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeParameter:
+    """A parameter of a node; all of them are read when the node is configured."""
+
+    name: str
+    default: bool | int | float | str
+    description: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def descriptor(self) -> ParameterDescriptor:
+        descriptor = ParameterDescriptor(name=self.name, description=self.description)
+        if self.choices:
+            descriptor.additional_constraints = "one of: " + ", ".join(self.choices)
+        if self.minimum is not None or self.maximum is not None:
+            low = -1e308 if self.minimum is None else self.minimum
+            high = 1e308 if self.maximum is None else self.maximum
+            if isinstance(self.default, int):
+                descriptor.integer_range = [
+                    IntegerRange(from_value=int(max(low, -(2**63))), to_value=int(min(high, 2**63 - 1)), step=0)
+                ]
+            else:
+                descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high, step=0.0)]
+        return descriptor
+
+
+COMMON_PARAMETERS = (
+    NodeParameter(name="workcell", default="", description="Path of the workcell file (YAML)."),
+    NodeParameter(
+        name="hardware",
+        default="",
+        description="Plugin that all devices run on: mock, pybullet, or module:Class; empty: the workcell's default.",
+    ),
+    NodeParameter(
+        name="autostart", default=True, description="Configure and activate by itself, without a life-cycle manager."
+    ),
+)
+
+
+class WorkcellNode(LifecycleNode):
+    """A life-cycle node of a workcell.
+
+    Subclasses override `configure`, `activate`, `deactivate` and `cleanup`, which raise RobotControlError to refuse;
+    the transition then fails, and the reason is logged.
+    """
+
+    def __init__(self, name: str, parameters: Sequence[NodeParameter], **options: Any) -> None:
+        super().__init__(name, **options)
+        self._described = {p.name: p for p in (*COMMON_PARAMETERS, *parameters)}
+        for p in self._described.values():
+            self.declare_parameter(p.name, p.default, p.descriptor())
+        self.active = False
+        self.lifecycle_word = "unconfigured"
+
+    def value(self, name: str) -> Any:
+        """The value of a parameter.
+
+        Raises:
+            RobotControlError: it is none of the choices.
+        """
+        value = self.get_parameter(name).value
+        choices = self._described[name].choices
+        if choices and value not in choices:
+            raise RobotControlError(f"parameter {name!r}", expected="one of: " + ", ".join(choices), got=repr(value))
+        return value
+
+    # --- what subclasses do -----------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Prepare everything that takes long."""
+
+    def activate(self) -> None:
+        """Begin."""
+
+    def deactivate(self) -> None:
+        """End what `activate` began."""
+
+    def cleanup(self) -> None:
+        """Undo `configure`."""
+
+    # --- life cycle -----------------------------------------------------------------------------
+
+    def _attempt(self, step: str, function: Callable[[], None], word: str) -> TransitionCallbackReturn:
+        try:
+            function()
+        except RobotControlError as error:
+            self.get_logger().error(f"{step} failed: {error}")
+            return TransitionCallbackReturn.FAILURE
+        except Exception:
+            self.get_logger().error(f"{step} failed unexpectedly:\n{traceback.format_exc()}")
+            return TransitionCallbackReturn.ERROR
+        self.lifecycle_word = word
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        return self._attempt("configuring", self.configure, "inactive")
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        result = self._attempt("activating", self.activate, "active")
+        self.active = result == TransitionCallbackReturn.SUCCESS
+        return super().on_activate(state) if self.active else result
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.active = False
+        result = self._attempt("deactivating", self.deactivate, "inactive")
+        return super().on_deactivate(state) if result == TransitionCallbackReturn.SUCCESS else result
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        return self._attempt("cleaning up", self.cleanup, "unconfigured")
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        return self._attempt("shutting down", self.close, "finalized")
+
+    def start(self) -> bool:
+        """Configure and activate, if `autostart` says so. Returns whether the node is where it should be."""
+        if not self.value("autostart"):
+            return True
+        return (
+            self.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            and self.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        )
+
+    def close(self) -> None:
+        """Deactivate and clean up, from whatever state; also when the process ends."""
+        if self.active:
+            self.active = False
+            self.deactivate()
+        if self.lifecycle_word != "unconfigured":
+            self.lifecycle_word = "unconfigured"
+            self.cleanup()
+
+
+def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None) -> int:
+    """Run a node's process until SIGINT or SIGTERM. Returns the exit code: 1 where it could not start."""
+    rclpy.init(args=None if arguments is None else [*sys.argv[:1], *arguments])
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    node = make()
+    executor = MultiThreadedExecutor(num_threads=6)
+    executor.add_node(node)
+    try:
+        if not node.start():
+            return 1
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        # A second signal must not break off what brings the robot to rest.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        node.close()
+        executor.shutdown(timeout_sec=1.0)
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
