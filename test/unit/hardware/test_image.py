@@ -104,6 +104,7 @@ WRITER = textwrap.dedent(
     import sys, time
     from robot_rt_control.hardware.image import publish_state
     from robot_rt_control.hardware.process_image import Manifest, ProcessImage
+    from robot_rt_control.program.atomics import load_acquire
     from robot_rt_control.program.realtime_code import realtime
 
     @realtime
@@ -112,6 +113,8 @@ WRITER = textwrap.dedent(
             for i in range(driver.n_state):
                 driver.state[i] = k
             publish_state(address, driver)
+            for _ in range(2000):  # leave the reader a chance
+                load_acquire(address)
 
     manifest = Manifest.from_bytes(sys.argv[2].encode())
     image = ProcessImage.create(sys.argv[1], manifest)
