@@ -161,11 +161,15 @@ def copy_many(source, device, count):
 def test_torn_reads_are_never_observed(tmp_path):
     script, name, seconds = tmp_path / "writer.py", f"rrc_test_{uuid.uuid4().hex[:12]}", 2.0
     script.write_text(WRITER)
+    here = ProcessImage.private(MANIFEST)  # to compile before the clock runs
+    device = np.zeros(1, device_dtype)[0]
+    here.connect_device(device)
+    assert read_many(here.address, device, 1) == (0, 0)
+    copy_many(here.address, device, 1)
     arguments = [sys.executable, str(script), name, MANIFEST.to_bytes().decode(), str(seconds)]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
         image = ProcessImage.attach(name, MANIFEST)
-        device = np.zeros(1, device_dtype)[0]
         image.connect_device(device)
         states = address_of(image.record.state)
         new, torn, torn_without_lock = 0, 0, 0
