@@ -76,6 +76,34 @@ class Manifest:
             raise ChannelError(f"{what}: length of {field}", expected=str(len(mine)), got=str(len(theirs)), hint=hint)
 
 
+def _claim(image: np.record, segment: Segment, what: str, expected: Manifest | None) -> Manifest:
+    """Check an attached image and become its executor."""
+    magic, layout = load_acquire(address_of(image)), int(image.layout)
+    if magic != IMAGE_MAGIC:
+        hint = "Wait until its driver has started, or check the name"
+        raise ChannelError(f"{what}: magic number", expected=hex(IMAGE_MAGIC), got=hex(magic), hint=hint)
+    if layout != IMAGE_LAYOUT:
+        hint = "Run the same version of robot_rt_control in driver and executor"
+        raise ChannelError(
+            f"{what} has another layout", expected=f"{IMAGE_LAYOUT:x}", got=f"{layout:x}", hint=hint
+        )
+    start = device_image_dtype.itemsize
+    manifest = Manifest.from_bytes(bytes(segment.buffer[start : start + int(image.manifest_size)]))
+    if expected is not None:
+        manifest.require(expected, what)
+    if not segment.claim_user():
+        raise ChannelError(
+            f"{what}: the running process {int(image.executor_pid)} is attached already",
+            expected="one executor",
+            hint="Stop that process first",
+        )
+    image.executor_pid = os.getpid()
+    image.command_enable = 0
+    if image.command_sequence & 1:  # the executor before this one died while it wrote
+        image.command_sequence += 1
+    return manifest
+
+
 class ProcessImage:
     """An image and this process's role in it. Make one by `private`, `create` or `attach`."""
 
@@ -129,31 +157,13 @@ class ProcessImage:
         """
         what = f"process image {name!r}"
         segment = Segment.attach(name, device_image_dtype.itemsize, tail=True)
-        image = np.frombuffer(segment.buffer, device_image_dtype, 1)[0]
-        magic, layout = load_acquire(address_of(image)), int(image.layout)
-        if magic != IMAGE_MAGIC:
-            hint = "Wait until its driver has started, or check the name"
-            raise ChannelError(f"{what}: magic number", expected=hex(IMAGE_MAGIC), got=hex(magic), hint=hint)
-        if layout != IMAGE_LAYOUT:
-            hint = "Run the same version of robot_rt_control in driver and executor"
-            raise ChannelError(
-                f"{what} has another layout", expected=f"{IMAGE_LAYOUT:x}", got=f"{layout:x}", hint=hint
-            )
-        start = device_image_dtype.itemsize
-        manifest = Manifest.from_bytes(bytes(segment.buffer[start : start + int(image.manifest_size)]))
-        if expected is not None:
-            manifest.require(expected, what)
-        if not segment.claim_user():
-            raise ChannelError(
-                f"{what}: the running process {int(image.executor_pid)} is attached already",
-                expected="one executor",
-                hint="Stop that process first",
-            )
-        image.executor_pid = os.getpid()
-        image.command_enable = 0
-        if image.command_sequence & 1:  # the executor before this one died while it wrote
-            image.command_sequence += 1
-        return cls(image, manifest, segment, False)
+        try:
+            record = np.frombuffer(segment.buffer, device_image_dtype, 1)[0]
+            manifest = _claim(record, segment, what, expected)
+        except BaseException:
+            segment.close()
+            raise
+        return cls(record, manifest, segment, False)
 
     @property
     def address(self) -> int:

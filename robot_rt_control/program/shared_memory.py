@@ -40,6 +40,11 @@ def segment_path(name: str) -> Path:
     return _FOLDER / name
 
 
+def _whole_file(lock: int) -> bytes:
+    """A `struct flock`. These locks stand beside the owner's `flock`, not against it."""
+    return struct.pack("hhqqi4x", lock, os.SEEK_SET, 0, 0, 0)
+
+
 def _is_file_at(descriptor: int, path: Path) -> bool:
     try:
         return os.stat(path).st_ino == os.fstat(descriptor).st_ino
@@ -161,9 +166,8 @@ class Segment:
 
     def claim_user(self) -> bool:
         """Become the one user beside the owner, until `close` or the process's end. False: another one is it."""
-        whole_file = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
         try:
-            fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, whole_file)  # beside the owner's flock, not against it
+            fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, _whole_file(fcntl.F_WRLCK))
         except BlockingIOError:
             return False
         return True
@@ -174,6 +178,9 @@ class Segment:
             return
         if self.owner:
             segment_path(self.name).unlink(missing_ok=True)
+        # By hand: the mapping keeps a descriptor, and thereby the locks, for as long as somebody holds a view.
+        fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, _whole_file(fcntl.F_UNLCK))
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
         os.close(self._descriptor)
         self._descriptor = -1
         # Where somebody still holds a view, the mapping goes with the last one, or with the process.
