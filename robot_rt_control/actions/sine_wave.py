@@ -108,7 +108,9 @@ class SineWave(ActionType):
         state.to_amplitude = params.amplitude
         # The motion that there was carries the center on while it fades: the integral of fading_velocity.
         j = params.joint
-        fade = params.ramp_time * (0.5 * state.start_velocity[j] + state.start_acceleration[j] * params.ramp_time / 12.0)
+        fade = params.ramp_time * (
+            0.5 * state.start_velocity[j] + state.start_acceleration[j] * params.ramp_time / 12.0
+        )
         center = state.center[j] + fade
         if center + params.amplitude > arm.position_upper[j] or center - params.amplitude < arm.position_lower[j]:
             return NO_ROOM

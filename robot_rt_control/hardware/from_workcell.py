@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits, Pose
 from robot_rt_control.model.part_description import PartDescription
@@ -14,12 +13,6 @@ def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
     return tuple(float(v) for v in values[:dof])
 
 
-def _pose(X: np.ndarray) -> Pose:
-    x, y, z = (float(v) for v in X[:3, 3])
-    qx, qy, qz, qw = (float(v) for v in Rotation.from_matrix(X[:3, :3]).as_quat())
-    return Pose(position=(x, y, z), orientation=(qx, qy, qz, qw))
-
-
 def hardware_part(part: PartDescription) -> HardwarePart:
     """One part as its hardware sees it. Its limits are the system limits: what the loop itself enforces."""
     limits, dof = part.system_limits, part.dof
@@ -28,10 +21,11 @@ def hardware_part(part: PartDescription) -> HardwarePart:
         index=part.index,
         kind=part.kind,
         joint_names=part.joint_names,
-        urdf=None if part.urdf_path is None else str(part.urdf_path),
+        # A part mounted on another one has its joints in that one's body.
+        urdf=None if part.urdf_path is None or part.mounted_on else str(part.urdf_path),
         base_link=part.base_link,
         tip_link=part.tip_link,
-        base=_pose(part.X_WR),
+        base=Pose(position=part.base.position, orientation=part.base.orientation),
         start_position=tuple(float(q) for q in part.start_position),
         limits=JointLimits(
             position_lower=_joints(limits.position_lower, dof),

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.model.frame import PRISMATIC, REVOLUTE
-from robot_rt_control.model.urdf import MOVABLE, Inertial, Urdf, UrdfJoint, read_urdf
+from robot_rt_control.model.urdf import MOVABLE, Inertial, Urdf, UrdfJoint
+from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.program.capacities import MAX_JOINTS
 from robot_rt_control.program.errors import CapacityError, DefinitionError
 from robot_rt_control.program.layout import chain_dtype

@@ -15,7 +15,8 @@ from robot_rt_control.model.forward import forward
 from robot_rt_control.model.limits import JointLimits, ResolvedLimits, resolve_limits, resolve_system_limits
 from robot_rt_control.model.part_description import Follower, PartDescription, Pose
 from robot_rt_control.model.paths import resolve_path
-from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint, read_urdf
+from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint
+from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.model.yaml_source import Place
 from robot_rt_control.program.capacities import MAX_JOINTS
 from robot_rt_control.program.errors import CapacityError, DefinitionError, unknown
@@ -78,7 +79,12 @@ class PartBuilder:
     def _arm(self, name: str, index: int, part: schema.Arm, place: Place) -> PartDescription:
         urdf = self._urdf(name, part, place)
         assert urdf is not None  # the schema asks for one of urdf and mounted_on
-        chain = chain_of(urdf, part.base_link, part.tip_link)
+        try:
+            chain = chain_of(urdf, part.base_link, part.tip_link)
+        except DefinitionError as error:
+            raise type(error)(
+                f"{place}: {error.what}", expected=error.expected, got=error.got, hint=error.hint
+            ) from error
         above = [j.name for j in urdf.path_to(urdf.root, part.base_link) if j.type in MOVABLE]
         if above:
             raise DefinitionError(

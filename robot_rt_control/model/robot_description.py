@@ -9,7 +9,8 @@ import numpy as np
 
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.paths import mesh_uri
-from robot_rt_control.model.urdf import Array, Urdf, read_urdf
+from robot_rt_control.model.urdf import Array, Urdf
+from robot_rt_control.model.urdf_reader import read_urdf
 
 WORLD = "world"
 """Root link: the frame that tool poses and base poses refer to."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, PlainValidator, Tag, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from robot_rt_control.program import capacities, defaults
@@ -36,7 +36,7 @@ def _number(value: Any) -> float:
 
 
 def _numbers(value: Any) -> tuple[float, ...]:
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         numbers = [_finite(v) for v in value]
         if None not in numbers:
             return tuple(n for n in numbers if n is not None)
@@ -78,11 +78,11 @@ def _name(value: str) -> str:
     return value
 
 
-Number = Annotated[float, PlainValidator(_number)]
-Numbers = Annotated[tuple[float, ...], PlainValidator(_numbers)]
-PerJoint = Annotated[float | tuple[float, ...], PlainValidator(_per_joint)]
-Triple = Annotated[tuple[float, ...], PlainValidator(_triple)]
-Quaternion = Annotated[tuple[float, ...], PlainValidator(_quaternion)]
+Number = Annotated[float, BeforeValidator(_number)]
+Numbers = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
+PerJoint = Annotated[float | tuple[float, ...], BeforeValidator(_per_joint)]
+Triple = Annotated[tuple[float, ...], BeforeValidator(_triple)]
+Quaternion = Annotated[tuple[float, ...], BeforeValidator(_quaternion)]
 Name = Annotated[str, AfterValidator(_name)]
 Mode = Literal["position", "velocity", "effort"]
 

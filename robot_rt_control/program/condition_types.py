@@ -176,8 +176,8 @@ class ConditionTypes:
                     hint="Write '=='",
                 )
         self._check_units(node.left, node.right)
-        self._check_units(node.left, node.tolerance)
-        self._check_units(node.right, node.tolerance)
+        with_unit = [side for side in (node.left, node.right) if self._unit(side)]
+        self._check_units(with_unit[0] if with_unit else node.left, node.tolerance)
 
     def _check_units(self, left: Operand, right: Operand) -> None:
         """A number's unit must be its neighbour's; two variables' must agree where both have one."""

@@ -15,10 +15,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import llvmlite  # type: ignore[import-untyped]  # llvmlite ships no types
+import llvmlite
 import numba
 import numpy as np
-from llvmlite import binding  # type: ignore[import-untyped]  # llvmlite ships no types
+from llvmlite import binding
 
 from robot_rt_control.program.action_type import REALTIME_METHODS
 from robot_rt_control.program.errors import DefinitionError

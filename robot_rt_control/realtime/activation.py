@@ -102,17 +102,24 @@ def begin_activation(w, ch, slot, judged_from):
 
 
 @realtime
-def end_activation(w, ch, slot, cause):
-    """End an active action. Its parts are left free; its state variables become unknown."""
+def forget_variables(w, slot):
+    """Of an action that is not active: its state variables are unknown, its signals are not raised."""
     a = w.tables[w.active_tables].actions[slot]
-    rt = w.actions_runtime[slot]
-    rt.active = 0
     first = a.state_offset // 8
     for i in range(first, first + a.n_signals):
         w.state_arena[i] = 0.0
     first += a.n_signals
     for i in range(first, first + a.n_variables):
         w.state_arena[i] = math.nan
+
+
+@realtime
+def end_activation(w, ch, slot, cause):
+    """End an active action. Its parts are left free; its state variables become unknown."""
+    a = w.tables[w.active_tables].actions[slot]
+    rt = w.actions_runtime[slot]
+    rt.active = 0
+    forget_variables(w, slot)
     k = 0
     for i in range(w.n_active):
         if w.active[i] != slot:

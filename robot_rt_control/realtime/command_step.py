@@ -165,12 +165,20 @@ def lose_server(w, ch):
 
 
 @realtime
+def _set_speed(w, speed):
+    """From this tick on: what conditions read as `speed` is what actions get as dt."""
+    w.speed = speed
+    for p in range(w.n_parts):
+        w.parts[p].dt = w.period * speed
+
+
+@realtime
 def _execute(w, ch, c):
     """Do one command. Returns 0, or why nothing of it was done."""
     if c.command == _SET_SPEED:
         if not (c.value >= 0.0 and c.value <= 1.0):
             return _MALFORMED
-        w.speed = c.value
+        _set_speed(w, c.value)
         return 0
     if c.command == _ENABLE or c.command == _DISABLE or c.command == _CLEAR_FAULTS:
         return _for_parts(w, ch, c)

@@ -6,9 +6,9 @@ import logging
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from robot_rt_control.hardware.from_workcell import hardware_info
-from robot_rt_control.hardware.lockstep_host import LockstepHost
 from robot_rt_control.hardware.process_image import ProcessImage
 from robot_rt_control.model.workcell import MOCK, DeviceDescription
 from robot_rt_control.program.atomics import load_acquire, store_release
@@ -36,7 +36,7 @@ class Devices:
         self.in_process = in_process and bool(python)
         self._hosted = python if in_process else []
         self._driven = [] if in_process else python
-        self.hosts: dict[str, LockstepHost] = {}
+        self.hosts: dict[str, Any] = {}
         self._images: dict[str, ProcessImage] = {}
         self._retired: list[ProcessImage] = []
         self._readers: list[Callable[[], object]] = []
@@ -49,6 +49,8 @@ class Devices:
             HardwareError: a plugin failed, or a driver did not come up in time.
         """
         for device in self._hosted:
+            from robot_rt_control.hardware.lockstep_host import LockstepHost
+
             progress(f"starting the hardware plugin {device.plugin!r} of device {device.name!r} in this process")
             host = LockstepHost(device.plugin, hardware_info(self._world.workcell, device))
             self.hosts[device.name] = host

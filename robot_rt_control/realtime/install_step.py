@@ -4,7 +4,7 @@ from robot_rt_control.program.atomics import address_of, load_acquire, store_rel
 from robot_rt_control.program.layout import offset_of, world_dtype
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import EventKind, StopCause
-from robot_rt_control.realtime.activation import DEFAULT, end_activation, take_fallback
+from robot_rt_control.realtime.activation import DEFAULT, end_activation, forget_variables, take_fallback
 from robot_rt_control.realtime.events import begin_event, publish_event
 
 _PENDING = offset_of(world_dtype, "pending_tables")
@@ -42,6 +42,15 @@ def _sort_active(w):
 
 
 @realtime
+def _forget_inactive(w):
+    """Actions that never ran have unknown variables, whatever lay in their place before."""
+    t = w.tables[w.active_tables]
+    for slot in range(t.n_actions):
+        if t.actions[slot].identity != 0 and w.actions_runtime[slot].active == 0:
+            forget_variables(w, slot)
+
+
+@realtime
 def install(w, ch):
     """Take what is pending. What stays active goes on undisturbed; parts set free take their default action."""
     base = address_of(w)
@@ -56,6 +65,7 @@ def install(w, ch):
     new = 1 - w.active_tables
     _end_removed(w, ch, new)
     w.active_tables = new
+    _forget_inactive(w)
     _sort_active(w)
     for p in range(w.n_parts):
         if w.parts_runtime[p].active_action < 0:

@@ -67,12 +67,12 @@ def _call_interpreted(address: int, state_address: int, params_address: int, p0:
     return 0 if status is None else int(status)
 
 
-if config.DISABLE_JIT:  # type: ignore[attr-defined]  # Numba sets its options' names at run time
+if config.DISABLE_JIT:
     call_action = _call_interpreted
 else:
 
     @intrinsic
-    def call_action(typingctx, address, state_address, params_address, p0, p1, p2, p3):  # type: ignore[no-untyped-def]
+    def call_action(typingctx, address, state_address, params_address, p0, p1, p2, p3):
         """Call the entry at `address` (all arguments int64 addresses; slots without a part may be 0).
 
         Returns:
@@ -80,7 +80,7 @@ else:
         """
         signature = types.int64(*[types.int64] * 7)
 
-        def codegen(context, builder, _signature, arguments):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, _signature, arguments):
             word = ir.IntType(64)
             pointer = ir.IntType(8).as_pointer()
             entry_type = ir.FunctionType(ir.IntType(32), [word.as_pointer(), pointer.as_pointer(), *[pointer] * 6])

@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-from llvmlite import binding  # type: ignore[import-untyped]  # llvmlite ships no types
+from llvmlite import binding
 from numba.core.registry import cpu_target
 
 from robot_rt_control.program import native_code

@@ -115,7 +115,7 @@ class RealtimeExecutorNode(WorkcellNode):
 
     def deactivate(self) -> None:
         for made in self._made:
-            made.destroy() if hasattr(made, "destroy") else None
+            made.destroy()
         self._made.clear()
         if not self._core().deactivate():
             self.get_logger().error("not all parts came to rest before the loop stopped")
@@ -148,7 +148,7 @@ class RealtimeExecutorNode(WorkcellNode):
             self.create_timer(0.2, self._publish_status, callback_group=slow),
         ]
         if self.value("clock") == "lockstep":
-            self._clock = self.create_publisher(Clock, "/clock", 10)
+            self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
             timers.append(self.create_timer(0.005, self._publish_clock, callback_group=fast))
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
         self._made += [*timers, step, self._joints, self._status, description]
@@ -182,7 +182,7 @@ class RealtimeExecutorNode(WorkcellNode):
     def _publish_clock(self) -> None:
         core = self.executor_core
         if core is not None and core.lockstep is not None and self.active:
-            self._clock.publish(Clock(clock=_duration(core.lockstep.time_ns)))
+            self._clock_publisher.publish(Clock(clock=_duration(core.lockstep.time_ns)))
 
     def _publish_status(self) -> None:
         core = self.executor_core

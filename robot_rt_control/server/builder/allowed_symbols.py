@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_MATH = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor fma "
-    "fmax fmin fmod frexp hypot ldexp lgamma log log10 log1p log2 logb modf nearbyint nextafter pow remainder "
-    "rint round sin sincos sinh sqrt tan tanh tgamma trunc".split()
-)
-_NUMBA_MATH = frozenset(f"numba_{n}" for n in "frexp ldexp gamma nextafter cpow".split())
+_MATH_NAMES = """
+acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor fma
+fmax fmin fmod frexp hypot ldexp lgamma log log10 log1p log2 logb modf nearbyint nextafter pow remainder
+rint round sin sincos sinh sqrt tan tanh tgamma trunc
+"""
+_MATH = frozenset(_MATH_NAMES.split())
+_NUMBA_MATH = frozenset(("numba_frexp", "numba_ldexp", "numba_gamma", "numba_nextafter", "numba_cpow"))
 _MEMORY = frozenset(("memcpy", "memset", "memmove", "memcmp", "bcmp"))
 
 _ALLOCATION = (

@@ -54,7 +54,7 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
         CompileError: the code is refused.
     """
     started = time.monotonic()
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # Numba sets its options' names at run time
+    if config.DISABLE_JIT:
         raise CompileError("the builder cannot compile with NUMBA_DISABLE_JIT=1", hint="Unset it for the builder")
     source = load_action_type(spec)
     progress(f"checking {source.action_type.name}")

@@ -78,12 +78,13 @@ _SYSTEM_MODULES = {
 
 _OTHER_MODULES = ("os", "sys", "subprocess", "io", "pathlib", "logging", "ctypes", "shutil", "signal", "json", "pickle")
 
-_NUMPY_ALLOCATING = frozenset(
-    "zeros ones empty full array asarray ascontiguousarray arange linspace logspace eye identity diag copy "
-    "zeros_like ones_like empty_like full_like concatenate stack hstack vstack column_stack append repeat tile "
-    "outer cross kron where nonzero argwhere sort argsort unique cumsum cumprod diff roll flip transpose clip "
-    "dot vdot inner matmul trace einsum tensordot interp convolve histogram cov corrcoef meshgrid".split()
-)
+_NUMPY_NAMES = """
+zeros ones empty full array asarray ascontiguousarray arange linspace logspace eye identity diag copy
+zeros_like ones_like empty_like full_like concatenate stack hstack vstack column_stack append repeat tile
+outer cross kron where nonzero argwhere sort argsort unique cumsum cumprod diff roll flip transpose clip
+dot vdot inner matmul trace einsum tensordot interp convolve histogram cov corrcoef meshgrid
+"""
+_NUMPY_ALLOCATING = frozenset(_NUMPY_NAMES.split())
 
 _METHODS = {
     **dict.fromkeys(("copy", "astype", "flatten", "ravel", "reshape", "tolist", "dot", "sort", "argsort"), "array"),

@@ -86,7 +86,9 @@ def realtime_methods(action_type: type[ActionType]) -> dict[str, FunctionSource]
         attribute = inspect.getattr_static(action_type, name, None)
         if attribute is None:
             continue
-        function = python_function(attribute.__func__ if isinstance(attribute, staticmethod | classmethod) else attribute)
+        function = python_function(
+            attribute.__func__ if isinstance(attribute, staticmethod | classmethod) else attribute
+        )
         if function is None:
             raise CompileError(
                 f"action type {action_type.name!r}: {name}", expected=f"a static method ({wanted})", got=repr(attribute)

@@ -40,7 +40,9 @@ class RecordFlow:
             return None
         found = base.field(name)
         if found is None:
-            known = "State and Params declare the fields of an action's records; a part's are those of layout.part_dtype"
+            known = (
+                "State and Params declare the fields of an action's records; a part's are those of layout.part_dtype"
+            )
             self.report(node, f"uses a field that does not exist: {base.unknown_field(name)}", known)
         return found
 

@@ -173,7 +173,11 @@ def user_modules(module: types.ModuleType) -> list[types.ModuleType]:
             continue
         seen[current.__name__] = current
         for value in list(vars(current).values()):
-            used = value if isinstance(value, types.ModuleType) else sys.modules.get(getattr(value, "__module__", "") or "")
+            used = (
+                value
+                if isinstance(value, types.ModuleType)
+                else sys.modules.get(getattr(value, "__module__", "") or "")
+            )
             file = getattr(used, "__file__", None)
             if used is not None and file and _is_user_file(Path(file)):
                 waiting.append(used)
@@ -218,6 +222,14 @@ def native_key(source: ActionSource, constants: Mapping[str, Any], functions: It
 def layouts_of(action_type: type[ActionType]) -> tuple[np.dtype, np.dtype]:
     """State and parameter record types, with their errors turned into the builder's."""
     try:
-        return state_dtype(action_type), parameter_dtype(action_type)
+        layouts = state_dtype(action_type), parameter_dtype(action_type)
     except DefinitionError as error:
         raise CompileError(error.what, expected=error.expected, got=error.got, hint=error.hint) from error
+    for record, dtype in zip(("State", "Params"), layouts, strict=True):
+        for name in dtype.names or ():
+            if hasattr(np.record, name):
+                raise CompileError(
+                    f"{action_type.__name__}.{record}: a field cannot be called {name!r}",
+                    hint="NumPy's records use this name themselves: interpreted code would not reach the field",
+                )
+    return layouts

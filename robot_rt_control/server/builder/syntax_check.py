@@ -101,7 +101,9 @@ class _FunctionCheck(ast.NodeVisitor):
         self.seen.add((self.source.function, self.data))
         for name in self.source.function.__code__.co_freevars:
             self.report(
-                self.source.node, f"uses {name!r} of the function around it", "Use a module-level constant or a parameter"
+                self.source.node,
+                f"uses {name!r} of the function around it",
+                "Use a module-level constant or a parameter",
             )
         for _ in range(2):  # twice: in a loop, a name may get its meaning below its use
             for statement in self.source.node.body:
@@ -308,7 +310,6 @@ class _FunctionCheck(ast.NodeVisitor):
         given |= {k.arg: self.flow.data(k.value) for k in node.keywords if k.arg is not None}
         data = tuple(given.get(name) for name in callee.parameters)
         _FunctionCheck(callee, data, self.checked, self.seen, self.own_files, self.callers).run()
-
 
 
 def _changed_names(body: list[ast.stmt]) -> set[str]:

@@ -11,11 +11,14 @@ from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core import ir, types
+from numba.core import ir
+from numba.core import types as numba_types
 from numba.core.errors import NumbaError
 
 from robot_rt_control.server.builder.realtime_methods import FunctionSource, python_function
 from robot_rt_control.server.builder.violation import Violation, refuse
+
+types: Any = numba_types  # Numba lists only some of its types where checkers look
 
 OPTIONS: dict[str, Any] = {
     "nopython": True,
@@ -90,7 +93,9 @@ def _place(text: str, source: FunctionSource) -> tuple[str, int]:
 def _essence(text: str) -> str:
     """Of Numba's long message, what a user needs: its first sentence, on one line."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()]
-    lines = [line for line in lines if line and not line.startswith(("Failed in nopython", "Failed in full", "During:"))]
+    lines = [
+        line for line in lines if line and not line.startswith(("Failed in nopython", "Failed in full", "During:"))
+    ]
     if not lines:
         return "no reason given"
     kept = [lines[0]]
@@ -112,7 +117,17 @@ _CONTAINERS = (
     (types.UnicodeType, "makes text", "Real-time code has numbers only"),
 )
 
-_MAKING = ("call", "binop", "inplace_binop", "unary", "arrayexpr", "build_list", "build_set", "build_map", "build_string")
+_MAKING = (
+    "call",
+    "binop",
+    "inplace_binop",
+    "unary",
+    "arrayexpr",
+    "build_list",
+    "build_set",
+    "build_map",
+    "build_string",
+)
 
 
 def check_allocation(functions: Sequence[Any]) -> None:

@@ -68,7 +68,11 @@ def _serve(request: dict[str, Any], requests: _Lines, answers: int) -> None:
 
 
 def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answers: int) -> int:
-    """Build specs in a new child, pass on what it says, end it when it takes too long. Returns how many were answered."""
+    """Build specs in a new child, pass on what it says, end it when it takes too long.
+
+    Returns:
+        How many of the specs were answered, from the first on: at least one.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -82,7 +86,9 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
     error: CompileError | None = None
     try:
         while answered < len(specs) and not output.closed and error is None:
-            readable, _, _ = select.select([reading, requests.descriptor], [], [], max(0.0, deadline - time.monotonic()))
+            readable, _, _ = select.select(
+                [reading, requests.descriptor], [], [], max(0.0, deadline - time.monotonic())
+            )
             if requests.descriptor in readable:
                 # Requests come one at a time: what arrives in between is the end of the server.
                 os.kill(child, signal.SIGKILL)
@@ -106,7 +112,9 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
         if error is None:
             code = os.waitstatus_to_exitcode(status)
             how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-            error = CompileError(f"building {specs[answered]} ended {how}", hint="Importing the file must not end Python")
+            error = CompileError(
+                f"building {specs[answered]} ended {how}", hint="Importing the file must not end Python"
+            )
         _send(answers, {"error": describe_error(error)})
         answered += 1
     return answered

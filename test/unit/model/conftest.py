@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -12,7 +13,7 @@ from hypothesis import settings
 
 from robot_rt_control.model.chain import chain_of, empty_chain
 from robot_rt_control.model.paths import pybullet_data_folder
-from robot_rt_control.model.urdf import read_urdf
+from robot_rt_control.model.urdf_reader import read_urdf
 
 # the first example of a kernel compiles it, which is no measure of its speed
 settings.register_profile("model", deadline=None, derandomize=True, max_examples=60)
@@ -127,3 +128,9 @@ def _random_arm(seed: int, n: int) -> Arm:
 def random_arm() -> Callable[[int, int], Arm]:
     """(seed, joints) → a chain of revolute and prismatic joints with axes and frames in any direction."""
     return _random_arm
+
+
+@pytest.fixture(scope="session")
+def config_folder() -> Path:
+    """The shipped configuration."""
+    return Path(__file__).resolve().parents[3] / "config"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_rt_control.model.urdf import read_urdf, rotation_of_rpy
+from robot_rt_control.model.urdf_reader import read_urdf, rotation_of_rpy
 from robot_rt_control.program.errors import DefinitionError
 
 GOOD = """<robot name="r"><link name="base"/><link name="tip">

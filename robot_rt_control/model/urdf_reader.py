@@ -1,0 +1,208 @@
+"""Reading a URDF file. Meshes and everything else about looks is left alone.
+
+A reader of its own, because the loop needs few elements, exact errors, and a start without scene graph libraries.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from robot_rt_control.model.urdf import JOINT_TYPES, MOVABLE, Array, Inertial, Mimic, Urdf, UrdfJoint
+from robot_rt_control.program.errors import DefinitionError, unknown
+
+
+def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> Array:
+    """(3, 3) rotation of URDF's fixed-axis angles [rad]: first about x, then y, then z."""
+    cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+class _Reader:
+    """Takes elements apart; every error names the file and the link or joint."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fail(self, item: str, expected: str, got: str, hint: str = "") -> DefinitionError:
+        return DefinitionError(f"{self.path}: {item}", expected=expected, got=got, hint=hint)
+
+    def number(self, element: ElementTree.Element, attribute: str, item: str) -> float | None:
+        text = element.get(attribute)
+        if text is None:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise self.fail(f"{item}, <{element.tag} {attribute}>", "a finite number", repr(text))
+        return value
+
+    def required(self, element: ElementTree.Element, attribute: str, item: str) -> str:
+        text = element.get(attribute)
+        if not text:
+            raise self.fail(item, f"an attribute {attribute!r} in <{element.tag}>", "none")
+        return text
+
+    def child(self, element: ElementTree.Element, tag: str, item: str) -> ElementTree.Element:
+        found = element.find(tag)
+        if found is None:
+            raise self.fail(item, f"an element <{tag}>", "none")
+        return found
+
+    def triple(self, element: ElementTree.Element, attribute: str, item: str) -> Array:
+        text = element.get(attribute, "0 0 0")
+        try:
+            values = np.array([float(word) for word in text.split()])
+        except ValueError:
+            values = np.array([])
+        if values.shape != (3,) or not np.all(np.isfinite(values)):
+            raise self.fail(f"{item}, <{element.tag} {attribute}>", "three finite numbers", repr(text))
+        return values
+
+    def origin(self, element: ElementTree.Element, item: str) -> Array:
+        X = np.eye(4)
+        found = element.find("origin")
+        if found is not None:
+            X[:3, :3] = rotation_of_rpy(*self.triple(found, "rpy", item))
+            X[:3, 3] = self.triple(found, "xyz", item)
+        return X
+
+    def inertial(self, link: ElementTree.Element, item: str) -> Inertial | None:
+        found = link.find("inertial")
+        if found is None:
+            return None
+        X = self.origin(found, item)
+        mass = self.number(self.child(found, "mass", item), "value", item)
+        if mass is None or mass < 0.0:
+            raise self.fail(f"{item}, <mass value>", "a mass [kg] of at least 0", str(mass))
+        tensor = np.zeros((3, 3))
+        element = self.child(found, "inertia", item)
+        for row, column, attribute in (
+            (0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz"),
+        ):  # fmt: skip
+            tensor[row, column] = tensor[column, row] = self.number(element, attribute, item) or 0.0
+        R = X[:3, :3]
+        return Inertial(mass=mass, center_of_mass=X[:3, 3].copy(), inertia=R @ tensor @ R.T)
+
+    def joint(self, element: ElementTree.Element, name: str) -> UrdfJoint:
+        item = f"joint {name!r}"
+        kind = self.required(element, "type", item)
+        if kind not in JOINT_TYPES:
+            raise self.fail(f"{item}, type", "one of " + ", ".join(JOINT_TYPES), repr(kind))
+        axis = np.array([1.0, 0.0, 0.0])
+        axis_element = element.find("axis")
+        if axis_element is not None:
+            axis = self.triple(axis_element, "xyz", item)
+        length = float(np.linalg.norm(axis))
+        if kind in MOVABLE:
+            if length < 1e-9:
+                raise self.fail(f"{item}, <axis xyz>", "a direction", str(axis.tolist()))
+            axis = axis / length
+        lower, upper = -math.inf, math.inf
+        limit = element.find("limit")
+        velocity = effort = None
+        if limit is not None:
+            velocity = self.number(limit, "velocity", item) or None
+            effort = self.number(limit, "effort", item) or None
+            for what, value in (("velocity", velocity), ("effort", effort)):
+                if value is not None and value < 0.0:
+                    raise self.fail(f"{item}, <limit {what}>", "at least 0", f"{value:g}")
+        if kind in ("revolute", "prismatic"):
+            if limit is None:
+                raise self.fail(item, f"an element <limit>, as the joint is {kind}", "none")
+            lower = self.number(limit, "lower", item) or 0.0
+            upper = self.number(limit, "upper", item) or 0.0
+            if not lower < upper:
+                raise self.fail(f"{item}, <limit>", "lower < upper", f"lower {lower:g}, upper {upper:g}")
+        mimic = None
+        follows = element.find("mimic")
+        if follows is not None:
+            multiplier = self.number(follows, "multiplier", item)
+            mimic = Mimic(
+                joint=self.required(follows, "joint", item),
+                multiplier=1.0 if multiplier is None else multiplier,
+                offset=self.number(follows, "offset", item) or 0.0,
+            )
+        return UrdfJoint(
+            name=name,
+            type=kind,
+            parent=self.required(self.child(element, "parent", item), "link", item),
+            child=self.required(self.child(element, "child", item), "link", item),
+            X_PJ=self.origin(element, item),
+            axis=axis,
+            lower=lower,
+            upper=upper,
+            velocity=velocity,
+            effort=effort,
+            mimic=mimic,
+        )
+
+    def check_tree(self, links: dict[str, Inertial | None], joints: dict[str, UrdfJoint]) -> None:
+        children: dict[str, str] = {}
+        for joint in joints.values():
+            for role, link in (("parent", joint.parent), ("child", joint.child)):
+                if link not in links:
+                    raise self.fail(f"joint {joint.name!r}, {role} {link!r}", unknown("link", link, links), "")
+            if joint.child in children:
+                raise self.fail(
+                    f"link {joint.child!r}",
+                    "one joint above it",
+                    f"the joints {children[joint.child]!r} and {joint.name!r}",
+                )
+            children[joint.child] = joint.name
+        roots = [name for name in links if name not in children]
+        if len(roots) != 1:
+            raise self.fail("tree of links", "exactly one root link", ", ".join(roots) or "none")
+        reached, above = {roots[0]}, [roots[0]]
+        while above:
+            link = above.pop()
+            below = [j.child for j in joints.values() if j.parent == link]
+            reached.update(below)
+            above.extend(below)
+        lost = sorted(set(links) - reached)
+        if lost:
+            raise self.fail("tree of links", f"every link behind {roots[0]!r}", "a loop through " + ", ".join(lost))
+
+
+def read_urdf(path: Path) -> Urdf:
+    """Read and check a URDF file.
+
+    Raises:
+        DefinitionError: the file is missing, is not XML, or does not describe a tree of links.
+    """
+    if not path.is_file():
+        raise DefinitionError(f"URDF {path}", expected="a file", got="nothing there")
+    content = path.read_bytes()
+    reader = _Reader(path)
+    try:
+        robot = ElementTree.fromstring(content)
+    except ElementTree.ParseError as error:
+        raise reader.fail("URDF", "well-formed XML", str(error)) from error
+    if robot.tag != "robot":
+        raise reader.fail("URDF", "the root element <robot>", f"<{robot.tag}>", "Expand xacro files to URDF first")
+    links: dict[str, Inertial | None] = {}
+    joints: dict[str, UrdfJoint] = {}
+    for element in robot.findall("link"):
+        name = reader.required(element, "name", "a link")
+        if name in links:
+            raise reader.fail(f"link {name!r}", "names that occur once", "a second link of that name")
+        links[name] = reader.inertial(element, f"link {name!r}")
+    for element in robot.findall("joint"):
+        name = reader.required(element, "name", "a joint")
+        if name in joints:
+            raise reader.fail(f"joint {name!r}", "names that occur once", "a second joint of that name")
+        joints[name] = reader.joint(element, name)
+    reader.check_tree(links, joints)
+    return Urdf(path=path, name=robot.get("name", ""), content=content, links=links, joints=joints)

@@ -1,0 +1,125 @@
+"""Every kind of fault in a workcell file: file, line, item, expected, got."""
+
+import pytest
+
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.program.errors import CapacityError, DefinitionError
+
+GOOD = """\
+name: cell
+period: 0.001
+parts:
+  gripper:
+    kind: gripper
+    device: sim
+    joints:
+      - {name: finger, type: prismatic, position_lower: 0, position_upper: 0.04, velocity: 0.2}
+  io: {kind: io, device: sim, inputs: 2}
+devices:
+  sim:
+    max_age_ticks: 3
+    mock: {}
+"""
+
+
+def _load(tmp_path, text, hardware=None):
+    path = tmp_path / "cell.yaml"
+    path.write_text(text)
+    return load_workcell(path, hardware)
+
+
+def test_good(tmp_path):
+    workcell = _load(tmp_path, GOOD)
+    assert workcell.name == "cell" and workcell.hardware == "mock"
+    assert [part.name for part in workcell.parts] == ["gripper", "io"]
+    assert workcell.devices[0].max_age_ticks == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("name: cell\n", "", ":1: name; expected this field; got nothing"),
+        ("period: 0.001", "period: 0", ":2: period; expected greater than 0; got 0"),
+        ("period: 0.001", "period: true", ":2: period; expected a finite number; got True"),
+        ("period: 0.001", "period: '1'", ":2: period; expected a finite number; got '1'"),
+        ("period: 0.001", "periode: 1", ":2: periode; expected one of the known names; did you mean 'period'"),
+        ("kind: gripper", "kind: griper", ":5: parts.gripper.kind; expected one of 'arm', 'gripper'"),
+        ("    kind: gripper\n", "", ":4: parts.gripper.kind; expected the kind of the part; got nothing"),
+        ("device: sim\n    joints", "device: simm\n    joints", ":6: parts.gripper.device; expected one of the known"),
+        ("inputs: 2", "inputs: 17", ":9: parts.io.inputs; expected less than or equal to 16; got 17"),
+        ("inputs: 2", "inputs: 1.5", ":9: parts.io.inputs; expected a valid integer; got 1.5"),
+        ("inputs: 2", "input: 2", ":9: parts.io.input; expected one of the known names; did you mean 'inputs'"),
+        ("  io:", "  and:", ":9: parts.and"),
+        ("  io:", "  time:", "which is a state variable of the loop"),
+        ("  io:", "  a-b:", "expected letters, digits and underscores, not beginning with a digit"),
+        (
+            "position_upper: 0.04",
+            "position_upper: -1",
+            ":8: parts.gripper.joints[0]; expected position_lower < position",
+        ),
+        ("velocity: 0.2", "velocity: -0.2", ":8: parts.gripper.joints[0].velocity; expected greater than 0; got -0.2"),
+        ("velocity: 0.2", "velocity: .inf", ":8: parts.gripper.joints[0].velocity; expected a finite number; got inf"),
+        ("max_age_ticks: 3", "max_age_ticks: 0", ":12: devices.sim.max_age_ticks; expected greater than or equal to 1"),
+        (
+            "max_age_ticks: 3",
+            "max_age_tick: 3",
+            ":12: devices.sim.max_age_tick; expected max_age_ticks, or the name of",
+        ),
+        (
+            "mock: {}",
+            "mock: 3",
+            ":13: devices.sim.mock; expected max_age_ticks, or the name of a plugin with a mapping",
+        ),
+        (
+            "    joints:",
+            "    limits: {velocity: [1, 2]}\n    joints:",
+            ":7: parts.gripper.limits.velocity; expected 1 num",
+        ),
+        (
+            "    joints:",
+            "    limits: {velocity: a}\n    joints:",
+            ":7: parts.gripper.limits.velocity; expected a finite",
+        ),
+        ("    joints:", "    tool: 1\n    joints:", ":7: parts.gripper.tool; expected one of: "),
+    ],
+)
+def test_refusals(tmp_path, old, new, text):
+    assert old in GOOD
+    with pytest.raises(DefinitionError) as error:
+        _load(tmp_path, GOOD.replace(old, new, 1))
+    assert text in str(error.value)
+    assert str(error.value).startswith(str(tmp_path / "cell.yaml"))
+
+
+def test_not_a_mapping(tmp_path):
+    with pytest.raises(DefinitionError, match="expected a mapping with name, parts and devices"):
+        _load(tmp_path, "- a\n")
+
+
+def test_further_faults_are_counted(tmp_path):
+    text = GOOD.replace("period: 0.001", "period: 0").replace("inputs: 2", "inputs: 17")
+    with pytest.raises(DefinitionError) as error:
+        _load(tmp_path, text)
+    assert ":2: period; expected greater than 0; got 0. There is 1 more: " in str(error.value)
+    assert ":9: parts.io.inputs" in str(error.value)
+
+
+def test_hardware_without_configuration(tmp_path):
+    with pytest.raises(DefinitionError) as error:
+        _load(tmp_path, GOOD, "pybullet")
+    assert (
+        ":11: devices.sim; expected a configuration for the hardware 'pybullet', possibly an empty one; got mock. "
+        in (str(error.value))
+    )
+    assert _load(tmp_path, GOOD.replace("    mock: {}", "    pybullet: {}"), "mock").devices[0].config == {}
+
+
+def test_capacities(tmp_path):
+    parts = "".join(f"  r{i}: {{kind: rangefinder, device: sim}}\n" for i in range(65))
+    with pytest.raises(CapacityError, match=r":3: parts; expected at most MAX_PARTS = 64; got 67"):
+        _load(tmp_path, GOOD.replace("devices:", parts + "devices:"))
+    joints = "".join(f"      - {{name: j{i}, type: continuous, velocity: 1}}\n" for i in range(16))
+    with pytest.raises(
+        CapacityError, match=r":7: parts.gripper.joints; expected at most MAX_JOINTS = 16 joints; got 17"
+    ):
+        _load(tmp_path, GOOD.replace("    joints:\n", "    joints:\n" + joints))
