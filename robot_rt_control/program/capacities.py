@@ -25,6 +25,8 @@ MAX_INSTRUCTIONS = 131072
 MAX_CONDITION_DEPTH = 32
 MAX_CAPTURES = 8
 """State variables that one event carries."""
+SNAPSHOT_VARIABLES = 32
+"""State variables of an active action, the first ones that it declares, that each snapshot shows."""
 PARAMETER_ARENA_BYTES = 1 << 24
 STATE_ARENA_BYTES = 1 << 23
 

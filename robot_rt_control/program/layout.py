@@ -423,6 +423,7 @@ snapshot_dtype = record(
         ("n_active", "i8"),
         ("active", "i8", (c.MAX_PARTS,)),  # identities of the active actions, in global order
         ("active_since", "i8", (c.MAX_PARTS,)),  # tick in which the active action started
+        ("values", "f8", (c.MAX_PARTS, c.SNAPSHOT_VARIABLES)),  # state variables of each active action, in its order
         ("parts", snapshot_part_dtype, (c.MAX_PARTS,)),
     ]
 )

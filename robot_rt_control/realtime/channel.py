@@ -136,6 +136,10 @@ class Channel:
         store_release(self.address + _EVENT_TAIL, load_acquire(self.address + _EVENT_HEAD))
         store_release(self.address + _SERVER_EPOCH, int(m.server_epoch) + 1)
 
+    def renew_server(self) -> None:
+        """As the attached server, after the loop has given it up: be watched again from now on."""
+        store_release(self.address + _SERVER_EPOCH, int(self.memory.server_epoch) + 1)
+
     def release_server(self) -> None:
         """Give the place of the control server up: the loop brings all sessions' parts to safety."""
         store_release(self.address + _SERVER_PID, 0)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Callable
 
 import numpy as np
 
-from robot_rt_control.program.atomics import load_acquire, store_release
+from robot_rt_control.program.atomics import address_of, load_acquire, store_release
 from robot_rt_control.program.errors import ChannelError, RobotControlError
 from robot_rt_control.program.layout import offset_of, world_dtype
 from robot_rt_control.realtime.channel import Channel
@@ -66,7 +67,8 @@ class Installer:
         check_tables(tables, n_parts=int(w.n_parts))
         check_new_parameters(staging, w.tables[int(w.active_tables)])
         for blob in staging.blobs[: staging.n_blobs]:
-            first, last = int(blob.offset) // 8, (int(blob.offset) + int(blob.size)) // 8
+            # By key: the attribute `size` of a record is that of NumPy's scalars, 1.
+            first, last = int(blob["offset"]) // 8, int(blob["offset"] + blob["size"]) // 8
             w.parameter_arena[first:last] = staging.parameters[first:last]
         store_release(self._address + _PENDING, 1)
 
@@ -93,4 +95,4 @@ class Installer:
 
 def _copy(target: np.record, source: np.record) -> None:
     """Copy one record over another of the same type."""
-    np.frombuffer(memoryview(target).cast("B"), np.uint8)[:] = np.frombuffer(memoryview(source).cast("B"), np.uint8)
+    ctypes.memmove(address_of(target), address_of(source), target.dtype.itemsize)

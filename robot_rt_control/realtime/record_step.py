@@ -1,5 +1,6 @@
 """Step 8, record: the snapshot that the other processes see of this tick."""
 
+from robot_rt_control.program import capacities
 from robot_rt_control.program.atomics import address_of, fence_release, store_release
 from robot_rt_control.program.layout import (
     channel_dtype,
@@ -38,6 +39,10 @@ def record(w, ch):
         slot = w.active[k]
         s.active[k] = w.actions_runtime[slot].identity
         s.active_since[k] = w.actions_runtime[slot].start_tick
+        a = w.tables[w.active_tables].actions[slot]
+        first = a.state_offset // 8 + a.n_signals
+        for i in range(min(a.n_variables, capacities.SNAPSHOT_VARIABLES)):
+            s.values[k, i] = w.state_arena[first + i]
     parts = address_of(w) + _PARTS
     for p in range(w.n_parts):
         copy_bytes(base + _SNAPSHOT_PARTS + p * _SNAPSHOT_PART, parts + p * _PART, _MEASURED)

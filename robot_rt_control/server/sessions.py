@@ -1,0 +1,160 @@
+"""Sessions: who holds which parts, and until when.
+
+A session lives until it is closed, its lease runs out, one of its actions fails, or executor or server are lost.
+Afterwards it is remembered for a while, so that a late call learns why it ended.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from robot_rt_control.program.defaults import LEASE_S
+from robot_rt_control.program.errors import DefinitionError, SessionError, unknown
+
+_REMEMBERED = 256
+"""So many ended sessions are remembered, for the messages of late calls."""
+
+
+@dataclass(eq=False)
+class Session:
+    """The exclusive right to move some parts."""
+
+    id: str
+    name: str
+    identity: int
+    parts: tuple[str, ...]
+    lease: float
+    """[s]; 0: until closed."""
+    deadline: float
+    """When the lease runs out, on the registry's clock."""
+    end_reason: str = ""
+    """Why it ended; empty: it lives."""
+    used_ids: set[str] = field(default_factory=set)
+    """Ids of all actions that it ever had."""
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return f"session {self.id!r} ({self.name})" if self.name else f"session {self.id!r}"
+
+
+class SessionRegistry:
+    """All sessions. Its methods may be called from any thread.
+
+    Args:
+        parts: names of all parts of the workcell.
+        clock: monotonic time [s].
+        prefix: what ids begin with; different for each server that attaches to the same executor.
+    """
+
+    def __init__(self, parts: Iterable[str], *, clock: Callable[[], float], prefix: str = "s") -> None:
+        self._parts = tuple(parts)
+        self._clock, self._prefix = clock, prefix
+        self._count = 0
+        self._lock = threading.Lock()
+        self._live: dict[str, Session] = {}
+        self._ended: OrderedDict[str, Session] = OrderedDict()
+
+    def open(self, name: str, parts: Sequence[str], lease: float, identity: int) -> Session:
+        """Take parts for a new session: all of them or none.
+
+        Args:
+            lease: [s]; 0: until closed; negative: the default.
+            identity: of the session in the tables.
+
+        Raises:
+            DefinitionError: no part, an unknown or repeated one, or the lease is not a number.
+            SessionError: a part is taken; names the holder.
+        """
+        what = f"session {name!r} cannot be opened" if name else "the session cannot be opened"
+        if not parts:
+            raise DefinitionError(f"{what}: it names no part", expected="at least one part of the workcell")
+        for part in parts:
+            if part not in self._parts:
+                raise DefinitionError(f"{what}: unknown part", expected=unknown("part", part, self._parts), got=repr(part))
+        if len(set(parts)) < len(parts):
+            twice = next(p for p in parts if list(parts).count(p) > 1)
+            raise DefinitionError(f"{what}: it names part {twice!r} twice", expected="each part once")
+        if not lease < float("inf"):
+            raise DefinitionError(f"{what}: lease", expected="a time in seconds, 0: until closed", got=str(lease))
+        lease = LEASE_S if lease < 0 else lease
+        with self._lock:
+            for part in parts:
+                holder = self._holder(part)
+                if holder is not None:
+                    raise SessionError(
+                        f"{what}: part {part!r} is taken",
+                        expected="a part that no session holds",
+                        got=f"held by {holder.label}",
+                        hint="Close that session first, or wait until its lease runs out",
+                    )
+            self._count += 1
+            session = Session(
+                id=f"{self._prefix}{self._count}",
+                name=name,
+                identity=identity,
+                parts=tuple(parts),
+                lease=lease,
+                deadline=self._clock() + lease,
+            )
+            self._live[session.id] = session
+        return session
+
+    def _holder(self, part: str) -> Session | None:
+        return next((s for s in self._live.values() if part in s.parts), None)
+
+    def holder_of(self, part: str) -> Session | None:
+        """The session that holds a part."""
+        with self._lock:
+            return self._holder(part)
+
+    def live(self) -> list[Session]:
+        """All sessions that live, the oldest first."""
+        with self._lock:
+            return list(self._live.values())
+
+    def get(self, session_id: str) -> Session:
+        """The living session of this id.
+
+        Raises:
+            SessionError: there is none; tells why it ended where there was one.
+        """
+        with self._lock:
+            session = self._live.get(session_id)
+            if session is not None:
+                return session
+            ended = self._ended.get(session_id)
+            known = list(self._live)
+        if ended is not None:
+            raise SessionError(
+                f"{ended.label} has ended: {ended.end_reason}", hint="Open a new session and define its actions again"
+            )
+        raise SessionError("unknown session", expected=unknown("session", session_id, known), got=repr(session_id))
+
+    def renew(self, session_id: str) -> None:
+        """Count a session's lease from now.
+
+        Raises:
+            SessionError: there is no such session.
+        """
+        session = self.get(session_id)
+        session.deadline = self._clock() + session.lease
+
+    def overdue(self) -> list[Session]:
+        """Sessions whose lease has run out."""
+        now = self._clock()
+        return [s for s in self.live() if s.lease > 0 and now > s.deadline]
+
+    def end(self, session: Session, reason: str) -> bool:
+        """End a session and set its parts free; False where it had ended already."""
+        with self._lock:
+            if self._live.pop(session.id, None) is None:
+                return False
+            session.end_reason = reason
+            self._ended[session.id] = session
+            while len(self._ended) > _REMEMBERED:
+                self._ended.popitem(last=False)
+        return True

@@ -1,0 +1,76 @@
+import math
+
+import pytest
+
+from robot_rt_control.program.errors import DefinitionError, SessionError
+from robot_rt_control.server.sessions import SessionRegistry
+
+
+class Clock:
+    now = 10.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def registry(clock):
+    return SessionRegistry(["arm", "gripper", "camera_arm"], clock=clock)
+
+
+def refused(kind, call) -> str:
+    with pytest.raises(kind) as error:
+        call()
+    return str(error.value)
+
+
+def test_S4_a_taken_part_is_refused_and_the_holder_named(registry):
+    first = registry.open("by_hand", ["arm", "gripper"], 0.0, 1)
+    text = refused(SessionError, lambda: registry.open("mine", ["camera_arm", "arm"], 0.0, 2))
+    assert text == (
+        "session 'mine' cannot be opened: part 'arm' is taken; expected a part that no session holds; "
+        "got held by session 's1' (by_hand). Close that session first, or wait until its lease runs out"
+    )
+    assert registry.holder_of("camera_arm") is None, "all parts or none"
+    assert registry.end(first, "closed")
+    assert registry.open("mine", ["arm"], 0.0, 2).id == "s2"
+
+
+def test_bad_parts_are_refused(registry):
+    assert "did you mean 'arm'" in refused(DefinitionError, lambda: registry.open("", ["am"], 0, 1))
+    assert "names no part" in refused(DefinitionError, lambda: registry.open("", [], 0, 1))
+    assert "names part 'arm' twice" in refused(DefinitionError, lambda: registry.open("", ["arm", "arm"], 0, 1))
+    for lease in (math.nan, math.inf):
+        assert "lease; expected a time" in refused(DefinitionError, lambda v=lease: registry.open("", ["arm"], v, 1))
+    assert registry.live() == []
+
+
+def test_S5_the_lease_counts_from_the_last_renewal(registry, clock):
+    session = registry.open("", ["arm"], 2.0, 1)
+    forever = registry.open("", ["gripper"], 0.0, 2)
+    default = registry.open("", ["camera_arm"], -1.0, 3)
+    assert default.lease == 1.0
+    clock.now = 11.5
+    assert registry.overdue() == [default]
+    registry.renew(session.id)
+    clock.now = 13.4
+    assert registry.overdue() == [default]
+    clock.now = 13.6
+    assert registry.overdue() == [session, default]
+    clock.now = 1e9
+    assert forever not in registry.overdue()
+
+
+def test_a_late_call_learns_why_the_session_ended(registry):
+    session = registry.open("weld", ["arm"], 1.0, 1)
+    registry.end(session, "its lease of 1 s ran out")
+    assert not registry.end(session, "closed"), "it ends once"
+    assert refused(SessionError, lambda: registry.get("s1")) == (
+        "session 's1' (weld) has ended: its lease of 1 s ran out. Open a new session and define its actions again"
+    )
+    assert refused(SessionError, lambda: registry.renew("s9")).startswith("unknown session; expected no session is")
