@@ -73,9 +73,11 @@ class Client:
 
     # --- the workcell -----------------------------------------------------------------------------
 
-    def call(self, service: type, name: str, error: type[RobotControlError] = RobotControlError, **fields: Any) -> Any:
+    def call(
+        self, service: type, path: str, error: type[RobotControlError] = RobotControlError, /, **fields: Any
+    ) -> Any:
         """Call a service of the control server; `error` is raised with the server's words where it refuses."""
-        return self._services.call(service, f"control_server/{name}", error, **fields)
+        return self._services.call(service, f"control_server/{path}", error, **fields)
 
     def parts(self) -> list[msg.PartInfo]:
         """All parts of the workcell, with limits, state and who holds them."""
