@@ -25,7 +25,7 @@ class Services:
         self._lock = threading.Lock()
         self._group = ReentrantCallbackGroup()
 
-    def call(self, service: type, path: str, error: type[RobotControlError], /, **fields: Any) -> Any:
+    def call(self, service: Any, path: str, error: type[RobotControlError], /, **fields: Any) -> Any:
         """Call and wait for the answer.
 
         Args:
@@ -61,7 +61,7 @@ class Services:
                 f"service {client.srv_name!r} did not answer within {self._timeout_s:g} s",
                 hint="Is its node alive? In lockstep: does somebody step?",
             )
-        response = future.result()
+        response: Any = future.result()
         if not response.success:
             raise error(response.message)
         return response
