@@ -12,7 +12,9 @@ from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor import Executor, ExecutorOptions
 from robot_rt_control.server.action_types import ActionTypes
 from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.definition_store import DefinitionStore
 from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.server.snapshot_view import SnapshotView
 
 
 class ServerBench:
@@ -80,22 +82,30 @@ class ServerBench:
         """The firings that emitted an event of this name."""
         return [e for e in self.events if e.kind == "reaction_fired" and e.event == event]
 
+    @property
+    def view(self) -> SnapshotView:
+        """The last tick."""
+        view = self.server.snapshot()
+        assert view is not None, "there was no tick yet"
+        return view
+
+    @property
+    def store(self) -> DefinitionStore:
+        """What is installed."""
+        attachment = self.server._attachment
+        assert attachment is not None, "the server is not attached"
+        return attachment.store
+
     def active(self, part: str) -> str:
         """What commands a part: an action's id, default, safety, or none."""
-        view = self.server.snapshot()
-        assert view is not None
-        identity = view.active_action(self.server.parts[part].index)
+        identity = self.view.active_action(self.server.parts[part].index)
         name = self.server.action_name(identity)
         if name or not identity:
             return name or "none"
-        attachment = self.server._attachment
-        assert attachment is not None
-        role = attachment.directory.action_id(identity)
+        role = self.store.directory.action_id(identity)
         return role.removeprefix(f"{part}_").removesuffix("_action")
 
     def value(self, session: str, name: str) -> float:
         """A state variable of an action, as the last snapshot shows it."""
         action, _, variable = name.partition(".")
-        view = self.server.snapshot()
-        assert view is not None
-        return view.action_value(self.server.contents(self.server.session(session)).actions[action], variable)
+        return self.view.action_value(self.server.contents(self.server.session(session)).actions[action], variable)
