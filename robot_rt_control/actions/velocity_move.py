@@ -49,6 +49,22 @@ def start_joints(state, params, part):
 
 
 @realtime
+def share_of_change(state, i, steady):
+    """How much of the acceleration component i of the twist gets, so that all of them change together, on a straight way.
+
+    A component that is accelerating already (more than `steady`) gets all of it, to come to an end soon.
+    """
+    if abs(state.twist_acceleration[i]) > steady:
+        return 1.0
+    first = 0 if i < 3 else 3
+    largest = 0.0
+    for k in range(first, first + 3):
+        largest = max(largest, abs(state.goal[k] - state.twist[k]))
+    change = abs(state.goal[i] - state.twist[i])
+    return change / largest if change > 1e-9 * largest else 1.0
+
+
+@realtime
 def start_tool(state, params, part):
     """Plan the way of the six components of the twist, and of the joint motion that the twist does not explain."""
     forward(part.chain, part.commanded_position, state.path_position, state.path_orientation)
@@ -66,6 +82,7 @@ def start_tool(state, params, part):
     status = 0
     for i in range(6):
         acceleration = params.linear_acceleration if i < 3 else params.angular_acceleration
+        acceleration *= share_of_change(state, i, 0.01 * acceleration)
         component_status = plan_velocity(
             state.plan[i],
             0.0,

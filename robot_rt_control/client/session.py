@@ -15,6 +15,7 @@ from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.expression import Condition
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
 
 if TYPE_CHECKING:
@@ -205,6 +206,25 @@ class Session:
                     came = sorted({e.name for e in self._events if e.name})
                     raise TimeoutError(f"the event {name!r} did not come within {timeout_s:g} s; events so far: {came}")
                 self._changed.wait(remaining)
+
+    def wait_until(self, condition: str | Condition, timeout_s: float | None = None) -> Event:
+        """Wait until a condition on state variables holds: a free-standing reaction that lives until then.
+
+        Raises:
+            DefinitionError: the condition is not valid.
+            TimeoutError: it did not hold in time.
+            SessionError: the session ended meanwhile.
+        """
+        self._names += 1
+        name = f"wait_{self._names}"
+        self.add(reactions=[Reaction(condition, event=name, name=name, fire_once=True)])
+        try:
+            return self.wait_for(name, timeout_s)
+        except TimeoutError:
+            raise TimeoutError(f"the condition {str(condition)!r} did not hold within {timeout_s:g} s") from None
+        finally:
+            if self._end_reason is None:
+                self.remove(reactions=[name])
 
     @property
     def events(self) -> list[Event]:

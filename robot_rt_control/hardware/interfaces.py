@@ -89,6 +89,15 @@ def standard_command_interfaces(info: HardwareInfo) -> list[InterfaceDescription
     return described
 
 
+def part_slices(interfaces: list[InterfaceDescription]) -> dict[str, slice]:
+    """Where the interfaces of each part stand, for interfaces that are listed part by part."""
+    slices: dict[str, slice] = {}
+    for i, interface in enumerate(interfaces):
+        start = slices[interface.part].start if interface.part in slices else i
+        slices[interface.part] = slice(start, i + 1)
+    return slices
+
+
 def part_field(part: HardwarePart, name: str) -> tuple[str, int] | None:
     """Which measured field of `layout.part_dtype`, and which element of it, an interface belongs to.
 

@@ -21,8 +21,8 @@ FORCE_TORQUE_AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "t
 class Pose:
     """Position [m] and orientation (unit quaternion x y z w) of one frame in another."""
 
-    position: tuple[float, ...] = (0.0, 0.0, 0.0)
-    orientation: tuple[float, ...] = (0.0, 0.0, 0.0, 1.0)
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    orientation: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
 
     @property
     def matrix(self) -> Array:
@@ -36,7 +36,7 @@ class Pose:
     def of_matrix(cls, X: Array) -> Pose:
         """Of a (4, 4) matrix, or its first three rows."""
         x, y, z, w = quaternion_of_rotation(*(float(v) for v in X[:3, :3].ravel()))
-        return cls(position=tuple(float(v) for v in X[:3, 3]), orientation=(x, y, z, w))
+        return cls(position=(float(X[0, 3]), float(X[1, 3]), float(X[2, 3])), orientation=(x, y, z, w))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,19 +53,20 @@ def _per_joint(value: Any) -> float | tuple[float, ...]:
         raise refuse("a finite number for all joints, or a list with one for each") from None
 
 
-def _triple(value: Any) -> tuple[float, ...]:
+def _triple(value: Any) -> tuple[float, float, float]:
     numbers = _numbers(value)
     if len(numbers) != 3:
         raise refuse("three numbers x, y, z")
-    return numbers
+    return numbers[0], numbers[1], numbers[2]
 
 
-def _quaternion(value: Any) -> tuple[float, ...]:
+def _quaternion(value: Any) -> tuple[float, float, float, float]:
     numbers = _numbers(value)
     length = math.sqrt(sum(n * n for n in numbers))
     if len(numbers) != 4 or abs(length - 1.0) > 1e-3:
         raise refuse("a quaternion x, y, z, w of length 1 (within 0.001)")
-    return tuple(n / length for n in numbers)
+    x, y, z, w = (n / length for n in numbers)
+    return x, y, z, w
 
 
 def _name(value: str) -> str:
@@ -81,8 +82,8 @@ def _name(value: str) -> str:
 Number = Annotated[float, BeforeValidator(_number)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
 PerJoint = Annotated[float | tuple[float, ...], BeforeValidator(_per_joint)]
-Triple = Annotated[tuple[float, ...], BeforeValidator(_triple)]
-Quaternion = Annotated[tuple[float, ...], BeforeValidator(_quaternion)]
+Triple = Annotated[tuple[float, float, float], BeforeValidator(_triple)]
+Quaternion = Annotated[tuple[float, float, float, float], BeforeValidator(_quaternion)]
 Name = Annotated[str, AfterValidator(_name)]
 Mode = Literal["position", "velocity", "effort"]
 

@@ -95,7 +95,7 @@ def record_at(dtype: np.dtype) -> Callable[[int], np.record]:
     """
 
     def interpreted(address: int) -> np.record:
-        memory = (ctypes.c_char * dtype.itemsize).from_address(address)
+        memory = (ctypes.c_char * dtype.itemsize).from_address(int(address))
         return np.frombuffer(memoryview(memory), dtype)[0]
 
     if _INTERPRETED:

@@ -11,15 +11,41 @@ what conditions and events refer to. Unknown is NaN. Booleans are 0.0 and 1.0.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from robot_rt_control.program import capacities as c
 
 
+class Record(np.record):
+    """A record whose fields are its attributes whatever they are called: np.record prefers its own `size` or `mean`.
+
+    So plain Python reads and writes the same as compiled code does. Nothing but a field can be set.
+    """
+
+    def __getattribute__(self, name: str) -> Any:
+        field = _fields_of(self).get(name)
+        return np.void.__getattribute__(self, name) if field is None else _read_field(self, field[0], field[1])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        field = _fields_of(self).get(name)
+        if field is None:
+            raise AttributeError(f"the record has no field {name!r}; it has: {', '.join(_fields_of(self))}")
+        np.void.setfield(self, value, field[0], field[1])
+
+
+_read_field = np.void.getfield
+
+
+def _fields_of(record: np.void) -> Mapping[str, Any]:
+    return np.void.__getattribute__(record, "dtype").fields or {}
+
+
 def record(fields: list[tuple]) -> np.dtype:
-    """An aligned record type whose elements are np.record, also where it is nested in another one."""
-    return np.dtype((np.record, np.dtype(fields, align=True)))
+    """An aligned record type whose elements are `Record`, also where it is nested in another one."""
+    return np.dtype((Record, np.dtype(fields, align=True)))
 
 
 per_joint = ("f8", (c.MAX_JOINTS,))
@@ -273,6 +299,7 @@ action_runtime_dtype = record(
         ("activation", "i8"),  # counts activations, never reset
         ("start_tick", "i8"),
         ("judged_from", "i8"),  # its reactions are judged from this tick
+        ("sensed_tick", "i8"),  # the last tick in which its sense ran
         ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
     ]

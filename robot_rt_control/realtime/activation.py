@@ -60,6 +60,7 @@ def enter_and_sense(w, slot):
     t = w.tables[w.active_tables]
     code = t.types[t.actions[slot].type]
     rt = w.actions_runtime[slot]
+    rt.sensed_tick = w.tick
     if rt.entering == 1:
         rt.entering = 0
         status = call(w, slot, code.on_enter)
@@ -80,6 +81,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt.activation = w.next_activation
     rt.start_tick = w.tick
     rt.judged_from = judged_from
+    rt.sensed_tick = 0
     rt.controlled_tick = 0
     rt.status = _OK
     first = a.state_offset // 8
@@ -215,19 +217,3 @@ def fail_activation(w, ch, slot, status):
         return  # a default or safety action failed: the loop itself brings the part to rest
     release_parts(w, ch, slot, SAFETY)
     end_session(w, ch, a.session, _CAUSE_SESSION_END)
-
-
-@realtime
-def sense_new(w, ch):
-    """Enter and sense every action that has begun and not yet entered. A failing one begins at most one other."""
-    for _ in range(2 * capacities.MAX_PARTS):
-        found = -1
-        for k in range(w.n_active):
-            if w.actions_runtime[w.active[k]].entering == 1:
-                found = w.active[k]
-                break
-        if found < 0:
-            return
-        status = enter_and_sense(w, found)
-        if status != _OK:
-            fail_activation(w, ch, found, status)

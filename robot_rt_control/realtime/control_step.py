@@ -2,7 +2,8 @@
 
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, Status
-from robot_rt_control.realtime.activation import call, fail_activation, sense_new
+from robot_rt_control.realtime.activation import call, fail_activation
+from robot_rt_control.realtime.sense_step import sense
 
 _OK = int(Status.OK)
 _NO_MODE = int(CommandMode.NONE)
@@ -44,5 +45,5 @@ def control(w, ch):
             w.state_arena[i] = 0.0
         if status != _OK:
             fail_activation(w, ch, slot, status)
-            sense_new(w, ch)
+            sense(w, ch)
             k = 0  # the list has changed; those that ran already are passed over

@@ -16,11 +16,11 @@ from robot_rt_control.realtime.activation import (
     DEFAULT,
     begin_activation,
     end_activation,
-    sense_new,
     session_ended,
     take_fallback,
 )
 from robot_rt_control.realtime.events import begin_event, publish_event
+from robot_rt_control.realtime.sense_step import sense
 
 _FIRE_ONCE = int(ReactionFlag.FIRE_ONCE)
 _STOP = int(ReactionFlag.STOP)
@@ -224,4 +224,4 @@ def react(w, ch):
         pr = w.parts_runtime[p]
         if pr.claimed_tick == w.tick and pr.active_action < 0:
             take_fallback(w, ch, p, DEFAULT)
-    sense_new(w, ch)
+    sense(w, ch)

@@ -2,30 +2,24 @@
 
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import Status
-from robot_rt_control.realtime.activation import (
-    call,
-    enter_and_sense,
-    fail_activation,
-    sense_new,
-)
+from robot_rt_control.realtime.activation import enter_and_sense, fail_activation
 
 _OK = int(Status.OK)
 
 
 @realtime
 def sense(w, ch):
-    """Sense every active action in global order, those just started after their on_enter."""
+    """Sense, in global order, every active action that has not been sensed in this tick: a new one after its on_enter.
+
+    So later steps call it again for what they have started.
+    """
     k = 0
     while k < w.n_active:
         slot = w.active[k]
-        if w.actions_runtime[slot].entering == 1:
-            status = enter_and_sense(w, slot)
-        else:
-            t = w.tables[w.active_tables]
-            status = call(w, slot, t.types[t.actions[slot].type].sense)
-        if status == _OK:
+        if w.actions_runtime[slot].sensed_tick == w.tick:
             k += 1
-        else:
-            # What takes its place has not entered yet: sense_new below does that.
+            continue
+        status = enter_and_sense(w, slot)
+        if status != _OK:
             fail_activation(w, ch, slot, status)
-    sense_new(w, ch)
+            k = 0  # the list has changed, also before this place; those that ran already are passed over

@@ -9,6 +9,8 @@ assert abs(harness.part("arm").position[3]) <= 0.2
 
 from __future__ import annotations
 
+import atexit
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -33,6 +35,14 @@ _JOINTS = {PartKind.ARM: 7, PartKind.BASE: 3, PartKind.GRIPPER: 1}
 @realtime
 def _call(address, state, params, p0, p1, p2, p3):
     return call_action(address, state, params, p0, p1, p2, p3)
+
+
+@functools.cache
+def _builder() -> Builder:
+    """One builder process for all harnesses of a test run."""
+    builder = Builder()
+    atexit.register(builder.close)
+    return builder
 
 
 class ActionHarness:
@@ -89,8 +99,7 @@ class ActionHarness:
         return {n: method(getattr(self.action_type, n)) for n in REALTIME_METHODS if hasattr(self.action_type, n)}
 
     def _native(self) -> dict[str, Callable[[], int]]:
-        with Builder() as builder:
-            native = load(builder.build(self.action_type).key)
+        native = load(_builder().build(self.action_type).key)
         slots = [self.parts[slot.name].memory.ctypes.data for slot in self.action_type.slots]
         slots += [0] * (MAX_ACTION_SLOTS - len(slots))
 

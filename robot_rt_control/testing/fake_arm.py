@@ -7,11 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robot_rt_control.model.kinematics import tool_state
 from robot_rt_control.program.capacities import MAX_JOINTS
+from robot_rt_control.program.defaults import REST_SPEED_FRACTION
 from robot_rt_control.program.layout import part_dtype
+from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, OperationalState, PartKind
 
 _LINK_LENGTH = 0.2
+
+
+@realtime
+def _place_tool(part):
+    """Takes the record as a whole: arrays handed over from Python would be counted as allocations."""
+    tool_state(part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist)
 
 
 class FakePart:
@@ -82,21 +91,22 @@ class FakePart:
         """Begin a tick: what was commanded is measured, and dt [s] is the time until the next tick."""
         live = self.live
         live.dt = dt
-        for j in range(self.dof):
-            live.position[j] = live.commanded_position[j]
-            live.velocity[j] = live.commanded_velocity[j]
-            live.effort[j] = live.commanded_effort[j]
-        live.at_rest = float(all(abs(live.velocity[j]) < 0.01 * live.velocity_limit[j] for j in range(self.dof)))
+        live.position[:] = live.commanded_position
+        live.velocity[:] = live.commanded_velocity
+        live.effort[:] = live.commanded_effort
+        joints = slice(0, self.dof)
+        live.at_rest = float((np.abs(live.velocity[joints]) < REST_SPEED_FRACTION * live.velocity_limit[joints]).all())
         live.outputs[:] = live.output_command
+        if live.chain.n_joints:
+            _place_tool(live)
 
     def prepare_command(self) -> None:
         """Before `control`: what it does not write, holds."""
         live = self.live
         live.command_mode = int(CommandMode.NONE)
-        for j in range(self.dof):
-            live.position_command[j] = live.commanded_position[j]
-            live.velocity_command[j] = 0.0
-            live.effort_command[j] = 0.0
+        live.position_command[:] = live.commanded_position
+        live.velocity_command[:] = 0.0
+        live.effort_command[:] = 0.0
 
     def obey(self, dt: float) -> None:
         """End a tick: take the command exactly, without limits. Joints under effort are unit inertias.
@@ -109,25 +119,24 @@ class FakePart:
         """
         live = self.live
         mode = CommandMode(int(live.command_mode))
-        for j in range(self.dof):
-            q, v = float(live.commanded_position[j]), float(live.commanded_velocity[j])
-            effort = 0.0
-            if mode is CommandMode.VELOCITY:
-                velocity = float(live.velocity_command[j])
-                position = q + velocity * dt
-            elif mode is CommandMode.EFFORT:
-                effort = float(live.effort_command[j])
-                velocity = v + effort * dt
-                position = q + velocity * dt
-            else:
-                position = float(live.position_command[j])
-                velocity = (position - q) / dt
-            if not math.isfinite(position):
-                raise ValueError(f"{self.joint_names[j]}: the {mode.name.lower()} command is {position}, not finite")
-            live.commanded_acceleration[j] = (velocity - v) / dt
-            live.commanded_velocity[j] = velocity
-            live.commanded_position[j] = position
-            live.commanded_effort[j] = effort
+        joints = slice(0, self.dof)
+        q, v = live.commanded_position[joints], live.commanded_velocity[joints]
+        if mode is CommandMode.VELOCITY:
+            velocity = live.velocity_command[joints].copy()
+            position = q + velocity * dt
+        elif mode is CommandMode.EFFORT:
+            velocity = v + live.effort_command[joints] * dt
+            position = q + velocity * dt
+        else:
+            position = live.position_command[joints].copy()
+            velocity = (position - q) / dt
+        for joint, value in zip(self.joint_names, position, strict=True):
+            if not math.isfinite(value):
+                raise ValueError(f"{joint}: the {mode.name.lower()} command is {value}, not finite")
+        live.commanded_acceleration[joints] = (velocity - v) / dt
+        live.commanded_velocity[joints] = velocity
+        live.commanded_position[joints] = position
+        live.commanded_effort[joints] = live.effort_command[joints] if mode is CommandMode.EFFORT else 0.0
 
 
 class FakeArm(FakePart):

@@ -154,6 +154,7 @@ class Bench:
             device_record.n_state, device_record.n_command = n_states[d], n_commands[d]
             device_record.n_parts = len(workcell.dof)
             device_record.max_age = MAX_AGE
+            device_record.state[:] = np.nan
 
     def _place_part(self, p: int, dof: int, enabled: bool, device: int) -> None:
         part, runtime, limits = self.world.parts[p], self.world.parts_runtime[p], self.world.limits[p]

@@ -74,6 +74,7 @@ class ReferenceModel:
         self.age = dict.fromkeys(devices, 0)
         self.device_failed = dict.fromkeys(devices, False)
         self.states = {p: ENABLED if p in set(enabled) else DISABLED for p in self.device_of}
+        self.had_state = dict.fromkeys(devices, False)
         self.scheduled: list[At] = []
         self.definitions = Definitions((SYSTEM,), (), (), {}, {})
         self.active: dict[int, Activation] = {}
@@ -81,7 +82,7 @@ class ReferenceModel:
         self.ended_sessions: set[int] = set()
         self.free_memory: dict[int, bool] = {}
         self.free_fired: dict[int, int] = {}
-        self.inputs = Inputs({}, {})
+        self.measured = dict.fromkeys(self.device_of, (nan, nan, False))
         self.calls: list[tuple[int, str]] = []
         self.events: list[Event] = []
         self.claimed: set[int] = set()
@@ -118,22 +119,28 @@ class ReferenceModel:
         return sorted(self.active.values(), key=lambda a: self.definitions.rank(a.action))
 
     def _read(self, inputs: Inputs) -> None:
-        self.inputs = Inputs(dict(inputs.distance), dict(inputs.switch), inputs.too_fast)
         for device in self.age:
             if device in inputs.frozen or device in inputs.errors:
                 self.age[device] += 1
                 self.device_failed[device] |= device in inputs.errors
             else:
-                self.age[device], self.device_failed[device] = 0, False
+                self.age[device], self.device_failed[device], self.had_state[device] = 0, False, True
         for part, device in self.device_of.items():
-            if self._stale(part):  # T4
-                self.inputs.distance[part] = self.inputs.switch[part] = nan
+            if self.age[device] == 0:
+                self.measured[part] = (inputs.distance[part], inputs.switch[part], part in inputs.too_fast)
             # T4 says "the device's parts"; only those that may move have anything to lose by it
             if self.states[part] == ENABLED and (self._stale(part) or self.device_failed[device]):
                 self._fault(part, "STALE_HARDWARE" if self._stale(part) else "HARDWARE_ERROR")
 
     def _stale(self, part: int) -> bool:
         return self.age[self.device_of[part]] > self.max_age
+
+    def _position_is_known(self, part: int) -> bool:
+        return self.had_state[self.device_of[part]] and not self._stale(part)
+
+    def _measured(self, part: int) -> tuple[float, float, bool]:
+        """Distance, switch and whether it is too fast; unknown before the first state, and when too old (T4)."""
+        return (nan, nan, False) if self._stale(part) else self.measured[part]
 
     # --- definitions (S) ------------------------------------------------------------------------
 
@@ -175,7 +182,7 @@ class ReferenceModel:
             case Start(_, identities):
                 self._take_default(self._start(identities, self.tick_number, "DISPLACED"))  # R8
             case Stop(_, identities):
-                stopped = [self.active[i] for i in identities if i in self.active]
+                stopped = [self.active[i] for i in dict.fromkeys(identities) if i in self.active]
                 self._stop(stopped)
             case StopSession(session):
                 self._stop(self._of_session(session))
@@ -187,10 +194,10 @@ class ReferenceModel:
                 self.speed = speed
             case Enable(part):
                 for p in self._parts(part):
-                    if self.states[p] == DISABLED and not self._stale(p):
+                    if self.states[p] == DISABLED and self._position_is_known(p):
                         self.states[p] = ENABLED
                         self.events.append(Event("PART_ENABLED", part=p))
-                self._take_default(self._parts(part))
+                        self._take_default([p])
             case Disable(part):
                 for p in self._parts(part):
                     if self.states[p] == ENABLED:
@@ -234,7 +241,8 @@ class ReferenceModel:
                 if part != -1 and isinstance(command, Enable):
                     if self.states[part] == FAULTED:
                         return "STILL_FAULTED"
-                    return "PART_NOT_ENABLED" if self.states[part] == DISABLED and self._stale(part) else ""
+                    can = self.states[part] == ENABLED or self._position_is_known(part)
+                    return "" if can else "PART_NOT_ENABLED"
                 if part != -1 and isinstance(command, ClearFaults):
                     return "STILL_FAULTED" if self.states[part] == FAULTED and self._fault_persists(part) else ""
         return ""
@@ -365,7 +373,7 @@ class ReferenceModel:
         self._called(activation, "sense")
         variables["senses"] += 1.0
         variables["elapsed"] += self.speed * self.period  # T3
-        variables["value"] = self.inputs.distance[activation.action.parts[0]] * behaviour.gain
+        variables["value"] = self._measured(activation.action.parts[0])[0] * behaviour.gain
         variables["is_done"] = float(0 < behaviour.done_at <= variables["senses"])
         if variables["senses"] == behaviour.fail_sense_at:
             self._fail(activation, behaviour.status)
@@ -395,7 +403,7 @@ class ReferenceModel:
 
     def _limit(self) -> None:
         for part, state in self.states.items():
-            if state == ENABLED and part in self.inputs.too_fast and not self._stale(part):  # L3
+            if state == ENABLED and self._measured(part)[2]:  # L3
                 self._fault(part, "VELOCITY_LIMIT")
             for activation in self._in_order():
                 behaviour, controls = activation.behaviour, activation.variables["controls"]
@@ -415,9 +423,9 @@ class ReferenceModel:
             case ("speed",):
                 return self.speed
             case ("part", part, "distance"):
-                return self.inputs.distance[part]
+                return self._measured(part)[0]
             case ("part", part, "switch"):
-                return self.inputs.switch[part]
+                return self._measured(part)[1]
             case ("part", part, "age"):
                 return float(self.age[self.device_of[part]])
             case ("action", identity, name):

@@ -84,14 +84,18 @@ class Builder:
         Returns:
             For each spec, in their order: the built type, or why there is none.
         """
-        texts = [s if isinstance(s, str) else spec_of(s) for s in specs]
+        texts = [_absolute(s) if isinstance(s, str) else spec_of(s) for s in specs]
         with self._lock:
-            if self._closed:
-                raise CompileError("the builder is closed", hint="Make a new Builder")
             results: list[BuiltType | CompileError] = []
             while len(results) < len(texts):
+                if self._closed:
+                    raise CompileError("the builder is closed", hint="Make a new Builder")
                 # Where the builder process itself dies, the next action type gets a new one.
-                results += self._request(texts[len(results) :], progress)
+                try:
+                    results += self._request(texts[len(results) :], progress)
+                except BaseException:
+                    self._end()  # what it still says must not answer the next request
+                    raise
             return results
 
     def close(self) -> None:
@@ -129,39 +133,58 @@ class Builder:
         """Results of the first specs at least: as many as the builder process lived for, and one more where it died."""
         results: list[BuiltType | CompileError] = []
         process = self._start()
-        assert process.stdin is not None and process.stdout is not None  # both are pipes
         request = {"specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}
-        try:
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            buffer = b""
-            deadline = time.monotonic() + self.timeout + _MARGIN_S
-            while len(results) < len(specs):
-                left = max(0.0, deadline - time.monotonic())
-                if not select.select([process.stdout], [], [], left)[0]:
-                    self._end()
-                    hint = "It was ended; the next request starts a new one"
-                    return [*results, CompileError(f"building {specs[len(results)]}: the builder hangs", hint=hint)]
-                data = os.read(process.stdout.fileno(), 1 << 16)
-                if not data:
-                    break
-                *lines, buffer = (buffer + data).split(b"\n")
-                for line in map(json.loads, lines):
-                    if "progress" in line:
-                        progress(line["progress"])
-                    else:
-                        results.append(_result(line))
-                        deadline = time.monotonic() + self.timeout + _MARGIN_S
-        except (BrokenPipeError, ValueError, OSError):
-            pass  # the process is gone: said below
+        buffer = b""
+        sent = _send(process, json.dumps(request).encode() + b"\n")
+        deadline = time.monotonic() + self.timeout + _MARGIN_S
+        while sent and len(results) < len(specs):
+            data = _receive(process, deadline)
+            if data is None:
+                self._end()
+                hint = "It was ended; the next request starts a new one"
+                return [*results, CompileError(f"building {specs[len(results)]}: the builder hangs", hint=hint)]
+            if not data:
+                break
+            *lines, buffer = (buffer + data).split(b"\n")
+            for line in map(json.loads, lines):
+                if "progress" in line:
+                    progress(line["progress"])
+                else:
+                    results.append(_result(line))
+                    deadline = time.monotonic() + self.timeout + _MARGIN_S
         if len(results) < len(specs):
             self._end()
-            results.append(
-                CompileError(
-                    f"building {specs[len(results)]}: the builder process ended in the middle",
-                    hint="Was it killed? Build again: the next request starts a new one",
-                )
-            )
+            what = f"building {specs[len(results)]}: the builder process ended in the middle"
+            hint = "Was it killed? Build again: the next request starts a new one"
+            results.append(CompileError(what, hint=hint))
         return results
+
+
+def _absolute(spec: str) -> str:
+    """A spec that means the same in the builder process, whose working directory may be another one."""
+    place, _, name = spec.rpartition(":")
+    return f"{Path(place).absolute()}:{name}" if place.endswith(".py") else spec
+
+
+def _send(process: subprocess.Popen[bytes], data: bytes) -> bool:
+    """Whether the process took the data; not where it is gone, or closed by another thread."""
+    try:
+        assert process.stdin is not None  # it is a pipe
+        process.stdin.write(data)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _receive(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
+    """What the process says next; empty where it is gone, None where it says nothing until the deadline."""
+    try:
+        assert process.stdout is not None  # it is a pipe
+        if not select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            return None
+        return os.read(process.stdout.fileno(), 1 << 16)
+    except (OSError, ValueError):
+        return b""
 
 
 def _result(line: dict[str, Any]) -> BuiltType | CompileError:

@@ -7,7 +7,7 @@ import functools
 import inspect
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType
@@ -38,13 +38,20 @@ def python_function(value: Any) -> FunctionType | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _functions_of(text: str, file: str) -> dict[tuple[str, int], ast.FunctionDef]:
+def _functions_of(text: str, file: str) -> dict[tuple[str, int], tuple[ast.FunctionDef, CodeType]]:
     """The functions of a source text by name and first line, as code objects count it (decorators included)."""
-    found = {}
+    nodes = {}
     for node in ast.walk(ast.parse(text, file)):
         if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *[d.lineno for d in node.decorator_list]])
-            found[node.name, first] = node
+            nodes[node.name, min([node.lineno, *[d.lineno for d in node.decorator_list]])] = node
+    found = {}
+    waiting = [compile(text, file, "exec", dont_inherit=True)]
+    while waiting:
+        code = waiting.pop()
+        waiting += [c for c in code.co_consts if isinstance(c, CodeType)]
+        at = (code.co_name, code.co_firstlineno)
+        if at in nodes:
+            found[at] = (nodes[at], code)
     return found
 
 
@@ -55,14 +62,21 @@ def source_of(function: FunctionType) -> FunctionSource:
         CompileError: it comes from somewhere else, or its file has changed since it was imported.
     """
     code = function.__code__
+    where = f"{code.co_filename}:{code.co_firstlineno}"
     try:
         text = Path(code.co_filename).read_text(encoding="utf-8")
-        node = _functions_of(text, code.co_filename)[code.co_name, code.co_firstlineno]
+        node, present = _functions_of(text, code.co_filename)[code.co_name, code.co_firstlineno]
     except (OSError, SyntaxError, KeyError) as error:
         raise CompileError(
-            f"{code.co_filename}:{code.co_firstlineno}: the source of {code.co_name!r} is not there",
+            f"{where}: the source of {code.co_name!r} is not there",
             hint="Real-time functions are written with `def`, in a file that has not changed since it was imported",
         ) from error
+    if present != code:
+        # What would be checked must be what would be compiled: Python may have imported an outdated .pyc file.
+        raise CompileError(
+            f"{where}: {code.co_name!r} is not as it was imported",
+            hint="Its file has changed in the meantime: save the file again and build again",
+        )
     return FunctionSource(function, node, code.co_filename)
 
 

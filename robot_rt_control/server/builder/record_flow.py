@@ -67,7 +67,7 @@ class RecordFlow:
                 self.report(node, f"indexes {base.label} by an array, which makes a new array", "Write a loop")
                 return None
             steps.append(0)
-        return base.indexed(steps, f"{base.label}[{ast.unparse(node.slice)}]")
+        return base.indexed(steps, f"{base.label}[{', '.join(map(ast.unparse, indices))}]")
 
     # --- writing ---------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import inspect
 import json
 import sys
@@ -57,15 +56,17 @@ def spec_of(action_type: type[ActionType]) -> str:
             f"action type {name}: the class is defined inside of a function",
             hint="Move it to the top level of its file: the builder loads it from there",
         )
-    if "." in action_type.__module__:
-        return f"{action_type.__module__}:{name}"
     try:
-        file = inspect.getsourcefile(action_type)
+        found = inspect.getsourcefile(action_type)
     except (TypeError, OSError):
-        file = None
-    if file is None or not Path(file).is_file():
+        found = None
+    if found is None or not Path(found).is_file():
         raise CompileError(f"action type {name}: its class does not come from a file", hint="Write it into a .py file")
-    return f"{Path(file).resolve()}:{name}"
+    file = Path(found).resolve()
+    # A file of a package may import its neighbours relatively: then it must be loaded as part of it.
+    if "." in action_type.__module__ and (file.parent / "__init__.py").is_file():
+        return f"{action_type.__module__}:{name}"
+    return f"{file}:{name}"
 
 
 def load_action_type(spec: str | type[ActionType]) -> ActionSource:
@@ -119,14 +120,14 @@ def _import_file(file: Path) -> types.ModuleType:
         raise CompileError(f"{file}: no such file", hint="Give the path of the .py file that holds the action type")
     file = file.resolve()
     name = f"action_file_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}_{file.stem}"
-    specification = importlib.util.spec_from_file_location(name, file)
-    assert specification is not None and specification.loader is not None  # holds for every .py file
-    module = importlib.util.module_from_spec(specification)
+    module = types.ModuleType(name)
+    module.__file__ = str(file)
     # Its neighbours may be imported, as they may when Python runs the file itself.
     sys.path.insert(0, str(file.parent))
     sys.modules[name] = module
     try:
-        specification.loader.exec_module(module)
+        # From its text: a .pyc file may be older than an edit of the same second.
+        exec(compile(file.read_bytes(), str(file), "exec", dont_inherit=True), vars(module))
     except Exception as error:
         del sys.modules[name]
         raise _import_failed(str(file), error) from error

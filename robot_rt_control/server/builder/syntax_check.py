@@ -152,8 +152,7 @@ class _FunctionCheck(ast.NodeVisitor):
     def _visit_target(self, target: ast.expr) -> None:
         """Names and indices within what is assigned to."""
         if isinstance(target, ast.Subscript):
-            self.visit(target.slice)
-            self.visit(target.value)
+            self._visit_index(target)
         elif isinstance(target, ast.Attribute):
             self.visit(target.value)
         elif isinstance(target, ast.Tuple | ast.List):
@@ -183,10 +182,13 @@ class _FunctionCheck(ast.NodeVisitor):
             self.report(node, f"uses text ({node.value!r})", "Real-time code has numbers only")
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        self.visit(node.value)
-        if not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)):
-            self.visit(node.slice)
+        self._visit_index(node)
         self.flow.data(node)
+
+    def _visit_index(self, node: ast.Subscript) -> None:
+        self.visit(node.value)
+        if not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)):  # the name of a field
+            self.visit(node.slice)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         self._no_arrays(node, node.left, node.right)

@@ -104,7 +104,8 @@ def _essence(text: str) -> str:
             kept.append(line.removeprefix(">>> "))
         if len(kept) == 2 or line.startswith(("There are", "File", "This error")):
             break
-    message = " ".join(kept)
+    message = re.sub(r"'(\w+)\.\d+'", r"'\1'", " ".join(kept))  # Numba counts what a name is given
+    message = re.sub(r", defined at .*", "", message)
     return message if len(message) <= 300 else message[:297] + "..."
 
 

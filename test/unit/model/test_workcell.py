@@ -72,7 +72,7 @@ def test_iiwa_limits_and_world(config_folder):
     assert device.parts == ("arm", "rangefinder", "wrist")
     assert device.config["world"]["sensors"]["wrist"] == {
         "type": "force_torque",
-        "part": "arm",
+        "part_of": "arm",
         "joint": "lbr_iiwa_joint_7",
     }
     record = workcell.part("arm").record

@@ -1,0 +1,25 @@
+"""Table 2: two actions chained by reactions, and an event that tells the application when the sequence is complete.
+
+The second action starts in the very tick in which the first one is done: nothing waits for this program.
+"""
+
+from robot_rt_control.client import Action, Client, Reaction
+
+FIRST = [0.3, 0.3, 0.0, -1.6, 0.0, 1.2, 0.0]  # [rad]
+SECOND = [-0.3, 0.3, 0.0, -1.6, 0.0, 1.2, 0.0]
+
+
+def main(client: Client) -> None:
+    with client.session("arm") as session:
+        session.add(
+            Action("action0", "move_joint", position=FIRST, reactions=[Reaction("is_done", start="action1")]),
+            Action("action1", "move_joint", position=SECOND, reactions=[Reaction("is_done", event="complete")]),
+        )
+        start = session.start("action0")
+        event = session.wait_for("complete", timeout_s=30)
+        print(f"the sequence was complete {event.tick - start} ticks after its start")
+
+
+if __name__ == "__main__":
+    with Client() as client:
+        main(client)

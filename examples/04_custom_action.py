@@ -1,0 +1,58 @@
+"""Table 4: real-time control code of your own. `Wave` is compiled outside of the executor and runs in every tick.
+
+The workcell file names it (`action_types: [../examples/04_custom_action.py:Wave]`), then it is an action type like
+all others. Without a workcell, run it in the harness:
+
+    ./run shell python examples/04_custom_action.py
+"""
+
+import math
+
+from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.testing.action_harness import ActionHarness
+
+_POSITION = int(CommandMode.POSITION)
+
+
+class Wave(ActionType):
+    """One joint follows a sine about the position in which it was when the action started."""
+
+    name = "wave"
+    slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
+    parameters = (
+        Parameter(name="joint", type="int", default=3, minimum=0, maximum=PER_JOINT - 1, description="Which joint."),
+        Parameter(name="amplitude", unit="rad", default=0.1, minimum=0.0, maximum=1.0, description="Of the sine."),
+        Parameter(name="frequency", unit="Hz", default=0.5, minimum=0.01, maximum=5.0, description="Of the sine."),
+    )
+    state_variables = (StateVariable(name="elapsed", unit="s", description="Since the start."),)
+    State = {"center": (float, PER_JOINT)}
+
+    @staticmethod
+    def on_enter(state, params, arm):
+        for j in range(arm.dof):
+            state.center[j] = arm.commanded_position[j]
+
+    @staticmethod
+    def control(state, params, arm):
+        state.elapsed += arm.dt
+        arm.command_mode = _POSITION
+        fade_in = min(state.elapsed * params.frequency, 1.0)  # grows over the first period: no jump in velocity
+        wave = fade_in * params.amplitude * math.sin(2.0 * math.pi * params.frequency * state.elapsed)
+        for j in range(arm.dof):
+            arm.position_command[j] = state.center[j]
+        arm.position_command[params.joint] += wave
+
+
+def main() -> None:
+    harness = ActionHarness(Wave, parameters={"amplitude": 0.2, "frequency": 0.5}, compiled=True)
+    harness.start()
+    highest = 0.0
+    for _ in range(4000):
+        harness.step()
+        highest = max(highest, harness.part("arm").commanded_position[3])
+    print(f"after {harness.state.elapsed:.1f} s joint 3 has swung up to {highest:.3f} rad")
+
+
+if __name__ == "__main__":
+    main()

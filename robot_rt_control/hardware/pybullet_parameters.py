@@ -1,0 +1,211 @@
+"""Parameters of the pybullet plugin: the simulated world, checked as a whole before anything is built.
+
+    gui: false
+    world:
+      gravity: [0, 0, -9.81]
+      objects:
+        - {name: floor, plane: true}
+        - {name: cube, box: {size: [0.04, 0.04, 0.04]}, pose: {position: [0.5, 0, 0.02]}, mass: 0.1}
+      sensors:
+        rangefinder: {type: rangefinder, part_of: arm, link: lbr_iiwa_link_7, pose: {position: [0, 0, 0.05]}}
+        wrist: {type: force_torque, part_of: arm, joint: lbr_iiwa_joint_7}
+        io: {type: contact, inputs: [{body: cube, other: floor}]}
+      camera: {eye: [1.5, 1.5, 1.2], target: [0, 0, 0.4]}
+
+Lengths in metres, masses in kilograms, quaternions as x y z w.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, Field, field_validator, model_validator
+
+from robot_rt_control.hardware.info import Pose
+from robot_rt_control.hardware.parameters import Parameters
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Vector = tuple[Finite, Finite, Finite]
+
+
+class PoseParameters(Parameters):
+    """A frame in another one."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    orientation: tuple[Finite, Finite, Finite, Finite] = (0.0, 0.0, 0.0, 1.0)
+    """Quaternion x y z w; normalized here."""
+
+    @field_validator("orientation")
+    @classmethod
+    def _normalize(cls, value: tuple[float, float, float, float]) -> tuple[float, ...]:
+        length = math.sqrt(sum(v * v for v in value))
+        if length < 1e-6:
+            raise ValueError("a quaternion x y z w must not be zero")
+        return tuple(v / length for v in value)
+
+    @property
+    def pose(self) -> Pose:
+        return Pose(position=self.position, orientation=self.orientation)
+
+
+class Box(Parameters):
+    size: tuple[Positive, Positive, Positive]
+    """Edge lengths along x, y, z."""
+
+
+class Sphere(Parameters):
+    radius: Positive
+
+
+class Cylinder(Parameters):
+    radius: Positive
+    height: Positive
+    """Along z, the origin at half of it."""
+
+
+_SHAPES = ("urdf", "box", "sphere", "cylinder", "plane")
+
+
+class ObjectParameters(Parameters):
+    """A thing in the world: exactly one of urdf, box, sphere, cylinder, plane."""
+
+    name: str = Field(min_length=1)
+    urdf: str | None = None
+    box: Box | None = None
+    sphere: Sphere | None = None
+    cylinder: Cylinder | None = None
+    plane: Literal[True] | None = None
+    """The floor z = 0 of its pose, 30 m wide; always fixed."""
+    pose: PoseParameters = PoseParameters()
+    fixed: bool = False
+    mass: Positive | None = None
+    """Default: 1 kg; of a URDF, what that says. Fixed objects have none."""
+    color: tuple[float, float, float] | tuple[float, float, float, float] | None = None
+    """Red, green, blue and opacity, 0 to 1."""
+    friction: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
+    """Lateral friction coefficient; the simulator multiplies those of both bodies. Default: 0.5."""
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> ObjectParameters:
+        given = [shape for shape in _SHAPES if getattr(self, shape) is not None]
+        if len(given) != 1:
+            raise ValueError(f"exactly one of {', '.join(_SHAPES)} is expected, got {', '.join(given) or 'none'}")
+        return self
+
+
+class RangefinderParameters(Parameters):
+    """A ray along z of the sensor frame.
+
+    Nothing within the range gives inf and something nearer than the range gives -inf, as in ROS (REP 117):
+    both are known values, so that a condition like `rangefinder.distance < 0.2` is decided.
+    """
+
+    type: Literal["rangefinder"]
+    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
+    """Part on whose robot it is mounted."""
+    link: str
+    pose: PoseParameters = PoseParameters()
+    """Of the sensor in the link's frame; a ray that starts inside a convex shape does not see that shape."""
+    range: tuple[Annotated[float, Field(ge=0.0)], Positive] = (0.0, 10.0)
+    """[m] least and greatest distance that it can measure."""
+    noise: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
+    """[m] standard deviation; the random numbers are the same in each run."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> RangefinderParameters:
+        if self.range[0] >= self.range[1]:
+            raise ValueError("range must be [least, greatest] with least < greatest")
+        return self
+
+
+class ForceTorqueParameters(Parameters):
+    """Force and torque in a joint (also a fixed one), as the tool behind it feels its environment."""
+
+    type: Literal["force_torque"]
+    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
+    joint: str
+    pose: PoseParameters = PoseParameters()
+    """Of the sensor in the frame of the link behind the joint."""
+
+
+class ContactInput(Parameters):
+    """Whether something is touched."""
+
+    body: str
+    """An object, or a part (its whole robot unless `link` is given)."""
+    link: str | None = None
+    other: str | None = None
+    """An object or a part; default: anything."""
+
+
+class ContactParameters(Parameters):
+    """Inputs of an io part: input i is 1 while contact i holds."""
+
+    type: Literal["contact"]
+    inputs: tuple[ContactInput, ...]
+
+
+SensorParameters = Annotated[
+    RangefinderParameters | ForceTorqueParameters | ContactParameters, Field(discriminator="type")
+]
+
+
+class CameraParameters(Parameters):
+    """Where pictures are taken from."""
+
+    eye: Vector = (1.5, 1.5, 1.2)
+    target: Vector = (0.0, 0.0, 0.4)
+    width: Annotated[int, Field(ge=16, le=4096)] = 640
+    height: Annotated[int, Field(ge=16, le=4096)] = 480
+
+    @model_validator(mode="after")
+    def _apart(self) -> CameraParameters:
+        if math.dist(self.eye[:2], self.target[:2]) < 1e-6:
+            raise ValueError("eye and target must not be above each other: the picture's up is z")
+        return self
+
+
+class WorldParameters(Parameters):
+    gravity: Vector = (0.0, 0.0, -9.81)
+    timestep: Positive | None = None
+    """[s] one step of the simulation; the period must be a multiple of it. Default: the period."""
+    objects: tuple[ObjectParameters, ...] = ()
+    sensors: dict[str, SensorParameters] = Field(default_factory=dict)
+    """Of each sensor part, by the part's name."""
+    camera: CameraParameters = CameraParameters()
+    seed: int = 0
+    """Of the sensors' noise."""
+
+    @field_validator("objects")
+    @classmethod
+    def _unique(cls, value: tuple[ObjectParameters, ...]) -> tuple[ObjectParameters, ...]:
+        names = [thing.name for thing in value]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the object {name!r} is listed twice")
+        return value
+
+
+class GainParameters(Parameters):
+    """Of the simulated joint drives. A drive is a constraint: it reaches its goal up to the joint's effort limit."""
+
+    position: Annotated[float, Field(gt=0.0, le=1.0)] = 0.3
+    """Part of the position error that one step takes away."""
+    velocity: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    """Part of the velocity error that one step takes away."""
+
+
+class PyBulletParameters(Parameters):
+    world: WorldParameters = WorldParameters()
+    gui: bool = False
+    """Whether to open the simulator's window."""
+    gains: GainParameters = GainParameters()
+    bodies: dict[str, str] = Field(default_factory=dict)
+    """part → part on whose robot its joints are; needed where joint names alone do not tell."""
+
+    @field_validator("world", mode="before")
+    @classmethod
+    def _none_is_empty(cls, value: Any) -> Any:
+        return {} if value is None else value

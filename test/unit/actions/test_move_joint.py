@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_rt_control.actions.move_joint import MoveJoint
+from robot_rt_control.program.errors import DefinitionError
+
+
+def test_it_arrives_exactly_and_settles_there(harness, goal):
+    h = harness(MoveJoint, compiled=True, moving=True, position=list(goal))
+    h.start()
+    h.step()
+    assert h.state.is_done == 0.0
+    distances, progress = [], []
+    for _ in range(3000):
+        h.step()
+        distances.append(float(h.state.distance_to_goal))
+        progress.append(float(h.state.progress))
+        if h.state.is_settled == 1.0:
+            break
+    np.testing.assert_allclose(h.part("part").commanded_position[:7], goal, atol=1e-12)
+    assert h.state.is_done == 1.0 and h.state.remaining_time == 0.0
+    assert distances[-1] < 1e-9 < distances[0]
+    assert h.state.tool_distance_to_goal < 1e-9
+    assert progress == sorted(progress) and progress[-1] == 1.0
+
+
+def test_new_parameters_while_moving_lead_to_the_new_goal_without_a_jump(harness, goal):
+    h = harness(MoveJoint, compiled=True, position=list(goal))
+    part = h.part("part")
+    h.start()
+    h.step(150)
+    other = [-q for q in goal[:3]] + list(goal[3:])
+    h.set_parameters(position=other)
+    for _ in range(4000):
+        h.step()
+        assert (np.abs(part.commanded_acceleration[:7]) <= part.acceleration_limit[:7] * 1.02).all()
+    np.testing.assert_allclose(part.commanded_position[:7], other, atol=1e-9)
+    assert h.state.is_done == 1.0
+
+
+def test_a_target_outside_the_limits_is_refused_with_the_joint_and_the_range(harness):
+    with pytest.raises(DefinitionError, match=r"target of joint 'arm_joint_2' is outside its limits") as error:
+        harness(MoveJoint, position=[0.0, 3.5, 0, 0, 0, 0, 0])
+    assert "expected -2.9000 to 2.9000; got 3.5000" in str(error.value)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_rt_control.actions.velocity_move import VelocityMove
+from robot_rt_control.model.kinematics import forward, tool_twist
+from robot_rt_control.program.errors import DefinitionError
+
+
+def _tool(part):
+    p, q, V = np.zeros(3), np.zeros(4), np.zeros(6)
+    forward(part.chain, part.commanded_position, p, q)
+    tool_twist(part.chain, part.commanded_position, part.commanded_velocity, V)
+    return p, q, V
+
+
+def test_the_tool_moves_straight_with_the_twist_and_keeps_its_orientation(harness):
+    h = harness(VelocityMove, compiled=True, linear=[0.0, 0.05, -0.1])
+    part = h.part("part")
+    p0, q0, _ = _tool(part)
+    h.start()
+    h.step(1000)
+    p, q, V = _tool(part)
+    np.testing.assert_allclose(V, [0, 0.05, -0.1, 0, 0, 0], atol=2e-4)
+    assert abs(float(np.dot(q, q0))) > 1 - 1e-8
+    way = p - p0
+    np.testing.assert_allclose(np.cross(way / np.linalg.norm(way), [0, 0.05, -0.1]), 0, atol=2e-5)
+    assert h.state.is_done == 1.0 and h.state.slowed == 1.0
+
+
+def test_in_the_tool_frame_the_twist_turns_with_the_tool_of_the_start(harness):
+    h = harness(VelocityMove, compiled=True, linear=[0.0, 0.0, 0.1], frame="tool")
+    part = h.part("part")
+    h.start()
+    h.step(500)
+    _, q, V = _tool(part)
+    x, y, z, w = q
+    axis = [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)]
+    np.testing.assert_allclose(V[:3], 0.1 * np.array(axis), atol=3e-4)
+
+
+def test_the_opposite_twist_takes_over_from_a_moving_arm_within_the_limits(harness):
+    down = harness(VelocityMove, compiled=True, linear=[0.0, 0.0, -0.1])
+    down.start()
+    down.step(800)
+    arm = down.parts["part"]
+    from robot_rt_control.testing.action_harness import ActionHarness
+
+    up = ActionHarness(VelocityMove, parts={"part": arm}, parameters={"linear": [0.0, 0.0, 0.1]}, compiled=True)
+    up.start()
+    for _ in range(800):
+        up.step()
+        assert (np.abs(arm.live.commanded_acceleration[:7]) <= arm.live.acceleration_limit[:7] * 1.02).all()
+    np.testing.assert_allclose(_tool(arm.live)[2][:3], [0, 0, 0.1], atol=2e-4)
+
+
+def test_joint_velocities_are_reached_with_limited_jerk(harness):
+    velocity = [0.2, -0.2, 0.1, 0.0, 0.3, -0.3, 0.1]
+    h = harness(VelocityMove, compiled=True, velocity=velocity)
+    part = h.part("part")
+    h.start()
+    last = np.zeros(16)
+    for _ in range(500):
+        h.step()
+        jerk = (part.commanded_acceleration - last) / h.period
+        last = part.commanded_acceleration.copy()
+        assert (np.abs(jerk[:7]) <= part.jerk_limit[:7] * 1.05 + 1e-3).all()
+    np.testing.assert_allclose(part.commanded_velocity[:7], velocity, atol=1e-9)
+
+
+def test_either_joints_or_tool_and_within_the_limits(harness):
+    with pytest.raises(DefinitionError, match="either `velocity`, or `linear` and/or `angular`; got none of them"):
+        harness(VelocityMove, frame="world")
+    with pytest.raises(DefinitionError, match="got both"):
+        harness(VelocityMove, velocity=[0.0] * 7, linear=[0, 0, 1])
+    with pytest.raises(DefinitionError, match=r"velocity of joint 'arm_joint_1' is above its limit; expected at most"):
+        harness(VelocityMove, velocity=[5.0, 0, 0, 0, 0, 0, 0])

@@ -1,0 +1,164 @@
+"""The builder process: it survives what it builds, and its end does not disturb who asked."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from robot_rt_control.program.errors import CompileError
+from robot_rt_control.server.builder import Builder, BuiltType
+
+COUNT = "state.level += params.gain"
+
+
+def alive(pid):
+    """Whether a process runs (a zombie does not)."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_for(condition):
+    for _ in range(500):
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_builds_with_progress_at_low_priority(action_file):
+    spec = action_file.write(COUNT)
+    said: list[str] = []
+    with Builder() as builder:
+        first = builder.build(spec, said.append)
+        assert builder.pid is not None
+        assert os.getpriority(os.PRIO_PROCESS, builder.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
+        second = builder.build(spec)
+        pid = builder.pid
+    assert said == ["checking custom", "compiling custom: control"]
+    assert not first.cached and second.cached and first.key == second.key
+    assert not alive(pid)
+
+
+def test_a_refusal_arrives_as_it_was_raised(action_file):
+    with Builder() as builder, pytest.raises(CompileError) as refused:
+        builder.build(action_file.write("print(1)  # HERE"))
+    assert str(refused.value).startswith(f"{action_file.here}: prints; Make it a state variable")
+
+
+def test_every_build_sees_the_file_as_it_is_then(action_file):
+    with Builder() as builder:
+        first = builder.build(action_file.write(COUNT))
+        second = builder.build(action_file.write("state.level -= params.gain"))
+        third = builder.build(action_file.write(COUNT))
+    assert first.key != second.key and not second.cached
+    assert third.key == first.key and third.cached
+
+
+def test_one_that_crashes_does_not_stop_the_others(action_file):
+    good = action_file.write(COUNT)
+    bad = action_file.folder / "bad.py"
+    bad.write_text("import os, signal\nprint('on the way')\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    leaving = action_file.folder / "leaving.py"
+    leaving.write_text("import os\nos._exit(3)\n")
+    with Builder() as builder:
+        results = builder.build_many([good, f"{bad}:Custom", f"{leaving}:Custom", "nonsense", good])
+    assert isinstance(results[0], BuiltType) and isinstance(results[4], BuiltType)
+    assert results[4].cached
+    assert str(results[1]).startswith(f"building {bad}:Custom ended by signal SIGSEGV. Importing the file")
+    assert str(results[2]).startswith(f"building {leaving}:Custom ended with exit code 3")
+    assert "expected file.py:Class or module:Class; got 'nonsense'" in str(results[3])
+
+
+def test_an_endless_build_is_ended_and_the_next_one_works(action_file):
+    good = action_file.write(COUNT)
+    endless = action_file.folder / "endless.py"
+    endless.write_text("while True:\n    pass\n")
+    with Builder(timeout=1.0) as builder:
+        with pytest.raises(CompileError, match=r"endless\.py:Custom took longer than 1 s and was ended"):
+            builder.build(f"{endless}:Custom")
+        pid = builder.pid
+        builder.timeout = 60.0
+        assert builder.build(good).methods == ("control",)
+        assert builder.pid == pid, "the process itself lived on"
+
+
+def test_a_builder_killed_in_the_middle_is_told_and_replaced(action_file):
+    good = action_file.write(COUNT)
+    slow, mark = action_file.folder / "slow.py", action_file.folder / "mark"
+    slow.write_text(f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(100)\n")
+    with Builder() as builder:
+        errors: list[CompileError] = []
+
+        def ask():
+            try:
+                builder.build(f"{slow}:Custom")
+            except CompileError as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        assert wait_for(lambda: mark.exists() and mark.read_text())
+        child, pid = int(mark.read_text()), builder.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        thread.join(timeout=20)
+        assert "slow.py:Custom: the builder process ended in the middle. Was it killed?" in str(errors[0])
+        assert wait_for(lambda: not alive(child)), "what it was building ends with it"
+        assert builder.build(good).type_name == "custom"
+        assert builder.pid != pid
+
+
+def test_a_stopped_builder_counts_as_hung(action_file, monkeypatch):
+    monkeypatch.setattr("robot_rt_control.server.builder.process._MARGIN_S", 0.5)
+    spec = action_file.write(COUNT)
+    with Builder() as builder:
+        builder.build(spec)
+        builder.timeout = 0.5
+        assert builder.pid is not None
+        os.kill(builder.pid, signal.SIGSTOP)
+        with pytest.raises(CompileError, match="the builder hangs. It was ended; the next request starts a new one"):
+            builder.build(spec)
+        builder.timeout = 60.0
+        assert builder.build(spec).cached
+
+
+def test_the_builder_ends_with_its_server(action_file):
+    builder = Builder()
+    builder.build(action_file.write(COUNT))
+    process = builder._process
+    assert process is not None and process.stdin is not None
+    process.stdin.close()
+    assert process.wait(timeout=20) == 0
+    builder.close()
+
+
+def test_a_closed_builder_says_so(action_file):
+    builder = Builder()
+    builder.close()
+    with pytest.raises(CompileError, match="the builder is closed. Make a new Builder"):
+        builder.build(action_file.write(COUNT))
+    with pytest.raises(ValueError, match="timeout = 0: expected seconds, more than 0"):
+        Builder(timeout=0)
+
+
+def test_a_failing_listener_is_not_taken_for_a_failing_builder(action_file):
+    def listen(text):
+        raise ValueError(f"cannot show {text}")
+
+    with Builder() as builder:
+        with pytest.raises(ValueError, match="cannot show checking custom"):
+            builder.build(action_file.write(COUNT), listen)
+        assert builder.build(action_file.write("state.level = 1.0")).methods == ("control",)
+
+
+def test_files_are_found_from_where_they_are_asked_for(action_file, monkeypatch):
+    spec = action_file.write(COUNT)
+    with Builder() as builder:
+        builder.build(spec)
+        monkeypatch.chdir(action_file.folder)
+        assert builder.build("custom_action.py:Custom").cached

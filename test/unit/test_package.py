@@ -1,0 +1,165 @@
+"""The package as a whole: interfaces, versions and lists that have to agree with each other."""
+
+import ast
+import re
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+import yaml
+
+import robot_rt_control
+from robot_rt_control.program.vocabulary import EventKind, OperationalState, PartKind
+
+REPOSITORY = Path(robot_rt_control.__file__).resolve().parents[1]
+INTERFACES = sorted(
+    file.relative_to(REPOSITORY).as_posix()
+    for kind in ("msg", "srv", "action")
+    for file in REPOSITORY.glob(f"{kind}/*")
+)
+SERVICES_AND_ACTIONS = [name for name in INTERFACES if not name.startswith("msg/")]
+SOURCES = sorted(file.relative_to(REPOSITORY).as_posix() for file in (REPOSITORY / "robot_rt_control").rglob("*.py"))
+FIELD = re.compile(r"(?P<type>[A-Za-z_/0-9]+)(?P<array>\[\])?\s+(?P<name>[a-z][a-z0-9_]*)\s*(?P<comment>#.*)?$")
+
+
+def text_of(name: str) -> str:
+    return (REPOSITORY / name).read_text()
+
+
+def fields_of(name: str) -> list[re.Match[str]]:
+    """Every line of an interface that declares something."""
+    found = []
+    for line in text_of(name).splitlines():
+        if not line or line.startswith("#") or line == "---":
+            continue
+        field = FIELD.match(line)
+        assert field, f"{name}: not a field: {line!r}"
+        found.append(field)
+    return found
+
+
+def cmake_call(name: str) -> str:
+    match = re.search(rf"^{name}\((.*?)^\)", text_of("CMakeLists.txt"), re.MULTILINE | re.DOTALL)
+    assert match
+    return match[1]
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_every_field_has_a_comment(name: str) -> None:
+    for field in fields_of(name):
+        comment = (field["comment"] or "").lstrip("# ")
+        assert len(comment) > 5, f"{name}: {field['name']} has no comment"
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_every_physical_number_has_a_unit(name: str) -> None:
+    for field in fields_of(name):
+        if field["type"] == "float64":
+            comment = field["comment"]
+            assert "[" in comment or "unit" in comment, f"{name}: {field['name']} has neither a unit nor says whose"
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_every_interface_says_first_what_it_is(name: str) -> None:
+    first = text_of(name).splitlines()[0]
+    assert first.startswith("# ") and first.endswith(".")
+
+
+@pytest.mark.parametrize("name", SERVICES_AND_ACTIONS)
+def test_every_service_and_action_shows_a_call(name: str) -> None:
+    kind, file = name.split("/")
+    interface = file.partition(".")[0]
+    command = "ros2 service call" if kind == "srv" else "ros2 action send_goal"
+    service = re.sub(r"(?<!^)(?=[A-Z])", "_", interface).lower()
+    calls = [line for line in text_of(name).splitlines() if line.startswith(f"# {command}")]
+    assert calls
+    for line in calls:
+        assert f"/{service} robot_rt_control/{kind}/{interface}" in line
+
+
+@pytest.mark.parametrize("name", SERVICES_AND_ACTIONS)
+def test_example_call_has_fields_of_the_request(name: str) -> None:
+    request = {
+        field["name"]: field
+        for field in map(FIELD.match, text_of(name).partition("---")[0].splitlines())
+        if field
+    }
+    for call in re.findall(r'^# ros2 .*? "(\{.*\})"$', text_of(name), re.MULTILINE):
+        given = yaml.safe_load(call)
+        assert set(given) <= set(request), f"{name}: {call}"
+        for key, value in given.items():
+            assert isinstance(value, list) == bool(request[key]["array"]), f"{name}: {key}"
+
+
+@pytest.mark.parametrize("name", [name for name in INTERFACES if name.startswith("srv/")])
+def test_every_answer_begins_with_success_and_message(name: str) -> None:
+    answer = [FIELD.match(line) for line in text_of(name).partition("---\n")[2].splitlines()]
+    assert [(f["type"], f["name"]) for f in answer[:2] if f] == [("bool", "success"), ("string", "message")]
+
+
+def test_both_actions_answer_alike() -> None:
+    _, *run_action = text_of("action/RunAction.action").split("---\n")
+    _, *run_program = text_of("action/RunProgram.action").split("---\n")
+    assert run_action == run_program
+
+
+def test_cmake_builds_every_interface() -> None:
+    assert sorted(re.findall(r"(?:msg|srv|action)/\w+\.\w+", cmake_call("rosidl_generate_interfaces"))) == INTERFACES
+
+
+def test_words_in_interfaces_are_those_of_the_vocabulary() -> None:
+    kinds = re.search(r"kind is one of: (.*?)\.$", text_of("msg/Event.msg").replace("\n# ", " "), re.MULTILINE)
+    assert kinds
+    assert {kind.name.lower() for kind in EventKind} <= set(kinds[1].split(", "))
+    for name, words in [("msg/PartInfo.msg", PartKind), ("msg/PartStatus.msg", OperationalState)]:
+        for word in words:
+            assert word.name.lower() in text_of(name)
+
+
+def test_versions_agree() -> None:
+    package = ElementTree.parse(REPOSITORY / "package.xml")
+    assert package.findtext("version") == robot_rt_control.__version__
+    project = tomllib.loads(text_of("pyproject.toml"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "robot_rt_control.__version__"}
+
+
+def test_names_and_licenses_agree() -> None:
+    package = ElementTree.parse(REPOSITORY / "package.xml")
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    assert package.findtext("name") == project["name"] == "robot_rt_control"
+    assert package.findtext("license") == project["license"] == "Apache-2.0"
+    assert "Apache License" in text_of("LICENSE")
+
+
+def test_package_xml_names_what_cmake_finds() -> None:
+    package = ElementTree.parse(REPOSITORY / "package.xml").getroot()
+    declared = {element.text for element in package if "depend" in element.tag}
+    found = set(re.findall(r"find_package\((\w+) REQUIRED\)", text_of("CMakeLists.txt")))
+    assert found <= declared
+    assert package.findtext("member_of_group") == "rosidl_interface_packages"
+
+
+def test_executables_and_console_scripts_start_the_same_nodes() -> None:
+    console = set(tomllib.loads(text_of("pyproject.toml"))["project"]["scripts"].values())
+    started = set()
+    for script in (REPOSITORY / "scripts").iterdir():
+        assert script.stat().st_mode & 0o111, f"{script.name} is not executable"
+        imported = [node for node in ast.walk(ast.parse(script.read_text())) if isinstance(node, ast.ImportFrom)]
+        started |= {f"{node.module}:{alias.name}" for node in imported for alias in node.names}
+    assert started == console
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_messages_stay_out_of_the_rooms_below_the_nodes(name: str) -> None:
+    """The import checker sees the source tree alone, and the generated messages are not in it."""
+    room, stem = Path(name).parts[1], Path(name).stem
+    if room in ("application", "client", "ros", "server") or stem in ("node", "driver_node", "conversions"):
+        return
+    for node in ast.walk(ast.parse(text_of(name))):
+        imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            imported = [f"{node.module}.{alias.name}" for alias in node.names]
+        for module in imported:
+            assert not re.match(r"robot_rt_control\.(msg|srv|action)\b", module), f"{name} imports {module}"

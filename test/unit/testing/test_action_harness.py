@@ -1,0 +1,196 @@
+"""The harness runs an action as the loop does: order of calls, time, signals, parameters, failures."""
+
+import numpy as np
+import pytest
+
+from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.program.errors import CompileError, DefinitionError, RobotControlError
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.vocabulary import CommandMode, PartKind, Status
+from robot_rt_control.testing.action_harness import ActionHarness
+from robot_rt_control.testing.fake_arm import FakeArm, FakePart
+
+VELOCITY = int(CommandMode.VELOCITY)
+TOO_CLOSE = 3
+
+
+@realtime
+def clipped(x, limit):
+    return min(max(x, -limit), limit)
+
+
+class Approach(ActionType):
+    """Drives the first joint at a speed until the rangefinder sees something."""
+
+    name = "approach"
+    slots = (
+        Slot(name="arm", kinds=(PartKind.ARM,)),
+        Slot(name="eye", kinds=(PartKind.RANGEFINDER,), moves=False),
+    )
+    parameters = (
+        Parameter(name="speed", unit="rad/s", default=0.5),
+        Parameter(name="index", type="int", default=0),
+    )
+    state_variables = (StateVariable(name="calls"), StateVariable(name="seen"))
+    signals = ("turn",)
+    State = {"direction": float, "turns": float, "order": (float, 4)}
+
+    @staticmethod
+    def on_enter(state, params, arm, eye):
+        state.direction = 1.0
+        state.calls += 1.0
+        state.order[0] = state.calls
+
+    @staticmethod
+    def sense(state, params, arm, eye):
+        state.calls += 1.0
+        state.order[1] = state.calls
+        state.seen = eye.distance
+        if eye.distance < 0.1:
+            return TOO_CLOSE
+        return 0
+
+    @staticmethod
+    def set_parameters(state, params, arm, eye):
+        state.calls += 1.0
+        state.order[2] = state.calls
+        if state.turn == 1.0:
+            state.direction = -state.direction
+            state.turns += 1.0
+
+    @staticmethod
+    def control(state, params, arm, eye):
+        state.calls += 1.0
+        state.order[3] = state.calls
+        arm.command_mode = VELOCITY
+        arm.velocity_command[0] = clipped(state.direction * params.speed, 1.0)
+        state.order[params.index] += 0.0
+
+
+class NotSafe(Approach):
+    """Would print in the loop."""
+
+    name = "not_safe"
+
+    @staticmethod
+    def control(state, params, arm, eye):
+        print(state.calls)
+
+
+@pytest.fixture(params=[False, True], ids=["interpreted", "compiled"])
+def harness(request):
+    return ActionHarness(Approach, compiled=request.param)
+
+
+def test_methods_run_in_the_order_of_the_tick(harness):
+    harness.start()
+    assert harness.step() == 0
+    assert harness.state.order.tolist() == [1.0, 2.0, 3.0, 4.0]
+    harness.step(2)
+    assert harness.state.order.tolist() == [1.0, 8.0, 9.0, 10.0], "on_enter runs once"
+    assert harness.tick == 3
+
+
+def test_commands_are_measured_in_the_next_tick(harness):
+    harness.start()
+    harness.step()
+    arm = harness.part("arm")
+    assert arm.velocity[0] == 0.0 and arm.commanded_velocity[0] == 0.5
+    harness.step(1000)
+    assert arm.velocity[0] == 0.5
+    assert arm.position[0] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_signals_read_one_in_exactly_one_tick(harness):
+    harness.start()
+    harness.step(5)
+    harness.signal("turn")
+    harness.step(5)
+    assert harness.state.turns == 1.0
+    assert harness.part("arm").commanded_velocity[0] == -0.5
+    with pytest.raises(DefinitionError, match="'approach' has no signal 'trun'; expected .*did you mean 'turn'"):
+        harness.signal("trun")
+
+
+def test_new_parameters_reach_the_action(harness):
+    harness.start()
+    harness.step()
+    harness.set_parameters(speed=2.0)
+    harness.step()
+    assert harness.params.speed == 2.0
+    assert harness.part("arm").commanded_velocity[0] == 1.0
+    with pytest.raises(DefinitionError, match="parameter 'speed'"):
+        harness.set_parameters(speed="fast")
+    assert harness.params.speed == 2.0
+
+
+def test_starting_again_zeroes_the_state(harness):
+    harness.start()
+    harness.step(10)
+    harness.start()
+    harness.step()
+    assert harness.state.calls == 4.0
+
+
+def test_a_status_ends_it(harness):
+    harness.start()
+    harness.step()
+    harness.part("eye").distance = 0.05
+    assert harness.step(10) == TOO_CLOSE == harness.status
+    assert harness.tick == 2, "it stopped at once"
+    with pytest.raises(RobotControlError, match=r"the action has failed with status 3\. Call start\(\) again"):
+        harness.step()
+
+
+def test_step_until(harness):
+    harness.start()
+    assert harness.step_until(lambda: harness.part("arm").position[0] > 0.10025) == 202
+    with pytest.raises(RobotControlError, match="the condition did not hold within 10 ticks"):
+        harness.step_until(lambda: False, at_most=10)
+
+
+def test_an_index_out_of_range_is_status_bounds_when_compiled_and_raises_when_interpreted():
+    compiled = ActionHarness(Approach, parameters={"index": 4}, compiled=True)
+    compiled.start()
+    assert compiled.step() == Status.BOUNDS
+    interpreted = ActionHarness(Approach, parameters={"index": 4})
+    interpreted.start()
+    with pytest.raises(IndexError):
+        interpreted.step()
+
+
+def test_unsafe_code_is_refused_when_compiled_only():
+    ActionHarness(NotSafe)
+    with pytest.raises(CompileError, match=r"test_action_harness\.py:\d+: prints; Make it a state variable"):
+        ActionHarness(NotSafe, compiled=True)
+
+
+def test_a_command_that_is_not_finite_is_told():
+    harness = ActionHarness(Approach, parts={"arm": FakeArm()})
+    harness.start()
+    harness.step()
+    harness.params.speed = np.nan
+    harness.action.prepare_parameters({"speed": np.nan}, harness.params)
+    with pytest.raises(RobotControlError, match="tick 2: arm_joint_1: the velocity command is nan, not finite"):
+        harness.step()
+
+
+def test_parts_must_fit_the_slots():
+    with pytest.raises(DefinitionError, match="'approach', slot 'arm'; expected ARM; got 'tool', which is GRIPPER"):
+        ActionHarness(Approach, parts={"arm": FakePart(name="tool", kind=PartKind.GRIPPER, dof=1)})
+    with pytest.raises(DefinitionError, match="'approach': no slot 'amr'; expected .*did you mean 'arm'"):
+        ActionHarness(Approach, parts={"amr": FakeArm()})
+    with pytest.raises(DefinitionError, match="'approach': slot 'leg'; expected one of: arm, eye"):
+        ActionHarness(Approach).part("leg")
+
+
+def test_it_must_be_started():
+    with pytest.raises(RobotControlError, match=r"the action has not been started. Call start\(\) before step\(\)"):
+        ActionHarness(Approach).step()
+
+
+def test_speed_scales_the_time_that_actions_see():
+    harness = ActionHarness(Approach, speed=0.25)
+    harness.start()
+    harness.step()
+    assert harness.part("arm").dt == 0.00025
