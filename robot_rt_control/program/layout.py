@@ -255,6 +255,7 @@ action_dtype = record(
         ("n_variables", "i4"),  # float64 each, behind the signals
         ("first_reaction", "i4"),
         ("n_reactions", "i4"),
+        ("name", f"S{c.MAX_LABEL_BYTES}"),  # for people: what the executor's status shows
     ]
 )
 
@@ -269,7 +270,7 @@ type_dtype = record(
     ]
 )
 
-session_dtype = record([("identity", "i8"), ("rank", "i4"), ("reserved", "i4")])
+session_dtype = record([("identity", "i8"), ("rank", "i8"), ("name", f"S{c.MAX_LABEL_BYTES}")])
 
 tables_dtype = record(
     [
