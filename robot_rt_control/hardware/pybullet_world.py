@@ -10,7 +10,7 @@ import pybullet
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, Pose
 from robot_rt_control.hardware.pybullet_parameters import ObjectParameters, PyBulletParameters
-from robot_rt_control.hardware.pybullet_paths import resolve_urdf
+from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.program.errors import HardwareError, unknown
 
 BASE_LINK = -1
@@ -110,7 +110,7 @@ class PyBulletWorld:
         pose = thing.pose.pose
         item = f"hardware {self._info.name!r}, object {thing.name!r}"
         if thing.urdf is not None or thing.plane:
-            path = resolve_urdf(thing.urdf or "pybullet_data://plane.urdf", item)
+            path = resolve_path(thing.urdf or "pybullet_data://plane.urdf", Path.cwd(), item)
             body = self._load(path, pose, fixed=thing.fixed or bool(thing.plane), item=item)
             if thing.mass is not None and not thing.plane and not thing.fixed:
                 pybullet.changeDynamics(body, BASE_LINK, mass=thing.mass, physicsClientId=self.client)
@@ -168,7 +168,7 @@ class PyBulletWorld:
             if part.urdf is None:
                 continue
             item = f"hardware {self._info.name!r}, part {part.name!r}"
-            path = resolve_urdf(part.urdf, item)
+            path = resolve_path(part.urdf, Path.cwd(), item)
             key = (path, part.base, part.base_link)
             if key not in loaded:
                 loaded[key] = self._load_robot(path, part, item)

@@ -228,7 +228,7 @@ def test_a_cylinder_stands_and_a_fixed_box_does_not_fall(simulate):
         ({"objects": [{"name": "x", "plane": True, "sphere": {"radius": 1}}]}, "got sphere, plane"),
         ({"objects": [FLOOR, FLOOR]}, "the object 'floor' is listed twice"),
         ({"objects": [{"name": "x", "sphere": {"radius": -1}}]}, "radius: Input should be greater than 0, got -1"),
-        ({"objects": [{"name": "x", "urdf": "no/such.urdf"}]}, "object 'x': 'no/such.urdf'; expected an existing fil"),
+        ({"objects": [{"name": "x", "urdf": "no/such.urdf"}]}, "object 'x': 'no/such.urdf'; expected a file; got noth"),
         ({"objects": [{"name": "x", "urdf": "http://a/b"}]}, "got the scheme 'http'"),
         ({"timestep": 0.0003}, "world.timestep; expected the period 0.001 s or a whole fraction of it; got 0.0003 s"),
         ({"camera": {"eye": [0, 0, 1], "target": [0, 0, 0]}}, "world.camera: .*must not be above each other"),
