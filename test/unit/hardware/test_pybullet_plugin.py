@@ -265,7 +265,7 @@ def test_a_gripper_on_one_of_two_arms_must_say_which(simulate):
     other = panda("other", 2, base=Pose(position=(0.0, 1.0, 0.0)))
     with pytest.raises(HardwareError, match="expected one robot that has its joints panda_finger_joint1.*; got 2"):
         simulate(panda(), panda_gripper(), other)
-    sim = simulate(panda(), panda_gripper(), other, bodies={"gripper": "other"})
+    sim = simulate(panda(), panda_gripper(mounted_on="other"), other)
     assert sim.plugin.world.robot("gripper", "test") is sim.plugin.world.robot("other", "test")
 
 
