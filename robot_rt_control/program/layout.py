@@ -472,6 +472,7 @@ channel_dtype = record(
         ("server_start", "i8"),
         ("server_epoch", "i8"),  # counts attachments
         ("gated", "i8"),  # 1: ticks come only on request, so that nobody may wait for the next one
+        ("simulated", "i8"),  # 1: `time_ns` of events and snapshots is simulated time, from 0 on
         ("period_ns", "i8"),
         ("loop_beat", "i8"),  # the loop, each tick
         ("executor_beat", "i8"),  # the executor's Python side

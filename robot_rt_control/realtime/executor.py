@@ -89,6 +89,7 @@ class Executor:
         else:
             self.channel = Channel.create(channel_name, workcell=workcell.digest, period_ns=period_ns)
         self.channel.memory.gated = options.gated
+        self.channel.memory.simulated = options.clock == "lockstep"
         self.devices = Devices(self.world, in_process=options.clock == "lockstep", image_name=image_name)
         self._period_ns = period_ns
         self._installer = Installer(
