@@ -43,7 +43,7 @@ _Generated = tuple[Any, Callable[..., Any]]
 def address_of(thing: Any) -> int:
     """Address of a record, or of the first element of an array (the memory itself, never a copy)."""
     # Of a large record, __array_interface__ would describe all fields each time.
-    view = np.void.getfield(thing, _FIRST_BYTE, 0) if isinstance(thing, np.void) else thing
+    view: Any = np.void.getfield(thing, _FIRST_BYTE, 0) if isinstance(thing, np.void) else thing
     return int(view.ctypes.data)
 
 
