@@ -19,7 +19,7 @@ import numpy as np
 from robot_rt_control.program import capacities as c
 
 
-class Record(np.record):
+class Record(np.record):  # type: ignore[misc]  # NumPy's own types call a base of np.record final
     """A record whose fields are its attributes whatever they are called: np.record prefers its own `size` or `mean`.
 
     So plain Python reads and writes the same as compiled code does. Nothing but a field can be set.
