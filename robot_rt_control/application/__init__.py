@@ -1,1 +1,1 @@
-"""The application node and the programs it runs, and bringing a whole workcell up."""
+"""The application side: the node that runs users' programs, bringing a workcell up, and the demonstration."""

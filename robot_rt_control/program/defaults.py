@@ -16,7 +16,7 @@ REST_TIME_S = 0.5
 ACCELERATION_TIME_S = 0.25
 """Acceleration limit where a workcell gives none: from rest to full speed in this time."""
 JERK_TIME_S = 0.1
-"""Jerk limit where a workcell gives none: from none to full acceleration in this time. Both together: rest in 0.35 s."""
+"""Jerk limit where a workcell gives none: from none to full acceleration in this time. With both, rest in 0.35 s."""
 EFFORT_TIME_S = 0.05
 """Effort rate limit where a workcell gives none: from none to full effort in this time."""
 VELOCITY_MARGIN = 1.05

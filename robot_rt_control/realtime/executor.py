@@ -35,7 +35,7 @@ class ExecutorOptions:
     """How an executor runs."""
 
     clock: str = "realtime"
-    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, loop and simulator wait for each other."""
+    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator."""
     simulation_speed: float = 1.0
     """Lockstep: how fast simulated time goes by itself; 0: as fast as possible; negative: only by `step`."""
     priority: int = 80

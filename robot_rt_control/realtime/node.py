@@ -25,6 +25,7 @@ from robot_rt_control.program.vocabulary import FaultReason
 from robot_rt_control.realtime.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.frames import FramePublisher
 from robot_rt_control.realtime.histogram import percentile
+from robot_rt_control.realtime.sensor_topics import SensorTopics
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
 
 _PARAMETERS = (
@@ -142,6 +143,7 @@ class RealtimeExecutorNode(WorkcellNode):
         self._joints = self.create_publisher(sensor_msgs.msg.JointState, "joint_states", 10)
         self._status = self.create_publisher(msg.ExecutorStatus, "~/status", 10)
         self._frames = FramePublisher.make(self, workcell)
+        self._sensors = SensorTopics(self, workcell)
         slow, fast = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
         timers = [
             self.create_timer(1.0 / self.value("joint_state_rate"), self._publish_joints, callback_group=fast),
@@ -151,7 +153,7 @@ class RealtimeExecutorNode(WorkcellNode):
             self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
             timers.append(self.create_timer(0.005, self._publish_clock, callback_group=fast))
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
-        self._made += [*timers, step, self._joints, self._status, description]
+        self._made += [*timers, step, self._joints, self._status, self._sensors, description]
 
     def _stamp(self, time_ns: int) -> Time:
         """A tick's start on the ROS clock: simulated time in lockstep."""
@@ -176,6 +178,7 @@ class RealtimeExecutorNode(WorkcellNode):
             message.velocity.extend(measured.velocity[: part.dof].tolist())
             message.effort.extend(measured.effort[: part.dof].tolist())
         self._joints.publish(message)
+        self._sensors.publish(message.header.stamp, snapshot)
         if self._frames is not None:
             self._frames.publish(message.header.stamp, snapshot)
 

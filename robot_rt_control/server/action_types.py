@@ -60,7 +60,9 @@ def register(action_type: type[ActionType], key: str, index: int) -> RegisteredT
         )
     moves = [s.moves for s in slots]
     if moves != sorted(moves, reverse=True):
-        raise DefinitionError(f"{of}: slots", expected="those that are only read behind those that move", got=str(moves))
+        raise DefinitionError(
+            f"{of}: slots", expected="those that are only read behind those that move", got=str(moves)
+        )
     for kind, names in (
         ("slot", [s.name for s in slots]),
         ("parameter", [p.name for p in action_type.parameters]),
@@ -115,7 +117,12 @@ class ActionTypes:
 
     @classmethod
     def build(
-        cls, specs: Sequence[str], builder: Builder, progress: Callable[[str], None], *, builtin: Sequence[str] = BUILTIN
+        cls,
+        specs: Sequence[str],
+        builder: Builder,
+        progress: Callable[[str], None],
+        *,
+        builtin: Sequence[str] = BUILTIN,
     ) -> ActionTypes:
         """Build the built-in action types and further ones, or find them in the cache.
 

@@ -57,8 +57,6 @@ class Attachment:
         self.store = DefinitionStore(types.keys, self.link.install, self.directory, base)
         self.definer = Definer(self.store, Preparer(types, parts), variables, parts)
         self.system_identity = self.store.new_identity()
-        self.retiring: set[int] = set()
-        """Identities of sessions that have ended in the loop, and are still in the tables."""
         self.ending: dict[int, int] = {}
         """Transaction → session that it ends; nobody waits for it, as the loop is gated."""
         self._last_event: tuple[int, int] = (0, 0)
@@ -110,7 +108,7 @@ class Attachment:
         elif kind in (EventKind.COMMAND_DONE, EventKind.COMMAND_REFUSED):
             ended = self.ending.pop(transaction, None)
             if ended is not None:
-                self.retiring.add(ended)
+                self.store.retiring.add(ended)
             # The loop reports a dropped signal right before it answers the command that raised it.
             if self._last_event == (EventKind.SIGNAL_DROPPED, int(event["tick"])) and not self.link.gated:
                 self._dropped.add(transaction)

@@ -16,6 +16,7 @@ from robot_rt_control.server.reaction_compiler import ReactionCompiler
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.table_composer import ActionEntry, join_blocks
 
+
 class Definer:
     """Makes changes of the store. One thread at a time.
 
@@ -175,19 +176,15 @@ class Definer:
             change.remove(session.identity, gone, gone_reactions)
             return change.apply()
 
-    def remove_sessions(self, identities: Iterable[int]) -> None:
+    def tidy(self) -> None:
         """Take sessions that have ended out of the tables.
 
         Raises:
             RobotControlError: the executor did not take the tables; nothing has changed.
         """
-        present = [identity for identity in identities if identity in self._store.sessions]
-        if not present:
-            return
-        with self._store.change() as change:
-            for identity in present:
-                change.drop_session(identity)
-            change.apply()
+        if self._store.retiring & set(self._store.sessions):
+            with self._store.change() as change:
+                change.apply()
 
     # --- changing ------------------------------------------------------------------------------
 
@@ -228,7 +225,9 @@ class Definer:
             self._store.directory.sessions[identity] = ""
             return change.apply()
 
-    def install_system(self, identity: int, parts: Sequence[PartView], types: Sequence[tuple[str | None, str | None]]) -> None:
+    def install_system(
+        self, identity: int, parts: Sequence[PartView], types: Sequence[tuple[str | None, str | None]]
+    ) -> None:
         """Install the default and safety action of each part.
 
         Args:

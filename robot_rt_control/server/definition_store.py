@@ -57,6 +57,8 @@ class DefinitionStore:
         self.action_slots = SlotPool(capacities.MAX_ACTIONS, name="MAX_ACTIONS", what="actions")
         self.reaction_slots = SlotPool(capacities.MAX_REACTIONS, name="MAX_REACTIONS", what="reactions")
         self.session_slots = SlotPool(capacities.MAX_SESSIONS, name="MAX_SESSIONS", what="sessions with definitions")
+        self.retiring: set[int] = set()
+        """Identities of sessions that have ended in the loop: the next change takes them out of the tables."""
         self._session_of_slot: dict[int, int] = {}
         self._retired: list[_Retired] = []
 
@@ -75,9 +77,12 @@ class DefinitionStore:
         return self._version <= self._taken_version
 
     def change(self) -> Change:
-        """Begin a change; use it in a `with` statement."""
+        """Begin a change; use it in a `with` statement. It takes sessions that have ended out of the tables."""
         self._reclaim()
-        return Change(self)
+        change = Change(self)
+        for identity in self.retiring & set(self.sessions):
+            change.drop_session(identity)
+        return change
 
     def _reclaim(self) -> None:
         """Free what only tables used that the loop has given up."""
@@ -296,6 +301,7 @@ class Change:
             store.directory.forget([r.identity for r in self._new_reactions])
             raise
         store.sessions, store.fallbacks = self.sessions, self.fallbacks
+        store.retiring &= set(self.sessions)
         self._undo.clear()
         for release in self._released:
             release()

@@ -1,4 +1,4 @@
-"""Names of all identities that the loop's events may mention. Read by the dispatcher, written before an installation."""
+"""Names of all identities that events may mention. Read by the dispatcher, written before an installation."""
 
 from __future__ import annotations
 

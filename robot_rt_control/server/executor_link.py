@@ -58,7 +58,7 @@ class ExecutorLink:
         channel: attached or private.
         on_event: called for every event of the loop, in order, in the dispatcher's thread, before the
             caller who waits for it goes on. It must not send commands or install.
-        on_lost: called once with the reason when the executor is gone: in the dispatcher's thread, or that of `install`.
+        on_lost: called once with the reason when the executor is gone; in the dispatcher's thread or that of `install`.
         while_waiting: where the executor lives in this thread: lets it do its part; called instead of sleeping.
         first_transaction: numbers of transactions that another server may have left in the ring are below this one.
     """

@@ -158,7 +158,9 @@ class Preparer:
             chosen = list(given)
         for name in chosen:
             if name not in self._parts:
-                raise DefinitionError(f"{of}: unknown part", expected=unknown("part", name, self._parts), got=repr(name))
+                raise DefinitionError(
+                    f"{of}: unknown part", expected=unknown("part", name, self._parts), got=repr(name)
+                )
         return tuple(self._parts[name] for name in chosen)
 
 

@@ -52,7 +52,10 @@ def explain(
             )
     if refusal == Refusal.TARGET_TICK_PASSED and snapshot is not None:
         return CommandRefused(
-            what, expected=f"a tick after {snapshot.tick}", got=str(target_tick), hint=_HINTS[Refusal.TARGET_TICK_PASSED]
+            what,
+            expected=f"a tick after {snapshot.tick}",
+            got=str(target_tick),
+            hint=_HINTS[Refusal.TARGET_TICK_PASSED],
         )
     if refusal == Refusal.TOO_MANY_SCHEDULED:
         return CommandRefused(

@@ -74,7 +74,9 @@ class SessionRegistry:
             raise DefinitionError(f"{what}: it names no part", expected="at least one part of the workcell")
         for part in parts:
             if part not in self._parts:
-                raise DefinitionError(f"{what}: unknown part", expected=unknown("part", part, self._parts), got=repr(part))
+                raise DefinitionError(
+                    f"{what}: unknown part", expected=unknown("part", part, self._parts), got=repr(part)
+                )
         if len(set(parts)) < len(parts):
             twice = next(p for p in parts if list(parts).count(p) > 1)
             raise DefinitionError(f"{what}: it names part {twice!r} twice", expected="each part once")

@@ -11,9 +11,16 @@ from robot_rt_control.model.kinematics import tool_state
 from robot_rt_control.program.capacities import MAX_JOINTS
 from robot_rt_control.program.defaults import REST_SPEED_FRACTION
 from robot_rt_control.program.layout import part_dtype
+from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, OperationalState, PartKind
 
 _LINK_LENGTH = 0.2
+
+
+@realtime
+def _place_tool(part):
+    """Takes the record as a whole: arrays handed over from Python would be counted as allocations."""
+    tool_state(part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist)
 
 
 class FakePart:
@@ -91,9 +98,7 @@ class FakePart:
         live.at_rest = float((np.abs(live.velocity[joints]) < REST_SPEED_FRACTION * live.velocity_limit[joints]).all())
         live.outputs[:] = live.output_command
         if live.chain.n_joints:
-            tool_state(
-                live.chain, live.position, live.velocity, live.tool_position, live.tool_orientation, live.tool_twist
-            )
+            _place_tool(live)
 
     def prepare_command(self) -> None:
         """Before `control`: what it does not write, holds."""

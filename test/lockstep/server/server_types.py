@@ -74,7 +74,7 @@ class Goto(ActionType):
     def prepare_parameters(self, values: Mapping[str, ParameterValue], params: np.record) -> None:
         part = self.parts["arm"]
         record = part.record
-        for j, goal in enumerate(values["goal"]):
+        for j, goal in enumerate(np.atleast_1d(values["goal"])):
             low, high = record.position_lower[j], record.position_upper[j]
             if not low <= goal <= high:
                 raise DefinitionError(

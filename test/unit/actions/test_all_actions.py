@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
 
-from robot_rt_control.testing.fake_arm import FakePart
-
 TICKS = 250
 
 
@@ -29,13 +27,11 @@ def test_compiled_equals_interpreted(harness, action_type):
         np.testing.assert_equal(float(compiled_state[name]), float(state[name]), err_msg=name)
 
 
-def test_a_tick_allocates_nothing(monkeypatch, harness, action_type):
+def test_a_tick_allocates_nothing(harness, action_type):
     _nrt_python.memsys_enable_stats()
     h = harness(action_type, compiled=True)
     h.start()
     h.step(5)
-    # The fake arm's own kinematics is called from Python, which boxes arrays.
-    monkeypatch.setattr(FakePart, "measure", lambda self, dt: None)
     counts = []
     for ticks in (10, 500):
         before = rtsys.get_allocation_stats()

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 
 import pytest
 
@@ -23,7 +24,7 @@ def registry(clock):
     return SessionRegistry(["arm", "gripper", "camera_arm"], clock=clock)
 
 
-def refused(kind, call) -> str:
+def refused(kind: type[Exception], call: Callable[[], object]) -> str:
     with pytest.raises(kind) as error:
         call()
     return str(error.value)
@@ -45,8 +46,8 @@ def test_bad_parts_are_refused(registry):
     assert "did you mean 'arm'" in refused(DefinitionError, lambda: registry.open("", ["am"], 0, 1))
     assert "names no part" in refused(DefinitionError, lambda: registry.open("", [], 0, 1))
     assert "names part 'arm' twice" in refused(DefinitionError, lambda: registry.open("", ["arm", "arm"], 0, 1))
-    for lease in (math.nan, math.inf):
-        assert "lease; expected a time" in refused(DefinitionError, lambda v=lease: registry.open("", ["arm"], v, 1))
+    assert "lease; expected a time" in refused(DefinitionError, lambda: registry.open("", ["arm"], math.nan, 1))
+    assert "lease; expected a time" in refused(DefinitionError, lambda: registry.open("", ["arm"], math.inf, 1))
     assert registry.live() == []
 
 

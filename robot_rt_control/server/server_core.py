@@ -1,0 +1,326 @@
+"""What the control server is built on: attached to an executor, with sessions, and events with names."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.program.errors import ChannelError, RobotControlError, SessionError
+from robot_rt_control.program.vocabulary import Command, EventKind
+from robot_rt_control.realtime.channel import Channel
+from robot_rt_control.server import heartbeat
+from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.server.attachment import Attachment
+from robot_rt_control.server.event_hub import EventHub, Listener
+from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
+from robot_rt_control.server.part_view import PartView
+from robot_rt_control.server.reasons import status_text
+from robot_rt_control.server.sessions import Session, SessionRegistry
+from robot_rt_control.server.snapshot_view import SnapshotView
+from robot_rt_control.server.variables import workcell_variables
+
+_log = logging.getLogger(__name__)
+
+
+class ServerCore:
+    """Attachment, sessions and events. `ControlServer` adds definitions and commands.
+
+    Args:
+        workcell: the same that the executor has read.
+        types: the action types, built.
+        clock: monotonic time [s], for leases.
+
+    Raises:
+        DefinitionError: the workcell asks for an action type that does not exist.
+    """
+
+    def __init__(self, workcell: Workcell, types: ActionTypes, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.workcell, self.types = workcell, types
+        self.parts = {p.name: PartView(p, self._raw_snapshot) for p in workcell.parts}
+        for part in workcell.parts:
+            for name in (part.default_action, part.safety_action):
+                if name is not None:
+                    types.get(name, f"part {part.name!r} of the workcell")
+        self.variables = workcell_variables(workcell)
+        self._refs = {name: v.ref for name, v in self.variables.items()}
+        self._clock = clock
+        self._sessions: SessionRegistry | None = None
+        self._attachment: Attachment | None = None
+        self._system_pending = False
+        self._lost = ""
+        self._changing = threading.RLock()
+        self._hub = EventHub()
+        heartbeat.prepare()
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def attach(self, channel: Channel, *, while_waiting: Callable[[], None] | None = None) -> None:
+        """Take the place of the control server at an executor, and install default and safety actions.
+
+        Args:
+            channel: from `Channel.attach`, or a private one.
+            while_waiting: where executor and server share one thread: lets the executor do its part. Then there are
+                no threads, no heartbeats, and `poll` hands out the events.
+
+        Raises:
+            ChannelError: the executor does not answer; the server is not attached.
+        """
+        with self._changing:
+            self.detach("the control server attached anew")
+            if channel.memory.server_pid == 0:
+                channel.claim_server()
+            first = int(channel.memory.server_epoch) == 1
+            if self._sessions is None:
+                prefix = "s" if first else f"s{int(channel.memory.server_epoch)}_"
+                self._sessions = SessionRegistry(self.parts, clock=self._clock, prefix=prefix)
+            self._translator: EventTranslator
+            self._lost = ""
+            attachment = Attachment(
+                channel,
+                self.types,
+                self.parts,
+                self._refs,
+                on_event=self._take_event,
+                on_lost=self._take_loss,
+                while_waiting=while_waiting,
+            )
+            self._translator = EventTranslator(
+                attachment.directory,
+                list(self.parts),
+                [p.joint_names for p in self.workcell.parts],
+                self.session_of_part,
+            )
+            self._attachment = attachment
+            try:
+                if not first:
+                    # Tables of a server before this one may be active, with parameters wherever they are.
+                    attachment.definer.install_nothing(attachment.system_identity)
+                self._system_pending = True
+                if first or not attachment.link.gated:
+                    self._install_system()
+            except BaseException:
+                self.detach("the executor did not take the system's actions")
+                raise
+
+    def _install_system(self) -> None:
+        at = self._at()
+        types = [(p.default_action, p.safety_action) for p in self.workcell.parts]
+        at.definer.install_system(at.system_identity, list(self.parts.values()), types)
+        self._system_pending = False
+
+    def detach(self, reason: str) -> None:
+        """Leave the executor; all sessions end with the reason, and the loop brings their parts to safety."""
+        with self._changing:
+            attachment, self._attachment = self._attachment, None
+            if attachment is None:
+                return
+            attachment.close()
+            self._end_all(reason)
+
+    @property
+    def lost(self) -> str:
+        """Why the executor is gone; empty: attached, or never attached. `detach` and `attach` again."""
+        return self._lost
+
+    @property
+    def attached(self) -> bool:
+        """Whether there is an executor."""
+        return self._attachment is not None and not self._lost
+
+    @property
+    def gated(self) -> bool:
+        """Whether the loop ticks on request only: then commands are not awaited."""
+        return self._at().link.gated
+
+    def _at(self) -> Attachment:
+        if self._attachment is None:
+            raise ChannelError("there is no executor: the control server is not attached", hint="Start the executor")
+        if self._lost:
+            raise ChannelError(f"there is no executor: {self._lost}", hint="Start the executor again")
+        return self._attachment
+
+    def _registry(self) -> SessionRegistry:
+        self._at()
+        assert self._sessions is not None  # made with the first attachment
+        return self._sessions
+
+    def poll(self) -> None:
+        """To be called every 50 ms or so: ends sessions whose lease has run out, and tidies up the tables."""
+        attachment = self._attachment
+        if attachment is None or self._lost:
+            return
+        if attachment.without_threads:
+            attachment.link.dispatch()
+        with self._changing:
+            for session in self._registry().overdue():
+                self._close(session, f"its client did not renew it for its lease of {session.lease:g} s")
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """What waits for a good moment: the system's actions after a server before this one, sessions that ended."""
+        at = self._at()
+        if self._system_pending and at.store.all_taken:
+            self._install_system()
+        if not at.link.gated:  # there the next change does it: tables come at known steps only
+            at.definer.tidy()
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    def open_session(self, name: str, parts: Sequence[str], lease: float = -1.0) -> Session:
+        """Take the exclusive right to move some parts.
+
+        Args:
+            name: for people; may be empty.
+            lease: [s]; 0: until closed; negative: the default.
+
+        Raises:
+            DefinitionError: an unknown part, or none.
+            SessionError: a part is taken; names the holder.
+            ChannelError: there is no executor.
+        """
+        with self._changing:
+            at = self._at()
+            session = self._registry().open(name, parts, lease, at.store.new_identity())
+            at.directory.sessions[session.identity] = session.id
+        return session
+
+    def session(self, session_id: str) -> Session:
+        """A living session.
+
+        Raises:
+            SessionError: there is none; tells why it ended where there was one.
+        """
+        return self._registry().get(session_id)
+
+    def sessions(self) -> list[Session]:
+        """All living sessions, the oldest first."""
+        return self._sessions.live() if self._sessions is not None else []
+
+    def session_of_part(self, part: str) -> str:
+        """Id of the session that holds a part; empty: none."""
+        holder = self._sessions.holder_of(part) if self._sessions is not None else None
+        return holder.id if holder is not None else ""
+
+    def renew_session(self, session_id: str) -> None:
+        """Count a session's lease from now.
+
+        Raises:
+            SessionError: there is no such session.
+        """
+        self._registry().renew(session_id)
+
+    def close_session(self, session_id: str) -> None:
+        """End a session: its actions end, and their parts take their safety action.
+
+        Raises:
+            SessionError: there is no such session.
+            ChannelError: the executor did not answer; the session has ended all the same.
+        """
+        with self._changing:
+            self._close(self.session(session_id), "closed by its client")
+
+    def _close(self, session: Session, reason: str) -> None:
+        at = self._at()
+        try:
+            if session.identity in at.store.sessions:
+                if at.link.gated:
+                    at.link.send(
+                        Command.END_SESSION,
+                        session=session.identity,
+                        on_transaction=lambda number: at.ending.update({number: session.identity}),
+                    )
+                else:
+                    at.link.send(Command.END_SESSION, session=session.identity)
+        finally:
+            self._end(session, reason)
+        try:
+            self._tidy()
+        except RobotControlError:
+            _log.warning("the tables could not be tidied up yet", exc_info=True)
+
+    def _end(self, session: Session, reason: str) -> None:
+        """The session's end, once the loop knows of it."""
+        if self._sessions is None or not self._sessions.end(session, reason):
+            return
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=SESSION_ENDED,
+                session=session.id,
+                tick=tick,
+                time_ns=time_ns,
+                part=", ".join(session.parts),
+                reason=reason,
+            )
+        )
+        if attachment is None:
+            return
+        if session.identity not in attachment.store.sessions:
+            attachment.directory.forget([session.identity])
+        elif session.identity not in attachment.ending.values():
+            attachment.store.retiring.add(session.identity)
+
+    def _end_all(self, reason: str) -> None:
+        for session in self.sessions():
+            self._end(session, reason)
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def _raw_snapshot(self) -> np.record | None:
+        return self._attachment.snapshot() if self._attachment is not None and not self._lost else None
+
+    def snapshot(self) -> SnapshotView | None:
+        """The last tick; None: there was none yet, or there is no executor."""
+        raw = self._raw_snapshot()
+        return SnapshotView(raw) if raw is not None else None
+
+    def action_name(self, identity: int) -> str:
+        """Id of an action by its identity; empty: none, or an action of the system."""
+        at = self._attachment
+        action = at.directory.actions.get(identity) if at is not None else None
+        if at is None or action is None or action.entry.session == 0:
+            return ""
+        return action.id
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def add_listener(self, listener: Listener) -> None:
+        """Tell `listener` every event from now on."""
+        self._hub.add(listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        """Tell it no more."""
+        self._hub.remove(listener)
+
+    def _take_event(self, raw: np.record) -> None:
+        """In the dispatcher's thread."""
+        event = self._translator.translate(raw)
+        self._hub.emit(event)
+        if event.kind == "action_failed" and event.session:
+            status = status_text(int(raw["status"]))
+            self._end_by_id(event.session, f"action {event.current_action!r} failed: {status}")
+        elif int(raw["kind"]) == EventKind.SERVER_LOST:
+            self._end_all("the executor heard nothing from the control server, and ended all sessions")
+            attachment = self._attachment
+            if attachment is not None:
+                attachment.channel.renew_server()
+
+    def _end_by_id(self, session_id: str, reason: str) -> None:
+        if self._sessions is None:
+            return
+        try:
+            session = self._sessions.get(session_id)
+        except SessionError:
+            return
+        self._end(session, reason)
+
+    def _take_loss(self, reason: str) -> None:
+        """In the dispatcher's thread, or in that of an installation."""
+        self._lost = reason
+        self._end_all(reason)

@@ -1,0 +1,111 @@
+"""A control server and an executor with mock hardware in one process and one thread, for tests of programs.
+
+Ticks come when they are asked for, so that a test is deterministic and needs no waiting.
+"""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.realtime.executor import Executor, ExecutorOptions
+from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.definition_store import DefinitionStore
+from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.server.snapshot_view import SnapshotView
+
+
+class ServerBench:
+    """Executor, server and the events that came. Use it in a `with` statement, or call `close`.
+
+    Args:
+        workcell: on mock hardware, or on a plugin that runs in this process.
+        types: the action types, built.
+        gated: commands wait for the next `step`, as in lockstep that is driven by steps; else a command that waits
+            for its answer lets the loop tick.
+    """
+
+    def __init__(self, workcell: Workcell, types: ActionTypes, *, gated: bool = False) -> None:
+        self.now = time.monotonic()
+        """The server's clock [s], for leases; it stands still unless the test moves it."""
+        self.events: list[ServerEvent] = []
+        self.types = types
+        self.executor = Executor(
+            workcell,
+            ExecutorOptions(clock="lockstep", simulation_speed=-1.0),
+            channel_name=None,
+            image_name=lambda device: device,
+        )
+        self.executor.configure(lambda _: None)
+        self.executor.activate()
+        self.executor.channel.memory.gated = gated
+        self.server = self.new_server()
+
+    def new_server(self) -> ControlServer:
+        """A server attached to the executor."""
+        server = ControlServer(self.executor.workcell, self.types, clock=lambda: self.now)
+        server.add_listener(self.events.append)
+        server.attach(self.executor.channel, while_waiting=self.while_waiting)
+        return server
+
+    def close(self) -> None:
+        """End everything."""
+        self.server.detach("the test ends")
+        self.executor.deactivate()
+        self.executor.cleanup()
+
+    def __enter__(self) -> ServerBench:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def while_waiting(self) -> None:
+        """Let the executor do its part of an answer."""
+        if not self.executor.channel.memory.gated:
+            self.executor.step(1)
+
+    def step(self, ticks: int = 1) -> None:
+        """Let the loop tick, and the server hand out what happened."""
+        self.executor.step(ticks)
+        self.server.poll()
+
+    def kinds(self, *wanted: str) -> list[ServerEvent]:
+        """The events of these kinds."""
+        return [e for e in self.events if e.kind in wanted]
+
+    def fired(self, event: str) -> list[ServerEvent]:
+        """The firings that emitted an event of this name."""
+        return [e for e in self.events if e.kind == "reaction_fired" and e.event == event]
+
+    @property
+    def view(self) -> SnapshotView:
+        """The last tick."""
+        view = self.server.snapshot()
+        assert view is not None, "there was no tick yet"
+        return view
+
+    @property
+    def store(self) -> DefinitionStore:
+        """What is installed."""
+        attachment = self.server._attachment
+        assert attachment is not None, "the server is not attached"
+        return attachment.store
+
+    def active(self, part: str) -> str:
+        """What commands a part: an action's id, default, safety, or none."""
+        identity = self.view.active_action(self.server.parts[part].index)
+        name = self.server.action_name(identity)
+        if name or not identity:
+            return name or "none"
+        role = self.store.directory.action_id(identity)
+        return role.removeprefix(f"{part}_").removesuffix("_action")
+
+    def value(self, session: str, name: str) -> float:
+        """A state variable of an action, as the last snapshot shows it."""
+        action, _, variable = name.partition(".")
+        return self.view.action_value(self.server.contents(self.server.session(session)).actions[action], variable)
