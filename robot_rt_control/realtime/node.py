@@ -21,10 +21,10 @@ from rosgraph_msgs.msg import Clock
 from robot_rt_control import msg, srv
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.program.errors import ChannelError, RobotControlError
+from robot_rt_control.program.segment_names import channel_name, image_name
 from robot_rt_control.realtime.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.frames import FramePublisher
 from robot_rt_control.realtime.histogram import percentile
-from robot_rt_control.realtime.names import channel_name, image_name
 from robot_rt_control.realtime.sensor_topics import SensorTopics
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
 
@@ -103,7 +103,7 @@ class RealtimeExecutorNode(WorkcellNode):
         )
         try:
             core.configure(self.get_logger().info)
-        except Exception:
+        except BaseException:  # also when Ctrl-C breaks it off
             core.cleanup()
             raise
         self.executor_core = core
