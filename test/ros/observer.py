@@ -7,9 +7,8 @@ import sys
 import time
 
 import rclpy
-from sensor_msgs.msg import JointState, Range
-
 from robot_rt_control.msg import Event, ExecutorStatus
+from sensor_msgs.msg import JointState, Range
 
 
 def main(seconds: float) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
 
 from robot_rt_control.client import Action, Client, Reaction
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
+
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.timeout(600)
 
