@@ -31,11 +31,19 @@ class Client:
         name: of the node.
         namespace: of the workcell's nodes.
         timeout_s: for services to appear and to answer.
+        arguments: ROS command line of the node; default: the process's.
     """
 
-    def __init__(self, name: str = "robot_rt_control_client", *, namespace: str = "", timeout_s: float = 10.0) -> None:
+    def __init__(
+        self,
+        name: str = "robot_rt_control_client",
+        *,
+        namespace: str = "",
+        timeout_s: float = 10.0,
+        arguments: list[str] | None = None,
+    ) -> None:
         self._context = rclpy.context.Context()
-        self._context.init()
+        self._context.init(args=arguments)
         self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
         self._services = Services(self.node, timeout_s=timeout_s)
         self._listeners: list[Callable[[Event], None]] = []
