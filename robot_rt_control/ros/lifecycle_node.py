@@ -150,12 +150,16 @@ class WorkcellNode(LifecycleNode):
             self.cleanup()
 
 
-def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None) -> int:
-    """Run a node's process until SIGINT or SIGTERM. Returns the exit code: 1 where it could not start."""
+def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, *, threads: int = 6) -> int:
+    """Run a node's process until SIGINT or SIGTERM. Returns the exit code: 1 where it could not start.
+
+    Args:
+        threads: that callbacks run in at the same time, at most; each is made when it is needed.
+    """
     rclpy.init(args=None if arguments is None else [*sys.argv[:1], *arguments])
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     node = make()
-    executor = MultiThreadedExecutor(num_threads=6)
+    executor = MultiThreadedExecutor(num_threads=threads)
     executor.add_node(node)
     try:
         if not node.start():
