@@ -5,7 +5,7 @@
 import sys
 import time
 
-from robot_rt_control.client import Action, Client, Reaction, Session, variable
+from robot_rt_control.client import Action, Client, Event, Reaction, Session, variable
 
 NEAR, FAR = 0.35, 0.50  # [m]
 SPEED = 0.10  # [m/s]
@@ -15,23 +15,25 @@ DURATION = 30.0  # [s]
 def define(session: Session) -> None:
     """The two states and the two switches between them."""
     distance = variable("rangefinder.distance")
-    fired = {"event": "switched", "capture": [distance]}
+    near = Reaction(distance < NEAR, start="move_up", event="switched", capture=[distance])
+    far = Reaction(distance > FAR, start="move_down", event="switched", capture=[distance])
     session.add(
-        Action("move_down", "velocity_move", linear=[0, 0, -SPEED], reactions=[
-            Reaction(distance < NEAR, start="move_up", **fired),
-        ]),
-        Action("move_up", "velocity_move", linear=[0, 0, SPEED], reactions=[
-            Reaction(distance > FAR, start="move_down", **fired),
-        ]),
-    )  # fmt: skip
+        Action("move_down", "velocity_move", linear=[0, 0, -SPEED], reactions=[near]),
+        Action("move_up", "velocity_move", linear=[0, 0, SPEED], reactions=[far]),
+    )
+
+
+def report(event: Event) -> None:
+    """Called for each switch, in a thread of its own."""
+    distance = event.values["rangefinder.distance"]
+    print(f"tick {event.tick}: {event.previous_action} → {event.current_action} at {distance:.4f} m")
 
 
 def main(client: Client, duration: float = DURATION) -> int:
     """Returns how many times the arm turned round."""
     with client.session("arm") as session:
         define(session)
-        session.on("switched", lambda e: print(f"tick {e.tick}: {e.previous_action} → {e.current_action} at "
-                                               f"{e.values['rangefinder.distance']:.4f} m"))  # fmt: skip
+        session.on("switched", report)
         session.start("move_down")
         time.sleep(duration)
         session.stop()

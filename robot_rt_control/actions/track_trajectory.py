@@ -118,10 +118,9 @@ class TrackTrajectory(ActionType):
                 got=str(len(times)),
                 hint="Thin the trajectory out, or split it and chain the parts by reactions on is_done",
             )
-        found = []
-        for name in ("positions", "velocities"):
+        found: dict[str, np.ndarray | None] = {"positions": None, "velocities": None}
+        for name in found:
             if name not in values:
-                found.append(None)
                 continue
             array = np.atleast_1d(np.asarray(values[name], float))
             if array.size != len(times) * part.dof:
@@ -130,8 +129,8 @@ class TrackTrajectory(ActionType):
                     expected=f"{len(times)} points of {part.dof} joints, {len(times) * part.dof} in all",
                     got=str(array.size),
                 )
-            found.append(array.reshape(len(times), part.dof))
-        return times, found[0], found[1]
+            found[name] = array.reshape(len(times), part.dof)
+        return times, found["positions"], found["velocities"]
 
     def _check(self, curve, times):
         """Sample each segment densely, and refuse the trajectory where it breaks a limit of the part."""

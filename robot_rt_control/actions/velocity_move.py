@@ -50,7 +50,7 @@ def start_joints(state, params, part):
 
 @realtime
 def share_of_change(state, i, steady):
-    """How much of the acceleration component i of the twist gets, so that all of them change together, on a straight way.
+    """How much of the acceleration component i of the twist gets, so that all change together, on a straight way.
 
     A component that is accelerating already (more than `steady`) gets all of it, to come to an end soon.
     """

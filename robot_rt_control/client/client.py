@@ -31,11 +31,19 @@ class Client:
         name: of the node.
         namespace: of the workcell's nodes.
         timeout_s: for services to appear and to answer.
+        arguments: ROS command line of the node; default: the process's.
     """
 
-    def __init__(self, name: str = "robot_rt_control_client", *, namespace: str = "", timeout_s: float = 10.0) -> None:
+    def __init__(
+        self,
+        name: str = "robot_rt_control_client",
+        *,
+        namespace: str = "",
+        timeout_s: float = 10.0,
+        arguments: list[str] | None = None,
+    ) -> None:
         self._context = rclpy.context.Context()
-        self._context.init()
+        self._context.init(args=arguments)
         self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
         self._services = Services(self.node, timeout_s=timeout_s)
         self._listeners: list[Callable[[Event], None]] = []
@@ -73,9 +81,11 @@ class Client:
 
     # --- the workcell -----------------------------------------------------------------------------
 
-    def call(self, service: type, name: str, error: type[RobotControlError] = RobotControlError, **fields: Any) -> Any:
+    def call(
+        self, service: type, path: str, error: type[RobotControlError] = RobotControlError, /, **fields: Any
+    ) -> Any:
         """Call a service of the control server; `error` is raised with the server's words where it refuses."""
-        return self._services.call(service, f"control_server/{name}", error, **fields)
+        return self._services.call(service, f"control_server/{path}", error, **fields)
 
     def parts(self) -> list[msg.PartInfo]:
         """All parts of the workcell, with limits, state and who holds them."""

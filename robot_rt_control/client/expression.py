@@ -26,7 +26,7 @@ class Condition:
     def __bool__(self) -> bool:
         raise ConditionError(
             f"the condition {self.text!r} has no truth value here: it is judged in each tick",
-            hint="Combine conditions with & | ~ instead of 'and', 'or', 'not', and write a < x and x < b as two conditions",
+            hint="Combine conditions with & | ~ instead of 'and', 'or', 'not'; write a < x < b as two conditions",
         )
 
 

@@ -25,12 +25,12 @@ class Services:
         self._lock = threading.Lock()
         self._group = ReentrantCallbackGroup()
 
-    def call(self, service: type, name: str, error: type[RobotControlError], **fields: Any) -> Any:
+    def call(self, service: Any, path: str, error: type[RobotControlError], /, **fields: Any) -> Any:
         """Call and wait for the answer.
 
         Args:
             service: the service's generated class.
-            name: of the service, relative to the node's namespace or absolute.
+            path: of the service, relative to the node's namespace or absolute.
             error: what to raise where the answer says success = False.
             fields: of the request.
 
@@ -42,10 +42,10 @@ class Services:
             RobotControlError: no server, or no answer in time.
         """
         with self._lock:
-            client = self._clients.get(name)
+            client = self._clients.get(path)
             if client is None:
-                client = self._node.create_client(service, name, callback_group=self._group)
-                self._clients[name] = client
+                client = self._node.create_client(service, path, callback_group=self._group)
+                self._clients[path] = client
         if not client.wait_for_service(self._timeout_s):
             raise RobotControlError(
                 f"service {client.srv_name!r} is not there",
@@ -61,7 +61,7 @@ class Services:
                 f"service {client.srv_name!r} did not answer within {self._timeout_s:g} s",
                 hint="Is its node alive? In lockstep: does somebody step?",
             )
-        response = future.result()
+        response: Any = future.result()
         if not response.success:
             raise error(response.message)
         return response

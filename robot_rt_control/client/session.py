@@ -98,10 +98,10 @@ class Session:
             except RobotControlError as error:
                 _log.warning("lease of session %s was not renewed: %s", self.id, error)
 
-    def _call(self, service: type, name: str, **fields: Any) -> Any:
+    def _call(self, service: type, path: str, **fields: Any) -> Any:
         if self._end_reason is not None:
             raise SessionError(f"session {self.id!r} has ended: {self._end_reason}", hint="Open a new one")
-        return self._client.call(service, name, SessionError, session=self.id, **fields)
+        return self._client.call(service, path, SessionError, session=self.id, **fields)
 
     # --- definitions ----------------------------------------------------------------------------
 

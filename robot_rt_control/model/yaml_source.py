@@ -33,7 +33,8 @@ class Document:
             return {key: self._data(child, (*steps, key), depth + 1) for key, child in children.items()}
         if isinstance(node, yaml.SequenceNode):
             return [self._data(child, (*steps, i), depth + 1) for i, child in enumerate(node.value)]
-        return parse_scalar(node.value) if node.style is None else node.value
+        plain = isinstance(node, yaml.ScalarNode) and node.style is None
+        return parse_scalar(node.value) if plain else node.value
 
     def line(self, steps: tuple[Step, ...]) -> int:
         """The line (from 1) of an item. Steps that the file does not have (a missing item) are passed over."""

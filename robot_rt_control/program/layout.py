@@ -19,7 +19,7 @@ import numpy as np
 from robot_rt_control.program import capacities as c
 
 
-class Record(np.record):
+class Record(np.record):  # type: ignore[misc]  # NumPy's own types call a base of np.record final
     """A record whose fields are its attributes whatever they are called: np.record prefers its own `size` or `mean`.
 
     So plain Python reads and writes the same as compiled code does. Nothing but a field can be set.
@@ -255,6 +255,7 @@ action_dtype = record(
         ("n_variables", "i4"),  # float64 each, behind the signals
         ("first_reaction", "i4"),
         ("n_reactions", "i4"),
+        ("name", f"S{c.MAX_LABEL_BYTES}"),  # for people: what the executor's status shows
     ]
 )
 
@@ -269,7 +270,7 @@ type_dtype = record(
     ]
 )
 
-session_dtype = record([("identity", "i8"), ("rank", "i4"), ("reserved", "i4")])
+session_dtype = record([("identity", "i8"), ("rank", "i8"), ("name", f"S{c.MAX_LABEL_BYTES}")])
 
 tables_dtype = record(
     [

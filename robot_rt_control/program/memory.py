@@ -9,11 +9,11 @@ import ctypes
 from typing import Any
 
 import numba
-from llvmlite import ir  # type: ignore[import-untyped]  # llvmlite ships no types
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-_INTERPRETED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]  # set while Numba is imported
+_INTERPRETED = bool(numba.config.DISABLE_JIT)
 
 
 if _INTERPRETED:

@@ -145,7 +145,7 @@ class Channel:
         store_release(self.address + _SERVER_PID, 0)
 
     def close(self) -> None:
-        """Give the place up; the executor also removes the name. The memory stays mapped while somebody holds a view."""
+        """Give the place up; the executor also removes the name. The memory stays mapped while a view is held."""
         if self._segment is not None:
             self._segment.close()
 

@@ -95,7 +95,7 @@ class Devices:
             writer()
 
     def reattach(self) -> None:
-        """Attach to the successors of driver processes that have died. The parts stay faulted until they are cleared."""
+        """Attach to the successors of driver processes that have died. The parts stay faulted until cleared."""
         for device in self._driven:
             image = self._images[device.name]
             if image.driver_alive():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,14 @@ from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.exceptions import ParameterUninitializedException
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
 
 from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.ros.readiness import report_ready
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +27,7 @@ class NodeParameter:
     """A parameter of a node; all of them are read when the node is configured."""
 
     name: str
-    default: bool | int | float | str
+    default: bool | int | float | str | tuple[str, ...]
     description: str
     minimum: float | None = None
     maximum: float | None = None
@@ -44,6 +49,10 @@ class NodeParameter:
         return descriptor
 
 
+AUTOSTART = NodeParameter(
+    name="autostart", default=True, description="Configure and activate by itself, without a life-cycle manager."
+)
+
 COMMON_PARAMETERS = (
     NodeParameter(name="workcell", default="", description="Path of the workcell file (YAML)."),
     NodeParameter(
@@ -51,9 +60,7 @@ COMMON_PARAMETERS = (
         default="",
         description="Plugin that all devices run on: mock, pybullet, or module:Class; empty: the workcell's default.",
     ),
-    NodeParameter(
-        name="autostart", default=True, description="Configure and activate by itself, without a life-cycle manager."
-    ),
+    AUTOSTART,
 )
 
 
@@ -62,15 +69,36 @@ class WorkcellNode(LifecycleNode):
 
     Subclasses override `configure`, `activate`, `deactivate` and `cleanup`, which raise RobotControlError to refuse;
     the transition then fails, and the reason is logged.
+
+    Args:
+        name: of the node.
+        parameters: of this kind of node.
+        common: parameters that it shares with the others.
+        options: of rclpy's LifecycleNode.
     """
 
-    def __init__(self, name: str, parameters: Sequence[NodeParameter], **options: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[NodeParameter],
+        *,
+        common: Sequence[NodeParameter] = COMMON_PARAMETERS,
+        **options: Any,
+    ) -> None:
         super().__init__(name, **options)
-        self._described = {p.name: p for p in (*COMMON_PARAMETERS, *parameters)}
+        self._described = {p.name: p for p in (*common, *parameters)}
         for p in self._described.values():
-            self.declare_parameter(p.name, p.default, p.descriptor())
+            default: Any = p.default
+            if isinstance(default, tuple):
+                # rclpy takes an empty list for one of bytes: leave it unset, with its type.
+                default = list(default) or Parameter.Type.STRING_ARRAY
+            self.declare_parameter(p.name, default, p.descriptor())
         self.active = False
+        self._begun = False
         self.lifecycle_word = "unconfigured"
+        self.exit_code = 0
+        self.ended = threading.Event()
+        """The process is to end."""
 
     def value(self, name: str) -> Any:
         """The value of a parameter.
@@ -78,7 +106,12 @@ class WorkcellNode(LifecycleNode):
         Raises:
             RobotControlError: it is none of the choices.
         """
-        value = self.get_parameter(name).value
+        try:
+            value = self.get_parameter(name).value
+        except ParameterUninitializedException:
+            value = None
+        if isinstance(self._described[name].default, tuple):
+            return [] if value is None else list(value)
         choices = self._described[name].choices
         if choices and value not in choices:
             raise RobotControlError(f"parameter {name!r}", expected="one of: " + ", ".join(choices), got=repr(value))
@@ -116,12 +149,13 @@ class WorkcellNode(LifecycleNode):
         return self._attempt("configuring", self.configure, "inactive")
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._begun = True
         result = self._attempt("activating", self.activate, "active")
-        self.active = result == TransitionCallbackReturn.SUCCESS
+        self.active = self._begun = result == TransitionCallbackReturn.SUCCESS
         return super().on_activate(state) if self.active else result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self.active = False
+        self.active = self._begun = False
         result = self._attempt("deactivating", self.deactivate, "inactive")
         return super().on_deactivate(state) if result == TransitionCallbackReturn.SUCCESS else result
 
@@ -130,6 +164,11 @@ class WorkcellNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         return self._attempt("shutting down", self.close, "finalized")
+
+    def end(self, exit_code: int) -> None:
+        """Have the process end; returns at once. May be called from any thread."""
+        self.exit_code = exit_code
+        self.ended.set()
 
     def start(self) -> bool:
         """Configure and activate, if `autostart` says so. Returns whether the node is where it should be."""
@@ -141,31 +180,50 @@ class WorkcellNode(LifecycleNode):
         )
 
     def close(self) -> None:
-        """Deactivate and clean up, from whatever state; also when the process ends."""
-        if self.active:
-            self.active = False
+        """Deactivate and clean up, from whatever state; also when the process ends or activating was interrupted."""
+        if self._begun:
+            self.active = self._begun = False
             self.deactivate()
-        if self.lifecycle_word != "unconfigured":
+        if self.lifecycle_word not in ("unconfigured", "finalized"):
             self.lifecycle_word = "unconfigured"
             self.cleanup()
 
 
+def _spin(executor: MultiThreadedExecutor, node: WorkcellNode) -> None:
+    try:
+        executor.spin()
+    except ExternalShutdownException:
+        node.end(0)
+    except Exception:
+        node.get_logger().error(f"a callback failed unexpectedly:\n{traceback.format_exc()}")
+        node.end(1)
+
+
 def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, *, threads: int = 6) -> int:
-    """Run a node's process until SIGINT or SIGTERM. Returns the exit code: 1 where it could not start.
+    """Run a node's process until SIGINT, SIGTERM or `end`. Returns the exit code: 1 where it could not start.
 
     Args:
         threads: that callbacks run in at the same time, at most; each is made when it is needed.
     """
-    rclpy.init(args=None if arguments is None else [*sys.argv[:1], *arguments])
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Without rclpy's own signal handlers: they shut all contexts down at once, and then nobody can say goodbye.
+    rclpy.init(
+        args=None if arguments is None else [*sys.argv[:1], *arguments],
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     node = make()
     executor = MultiThreadedExecutor(num_threads=threads)
     executor.add_node(node)
+    # In a thread of its own, because only a main thread that waits in Python is woken by a signal.
+    spinner = threading.Thread(target=_spin, args=(executor, node), name="spin", daemon=True)
     try:
         if not node.start():
             return 1
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
+        spinner.start()
+        report_ready()
+        node.ended.wait()
+    except KeyboardInterrupt:
         pass
     finally:
         # A second signal must not break off what brings the robot to rest.
@@ -175,4 +233,4 @@ def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, 
         executor.shutdown(timeout_sec=1.0)
         node.destroy_node()
         rclpy.try_shutdown()
-    return 0
+    return node.exit_code

@@ -57,6 +57,9 @@ class ControlServerNode(WorkcellNode):
         super().__init__("control_server", _PARAMETERS, **options)
         self.server: ControlServer | None = None
         self._event_publisher: Any = None
+        self._keeper: Any = None
+        self._offered_services: Services | None = None
+        self._offered_runs: RunActions | None = None
         self._channel_name = ""
         self._digest = 0
         self._simulated = False
@@ -99,13 +102,17 @@ class ControlServerNode(WorkcellNode):
         self._keeper = self.create_timer(_KEEP_S, self._keep, callback_group=single)
 
     def deactivate(self) -> None:
-        self.destroy_timer(self._keeper)
+        if self._keeper is not None:
+            self.destroy_timer(self._keeper)
         if self.server is not None:
             self.server.detach("the control server was deactivated")
-        self._offered_runs.close()
-        self._offered_services.close()
+        for offered in (self._offered_runs, self._offered_services):
+            if offered is not None:
+                offered.close()
         events, self._event_publisher = self._event_publisher, None
-        self.destroy_publisher(events)
+        if events is not None:
+            self.destroy_publisher(events)
+        self._keeper = self._offered_runs = self._offered_services = None
 
     def cleanup(self) -> None:
         self.server = None

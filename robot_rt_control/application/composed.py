@@ -1,0 +1,87 @@
+"""All nodes of a workcell in one process: for a debugger. One mistake ends them all, and they share Python's lock."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from robot_rt_control.application.bringup import PACKAGE, ProcessDescription
+from robot_rt_control.application.process_command import NODES, ros_arguments
+from robot_rt_control.ros.lifecycle_node import WorkcellNode
+from robot_rt_control.ros.readiness import report_ready
+
+_THREADS_OF_A_NODE = 4
+_POLL_S = 0.1
+
+
+def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
+    """Run the package's own nodes until SIGINT, SIGTERM, or until one that is required has ended.
+
+    Programs of other packages are left out.
+
+    Args:
+        processes: in the order to start them; they are ended in the reverse order.
+        folder: where files of long parameters are written.
+
+    Returns:
+        The exit code; 1 where a node could not start.
+    """
+    own = [process for process in processes if process.package == PACKAGE]
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    executor = MultiThreadedExecutor(num_threads=_THREADS_OF_A_NODE * len(own))
+    threading.Thread(target=_spin, args=(executor,), name="spin", daemon=True).start()
+    nodes: list[WorkcellNode] = []
+    try:
+        for process in own:
+            module, _, name = NODES[process.executable].partition(":")
+            make = getattr(importlib.import_module(module), name)
+            node = make(cli_args=ros_arguments(process, folder), use_global_arguments=False)
+            nodes.append(node)
+            executor.add_node(node)
+            if not node.start():
+                return 1
+        report_ready()
+        print("all nodes are up, in this process; Ctrl-C brings them down", flush=True)
+        return _wait(own, nodes)
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        for node in reversed(nodes):
+            node.close()
+        executor.shutdown(timeout_sec=1.0)
+        for node in nodes:
+            node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def _wait(processes: Sequence[ProcessDescription], nodes: Sequence[WorkcellNode]) -> int:
+    while True:
+        for process, node in zip(processes, nodes, strict=True):
+            if node.ended.is_set() and process.required:
+                return node.exit_code
+        time.sleep(_POLL_S)
+
+
+def _spin(executor: MultiThreadedExecutor) -> None:
+    while True:
+        try:
+            executor.spin()
+            return
+        except ExternalShutdownException:
+            return
+        except Exception:
+            # As in processes of their own: what one callback breaks is reported, and the others go on.
+            sys.excepthook(*sys.exc_info())

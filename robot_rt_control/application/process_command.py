@@ -1,0 +1,72 @@
+"""The command line of a described process."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from robot_rt_control.application.bringup import PACKAGE, Find, ProcessDescription, find_executable
+from robot_rt_control.program.errors import RobotControlError
+
+NODES = {
+    "hardware_driver": "robot_rt_control.hardware.driver_node:HardwareDriverNode",
+    "realtime_executor": "robot_rt_control.realtime.node:RealtimeExecutorNode",
+    "control_server": "robot_rt_control.server.node:ControlServerNode",
+    "application": "robot_rt_control.application.node:ApplicationNode",
+}
+"""The package's own executables: the modules that run them, and their nodes."""
+
+_LONGEST_VALUE = 1000
+"""Longer ones go to a file: a command line is read by people, and a single argument holds at most 128 KiB."""
+
+
+def ros_arguments(process: ProcessDescription, folder: Path) -> list[str]:
+    """The arguments that give a node its name, namespace and parameters.
+
+    Args:
+        process: whose node it is.
+        folder: where files of long parameters are written.
+    """
+    words = ["--ros-args", "-r", f"__node:={process.node_name}"]
+    if process.namespace:
+        words += ["-r", f"__ns:=/{process.namespace.strip('/')}"]
+    long = {}
+    for name, value in process.parameters.items():
+        if value == []:
+            continue  # ROS takes an empty list for one of no type; to leave it out says the same
+        text = json.dumps(value)  # JSON is YAML, too: so a text stays a text, whatever it looks like
+        if len(text) > _LONGEST_VALUE:
+            long[name] = value
+        else:
+            words += ["-p", f"{name}:={text}"]
+    if long:
+        file = folder / f"{process.name}.yaml"
+        file.write_text(json.dumps({"/**": {"ros__parameters": long}}))
+        words += ["--params-file", str(file)]
+    return words
+
+
+def command_line(process: ProcessDescription, folder: Path, *, find: Find = find_executable) -> list[str]:
+    """What to execute.
+
+    Args:
+        process: what to start.
+        folder: where files of long parameters are written.
+        find: (package, executable) → its file.
+
+    Raises:
+        RobotControlError: the executable is not installed.
+    """
+    if process.package == PACKAGE:
+        start = [sys.executable, "-m", NODES[process.executable].partition(":")[0]]
+    else:
+        path = find(process.package, process.executable)
+        if path is None:
+            raise RobotControlError(
+                f"process {process.name!r}",
+                expected=f"the executable {process.executable!r} of the package {process.package!r}",
+                got="no such file in the folders of AMENT_PREFIX_PATH",
+            )
+        start = [str(path)]
+    return [*start, *process.arguments, *ros_arguments(process, folder)]

@@ -1,0 +1,158 @@
+"""Brings a workcell up, watches its processes, and brings it down: python -m robot_rt_control.application.workcell."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_rt_control.application.bringup import (
+    CLOCKS,
+    DEFAULT_WORKCELL,
+    PACKAGE,
+    BringupOptions,
+    ProcessDescription,
+    processes,
+)
+from robot_rt_control.application.console import Console
+from robot_rt_control.application.process_command import command_line
+from robot_rt_control.application.supervisor import RESTARTS, SupervisedProcess, Supervisor
+from robot_rt_control.program.errors import RobotControlError
+
+_EXAMPLES = """examples:
+  %(prog)s                                            our own arm, without any simulator
+  %(prog)s --workcell iiwa --gui                      a KUKA iiwa in PyBullet, in a window
+  %(prog)s --workcell panda --clock lockstep --speed 0  simulated time, as fast as it can
+  %(prog)s --workcell iiwa --program examples/03_up_and_down.py 10
+                                                      run its main(client, 10), then bring all down
+
+Ctrl-C brings all down in order: application, control server, executor, drivers. The robot comes to rest first."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    found = argparse.ArgumentParser(
+        prog="workcell",
+        description="Bring a workcell up, watch its processes, and bring it down again.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = found.add_argument
+    add(
+        "--workcell",
+        default=DEFAULT_WORKCELL,
+        metavar="FILE",
+        help="workcell file, or the name of one that comes with the package: arm7, iiwa, panda (default: %(default)s)",
+    )
+    add(
+        "--hardware",
+        default="",
+        metavar="PLUGIN",
+        help="what all devices run on: mock, pybullet, or module:Class (default: what the workcell says)",
+    )
+    add(
+        "--clock",
+        choices=CLOCKS,
+        default="realtime",
+        help="realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other "
+        "(default: %(default)s)",
+    )
+    add(
+        "--speed",
+        type=float,
+        default=1.0,
+        metavar="S",
+        help="lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step only "
+        "(default: 1)",
+    )
+    add("--gui", action="store_true", help="show the simulation in a window")
+    add("--rviz", action="store_true", help="start RViz, where it is installed")
+    add("--namespace", default="", metavar="NAME", help="of all nodes")
+    add("--cpu", type=int, default=-1, metavar="N", help="processor of the real-time thread (default: any)")
+    add("--priority", type=int, default=80, metavar="P", help="of the real-time thread, 1 to 98; 0: an ordinary one")
+    add(
+        "--program",
+        nargs="+",
+        default=[],
+        metavar=("PROGRAM", "ARGUMENT"),
+        help="run a program, as file.py, file.py:function or package.module:function, with its arguments; "
+        "the function gets a Client first",
+    )
+    add("--stay", action="store_true", help="leave the workcell up when the program has ended")
+    add(
+        "--restart",
+        choices=RESTARTS,
+        default="never",
+        help="what to do with a process that failed: bring all down, or start it again (default: %(default)s)",
+    )
+    add("--composed", action="store_true", help="run all nodes in one process, for a debugger")
+    add("--print", action="store_true", dest="only_print", help="print the command of each process, and start nothing")
+    return found
+
+
+def options_of(arguments: argparse.Namespace) -> BringupOptions:
+    """What the command line asks for."""
+    program, *program_arguments = arguments.program or [""]
+    return BringupOptions(
+        workcell=arguments.workcell,
+        hardware=arguments.hardware,
+        clock=arguments.clock,
+        simulation_speed=arguments.speed,
+        gui=arguments.gui,
+        rviz=arguments.rviz,
+        namespace=arguments.namespace,
+        program=program,
+        program_arguments=tuple(program_arguments),
+        exit_with_program=bool(program) and not arguments.stay,
+        realtime_cpu=arguments.cpu,
+        realtime_priority=arguments.priority,
+    )
+
+
+def supervised(described: Sequence[ProcessDescription], folder: Path) -> list[SupervisedProcess]:
+    """Described processes, for the supervisor.
+
+    Args:
+        described: see `bringup.processes`.
+        folder: where files of long parameters are written; must exist as long as the processes.
+    """
+    return [
+        SupervisedProcess(
+            name=process.name,
+            command=command_line(process, folder),
+            required=process.required,
+            reports_ready=process.package == PACKAGE,
+            consequence=process.consequence,
+        )
+        for process in described
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until Ctrl-C, or until a required process has ended. Returns the exit code."""
+    arguments = parser().parse_args(argv)
+    try:
+        described = processes(options_of(arguments))
+        with tempfile.TemporaryDirectory(prefix="robot_rt_control-") as folder:
+            if arguments.only_print:
+                for process in supervised(described, Path(folder)):
+                    print(shlex.join(process.command))
+                return 0
+            if arguments.composed:
+                from robot_rt_control.application.composed import run_composed
+
+                return run_composed(described, Path(folder))
+            console = Console(sys.stdout, [process.name for process in described])
+            console.say(f"workcell {arguments.workcell}, ROS_DOMAIN_ID {os.environ.get('ROS_DOMAIN_ID', '0')}")
+            return Supervisor(supervised(described, Path(folder)), console=console, restart=arguments.restart).run()
+    except RobotControlError as error:
+        print(f"workcell: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
