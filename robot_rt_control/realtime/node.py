@@ -115,8 +115,7 @@ class RealtimeExecutorNode(WorkcellNode):
         self.get_logger().info(f"ticking every {core.workcell.period * 1e3:g} ms ({core.scheduling})")
 
     def deactivate(self) -> None:
-        for made in self._made:
-            made.destroy()
+        self.remove(*self._made)
         self._made.clear()
         if not self._core().deactivate():
             self.get_logger().error("not all parts came to rest before the loop stopped")
@@ -152,8 +151,11 @@ class RealtimeExecutorNode(WorkcellNode):
         if self.value("clock") == "lockstep":
             self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
             timers.append(self.create_timer(0.005, self._publish_clock, callback_group=fast))
+            self._made.append(self._clock_publisher)
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
-        self._made += [*timers, step, self._joints, self._status, self._sensors, description]
+        self._made += [*timers, step, self._joints, self._status, description, *self._sensors.publishers]
+        if self._frames is not None:
+            self._made.append(self._frames.publisher)
 
     def _stamp(self, time_ns: int) -> Time:
         """A tick's start on the ROS clock: simulated time in lockstep."""
