@@ -23,9 +23,11 @@ def hardware_part(part: PartDescription) -> HardwarePart:
         joint_names=part.joint_names,
         # A part mounted on another one has its joints in that one's body.
         urdf=None if part.urdf_path is None or part.mounted_on else str(part.urdf_path),
+        mounted_on=part.mounted_on,
         base_link=part.base_link,
         tip_link=part.tip_link,
         base=Pose(position=part.base.position, orientation=part.base.orientation),
+        tool=Pose(position=part.tool.position, orientation=part.tool.orientation),
         start_position=tuple(float(q) for q in part.start_position),
         limits=JointLimits(
             position_lower=_joints(limits.position_lower, dof),

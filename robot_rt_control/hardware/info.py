@@ -49,7 +49,9 @@ class HardwarePart:
     kind: PartKind
     joint_names: tuple[str, ...] = ()
     urdf: str | None = None
-    """A path, `package://…` or `pybullet_data://…`; None: the joints belong to another part's URDF."""
+    """A path, `package://…` or `pybullet_data://…`; None: it is `mounted_on` another part, or has none."""
+    mounted_on: str | None = None
+    """The part in whose URDF, and so on whose robot, this one's joints and links are."""
     base_link: str | None = None
     tip_link: str | None = None
     base: Pose = field(default_factory=Pose)

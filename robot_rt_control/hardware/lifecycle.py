@@ -156,6 +156,11 @@ class HardwareLifecycle:
         self.lifecycle_state = LifecycleState.UNCONFIGURED if recovered else LifecycleState.FINALIZED
         self.modes = dict.fromkeys(self.modes, CommandMode.NONE)
 
+    @property
+    def can_write(self) -> bool:
+        """Whether the device takes commands."""
+        return self.lifecycle_state == LifecycleState.ACTIVE
+
     def configure(self) -> None:
         """Open the device. Raises: HardwareError."""
         plugin, state = self.plugin, LifecycleState

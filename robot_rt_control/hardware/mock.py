@@ -65,8 +65,8 @@ class MockParameters(Parameters):
     """[m] that rangefinders report; inf: nothing in sight."""
     wrench: Wrench | dict[str, Wrench] = (0.0,) * 6
     """Force [N] and torque [Nm] that force-torque sensors report."""
-    inputs: dict[str, tuple[bool, ...]] = Field(default_factory=dict)
-    """io part → its inputs; those not given are false."""
+    inputs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+    """io part → its inputs, true, false or a number; those not given are false."""
 
 
 _Value = TypeVar("_Value")
@@ -140,8 +140,8 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
             device.state[i] = _of_part(parameters.distance, part, math.inf)
             i += 1
         elif part.kind == PartKind.IO:
-            for channel, on in enumerate(parameters.inputs.get(part.name, ())):
-                device.state[i + channel] = float(on)
+            given = parameters.inputs.get(part.name, ())
+            device.state[i : i + len(given)] = given
             i += part.n_inputs
             for channel in range(part.n_outputs):
                 k = command_index[f"{part.name}/output_{channel}"]

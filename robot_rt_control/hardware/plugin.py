@@ -91,11 +91,11 @@ class HardwarePlugin(ABC):
         return CallbackReturn.SUCCESS
 
     def export_state_interfaces(self) -> list[InterfaceDescription]:
-        """All that the parts' kinds call for; extend it for interfaces of your own."""
+        """All that the parts' kinds call for, in this order; add interfaces of your own behind them."""
         return standard_state_interfaces(self.info)
 
     def export_command_interfaces(self) -> list[InterfaceDescription]:
-        """All that the parts' kinds call for; extend it for interfaces of your own."""
+        """All that the parts' kinds call for, in this order; add interfaces of your own behind them."""
         return standard_command_interfaces(self.info)
 
     def on_configure(self) -> CallbackReturn:

@@ -202,8 +202,6 @@ class PyBulletParameters(Parameters):
     gui: bool = False
     """Whether to open the simulator's window."""
     gains: GainParameters = GainParameters()
-    bodies: dict[str, str] = Field(default_factory=dict)
-    """part → part on whose robot its joints are; needed where joint names alone do not tell."""
 
     @field_validator("world", mode="before")
     @classmethod

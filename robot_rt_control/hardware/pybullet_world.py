@@ -10,7 +10,7 @@ import pybullet
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, Pose
 from robot_rt_control.hardware.pybullet_parameters import ObjectParameters, PyBulletParameters
-from robot_rt_control.hardware.pybullet_paths import resolve_urdf
+from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.program.errors import HardwareError, unknown
 
 BASE_LINK = -1
@@ -110,7 +110,7 @@ class PyBulletWorld:
         pose = thing.pose.pose
         item = f"hardware {self._info.name!r}, object {thing.name!r}"
         if thing.urdf is not None or thing.plane:
-            path = resolve_urdf(thing.urdf or "pybullet_data://plane.urdf", item)
+            path = resolve_path(thing.urdf or "pybullet_data://plane.urdf", Path.cwd(), item)
             body = self._load(path, pose, fixed=thing.fixed or bool(thing.plane), item=item)
             if thing.mass is not None and not thing.plane and not thing.fixed:
                 pybullet.changeDynamics(body, BASE_LINK, mass=thing.mass, physicsClientId=self.client)
@@ -168,13 +168,15 @@ class PyBulletWorld:
             if part.urdf is None:
                 continue
             item = f"hardware {self._info.name!r}, part {part.name!r}"
-            path = resolve_urdf(part.urdf, item)
+            path = resolve_path(part.urdf, Path.cwd(), item)
             key = (path, part.base, part.base_link)
             if key not in loaded:
                 loaded[key] = self._load_robot(path, part, item)
             robots[part.name] = loaded[key]
         for part in self._info.parts:
-            if part.urdf is None and part.joint_names:
+            if part.mounted_on in robots:
+                robots[part.name] = robots[part.mounted_on]
+            elif part.urdf is None and part.joint_names:
                 robots[part.name] = self._find_robot(part, robots)
         return robots
 
@@ -229,13 +231,6 @@ class PyBulletWorld:
 
     def _find_robot(self, part: HardwarePart, robots: dict[str, Robot]) -> Robot:
         item = f"hardware {self._info.name!r}, part {part.name!r}"
-        owner = self._parameters.bodies.get(part.name)
-        if owner is not None:
-            if owner not in robots:
-                raise HardwareError(
-                    f"{item}: parameter 'bodies' names {owner!r}", expected=unknown("part with a URDF", owner, robots)
-                )
-            return robots[owner]
         distinct = {robot.body: robot for robot in robots.values()}
         having = [robot for robot in distinct.values() if all(joint in robot.joints for joint in part.joint_names)]
         if len(having) != 1:
@@ -243,7 +238,7 @@ class PyBulletWorld:
                 f"{item} has no URDF of its own",
                 expected="one robot that has its joints " + ", ".join(part.joint_names),
                 got=f"{len(having)}",
-                hint="Give the part a URDF, or say on which part's robot it is: parameter `bodies: {part: part}`",
+                hint="Give the part a URDF, or say in the workcell which part it is mounted_on",
             )
         return having[0]
 

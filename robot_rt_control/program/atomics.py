@@ -34,6 +34,7 @@ from numba.extending import intrinsic, overload
 from robot_rt_control.program.realtime_code import realtime
 
 _INTERPRETED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]  # set while Numba is imported
+_FIRST_BYTE = np.dtype((np.uint8, (1,)))
 _Generated = tuple[Any, Callable[..., Any]]
 
 # --- addresses ---------------------------------------------------------------------------------
@@ -41,7 +42,9 @@ _Generated = tuple[Any, Callable[..., Any]]
 
 def address_of(thing: Any) -> int:
     """Address of a record, or of the first element of an array (the memory itself, never a copy)."""
-    return int(thing.__array_interface__["data"][0])
+    # Of a large record, __array_interface__ would describe all fields each time.
+    view: Any = np.void.getfield(thing, _FIRST_BYTE, 0) if isinstance(thing, np.void) else thing
+    return int(view.ctypes.data)
 
 
 def field_address(record: np.record, field: str) -> int:

@@ -9,6 +9,8 @@ SERVER_PYTHON_SILENCE_S = 2.0
 """Silence of the server's Python heartbeat after which it counts as hung."""
 MAX_AGE_TICKS_COMPILED = 1
 MAX_AGE_TICKS_DRIVER = 50
+EXECUTOR_SILENCE_TICKS = 50
+"""Periods without a command after which a driver process brings its device to rest by itself."""
 REST_SPEED_FRACTION = 0.01
 """At rest: every joint's commanded and measured speed below this fraction of its limit."""
 REST_TIME_S = 0.5

@@ -19,7 +19,7 @@ import numpy as np
 from robot_rt_control.program import capacities as c
 
 
-class Record(np.record):
+class Record(np.record):  # type: ignore[misc]  # NumPy's own types call a base of np.record final
     """A record whose fields are its attributes whatever they are called: np.record prefers its own `size` or `mean`.
 
     So plain Python reads and writes the same as compiled code does. Nothing but a field can be set.
@@ -255,6 +255,7 @@ action_dtype = record(
         ("n_variables", "i4"),  # float64 each, behind the signals
         ("first_reaction", "i4"),
         ("n_reactions", "i4"),
+        ("name", f"S{c.MAX_LABEL_BYTES}"),  # for people: what the executor's status shows
     ]
 )
 
@@ -269,7 +270,7 @@ type_dtype = record(
     ]
 )
 
-session_dtype = record([("identity", "i8"), ("rank", "i4"), ("reserved", "i4")])
+session_dtype = record([("identity", "i8"), ("rank", "i8"), ("name", f"S{c.MAX_LABEL_BYTES}")])
 
 tables_dtype = record(
     [
@@ -471,6 +472,7 @@ channel_dtype = record(
         ("server_start", "i8"),
         ("server_epoch", "i8"),  # counts attachments
         ("gated", "i8"),  # 1: ticks come only on request, so that nobody may wait for the next one
+        ("simulated", "i8"),  # 1: `time_ns` of events and snapshots is simulated time, from 0 on
         ("period_ns", "i8"),
         ("loop_beat", "i8"),  # the loop, each tick
         ("executor_beat", "i8"),  # the executor's Python side

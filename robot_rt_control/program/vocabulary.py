@@ -39,6 +39,20 @@ class DriverMode(IntEnum):
     HOLDING = 2
 
 
+class ImageError(IntEnum):
+    """Why a device's process image reports an error: the device does not follow commands."""
+
+    NONE = 0
+    DEVICE = 1
+    """The plugin failed."""
+    EXECUTOR_SILENT = 2
+    """Commands stayed away, and the driver brought its device to rest; ends when the executor withdraws its enable."""
+    MODE_REFUSED = 3
+    """The plugin refused a command mode; ends likewise."""
+    DRIVER_ENDING = 4
+    """The driver was told to end and has brought its device to rest."""
+
+
 class FaultReason(IntEnum):
     NONE = 0
     NON_FINITE_COMMAND = 1

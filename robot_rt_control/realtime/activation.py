@@ -47,10 +47,10 @@ def call(w, slot, address):
         address,
         base + _STATE + a.state_offset,
         base + _PARAMETERS + a.parameter_offset,
-        parts + a.parts[0] * _PART_SIZE,
-        parts + a.parts[1] * _PART_SIZE,
-        parts + a.parts[2] * _PART_SIZE,
-        parts + a.parts[3] * _PART_SIZE,
+        parts + int(a.parts[0]) * _PART_SIZE,
+        parts + int(a.parts[1]) * _PART_SIZE,
+        parts + int(a.parts[2]) * _PART_SIZE,
+        parts + int(a.parts[3]) * _PART_SIZE,
     )
 
 

@@ -15,7 +15,7 @@ from robot_rt_control.program import defaults
 from robot_rt_control.program.atomics import load_acquire, store_release
 from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.program.layout import offset_of, world_dtype
-from robot_rt_control.program.vocabulary import Command, OperationalState
+from robot_rt_control.program.vocabulary import Command, FaultReason, OperationalState
 from robot_rt_control.realtime import native_loader
 from robot_rt_control.realtime.assembly import World
 from robot_rt_control.realtime.channel import Channel
@@ -54,6 +54,17 @@ class ExecutorOptions:
         return self.clock == "lockstep" and self.simulation_speed < 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class PartStatus:
+    """What a part is doing, in words; empty: none."""
+
+    name: str
+    operational_state: str
+    fault: str
+    active_action: str
+    session: str
+
+
 class Executor:
     """One workcell's executor. configure → activate → deactivate → cleanup, by one thread at a time.
 
@@ -78,6 +89,7 @@ class Executor:
         else:
             self.channel = Channel.create(channel_name, workcell=workcell.digest, period_ns=period_ns)
         self.channel.memory.gated = options.gated
+        self.channel.memory.simulated = options.clock == "lockstep"
         self.devices = Devices(self.world, in_process=options.clock == "lockstep", image_name=image_name)
         self._period_ns = period_ns
         self._installer = Installer(
@@ -237,9 +249,22 @@ class Executor:
                     self.world.memory.server_lost = 1
             self.devices.reattach()
 
-    def part_states(self) -> dict[str, str]:
-        """Part → operational state, in words."""
+    def part_status(self) -> list[PartStatus]:
+        """What each part is doing, in words."""
         w = self.world.memory
-        return {
-            p.name: OperationalState(int(w.parts_runtime[p.index].state)).name.lower() for p in self.workcell.parts
-        }
+        tables = w.tables[int(w.active_tables)]
+        found = []
+        for part in self.workcell.parts:
+            runtime = w.parts_runtime[part.index]
+            slot, fault = int(runtime.active_action), FaultReason(int(runtime.fault))
+            action = tables.actions[slot] if slot >= 0 else None
+            found.append(
+                PartStatus(
+                    name=part.name,
+                    operational_state=OperationalState(int(runtime.state)).name.lower(),
+                    fault="" if fault == FaultReason.NONE else fault.name.lower(),
+                    active_action="" if action is None else bytes(action["name"]).decode(errors="replace"),
+                    session="" if action is None else bytes(tables.sessions[int(action.session)]["name"]).decode(),
+                )
+            )
+        return found

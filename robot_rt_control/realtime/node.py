@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from robot_rt_control import msg, srv
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.program.errors import ChannelError, RobotControlError
 from robot_rt_control.program.segment_names import channel_name, image_name
-from robot_rt_control.program.vocabulary import FaultReason
 from robot_rt_control.realtime.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.frames import FramePublisher
 from robot_rt_control.realtime.histogram import percentile
@@ -212,16 +212,7 @@ class RealtimeExecutorNode(WorkcellNode):
             for suffix, fraction in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999)):
                 setattr(message, f"{what}_{suffix}", percentile(counts, fraction))
             setattr(message, f"{what}_max", float(worst) * 1e-9)
-        states = core.part_states()
-        for part in core.workcell.parts:
-            fault = FaultReason(int(snapshot.parts[part.index].fault))
-            message.parts.append(
-                msg.PartStatus(
-                    name=part.name,
-                    operational_state=states[part.name],
-                    fault="" if fault == FaultReason.NONE else fault.name.lower(),
-                )
-            )
+        message.parts.extend(msg.PartStatus(**asdict(part)) for part in core.part_status())
         self._status.publish(message)
 
     def _step(self, request: Any, response: Any) -> Any:

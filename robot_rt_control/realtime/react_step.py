@@ -80,7 +80,7 @@ def _report(w, ch, i):
     e.n_values = r.n_captures
     base = address_of(w)
     for c in range(r.n_captures):
-        e.values[c] = load_f8(base + r.captures[c])
+        e.values[c] = load_f8(base + int(r.captures[c]))
     publish_event(ch)
 
 

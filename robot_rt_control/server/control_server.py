@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from robot_rt_control.program import capacities
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
-from robot_rt_control.program.errors import CapacityError, CommandRefused, DefinitionError, unknown
+from robot_rt_control.program.errors import CapacityError, ChannelError, CommandRefused, DefinitionError, unknown
 from robot_rt_control.program.program_file import parse_program
-from robot_rt_control.program.vocabulary import Command, Refusal
+from robot_rt_control.program.vocabulary import Command, OperationalState, Refusal
 from robot_rt_control.server.entities import DefinedAction, SessionContents
 from robot_rt_control.server.refusals import explain
 from robot_rt_control.server.server_core import ServerCore
@@ -36,9 +36,13 @@ class ControlServer(ServerCore):
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
+        definer = self._at().definer
+        prepared = definer.prepare(self.session(session_id), actions)
         with self._changing:
-            session = self.session(session_id)
-            return self._tick(self._at().definer.define(session, actions, reactions))
+            session = self.session(session_id)  # it may have ended meanwhile, and the executor with it
+            if self._at().definer is not definer:
+                raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
+            return self._tick(definer.define(session, actions, prepared, reactions))
 
     def upload_program(self, session_id: str, text: str) -> ProgramDefinition:
         """Add everything of a program in YAML: all of it or nothing. Nothing starts by this.
@@ -48,17 +52,16 @@ class ControlServer(ServerCore):
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        with self._changing:
-            session = self.session(session_id)
-            program = parse_program(text, defined=self.contents(session).actions)
-            foreign = [p for p in program.parts if p not in session.parts]
-            if foreign:
-                raise DefinitionError(
-                    f"the program moves part {foreign[0]!r}",
-                    expected=f"parts of {session.label}: {', '.join(session.parts)}",
-                    got="a part that the session does not hold",
-                )
-            self._at().definer.define(session, program.actions, program.reactions)
+        session = self.session(session_id)
+        program = parse_program(text, defined=self.contents(session).actions)
+        foreign = [p for p in program.parts if p not in session.parts]
+        if foreign:
+            raise DefinitionError(
+                f"the program moves part {foreign[0]!r}",
+                expected=f"parts of {session.label}: {', '.join(session.parts)}",
+                got="a part that the session does not hold",
+            )
+        self.define(session_id, program.actions, program.reactions)
         return program
 
     def remove(self, session_id: str, actions: Sequence[str], reactions: Sequence[str] = ()) -> int:
@@ -190,7 +193,7 @@ class ControlServer(ServerCore):
         if answer.refusal != Refusal.NONE:
             if session.end_reason:
                 self.session(session.id)  # raises, with the reason
-            raise explain(command, answer.refusal, actions, target_tick, self.snapshot())
+            raise explain(command, answer.refusal, actions, target_tick, self.snapshot_after(answer.tick))
         if signal_name and at.signal_dropped(answer.transaction):
             raise CommandRefused(
                 f"signal {signal_name!r} was dropped",
@@ -211,12 +214,15 @@ class ControlServer(ServerCore):
             raise DefinitionError("speed override", expected="0 (standing still) to 1 (full speed)", got=f"{speed:g}")
         self._at().link.send(Command.SET_SPEED, value=speed)
 
-    def set_motion(self, parts: Sequence[str], command: str) -> None:
+    def set_motion(self, parts: Sequence[str], command: str) -> str:
         """Enable or disable the motion of parts, or clear their faults.
 
         Args:
             parts: empty: all parts, each as far as it can.
             command: enable, disable or clear_faults.
+
+        Returns:
+            A remark: which parts are still not enabled; empty: none.
 
         Raises:
             DefinitionError: unknown part or command; nothing was done.
@@ -231,14 +237,28 @@ class ControlServer(ServerCore):
                 raise DefinitionError("unknown part", expected=unknown("part", part, self.parts), got=repr(part))
         at = self._at()
         if not parts:
-            at.link.send(words[command], part=-1)
+            answer = at.link.send(words[command], part=-1)
+            if command == "enable" and not answer.queued:
+                return self._not_enabled(answer.tick)
         for name in parts:
             answer = at.link.send(words[command], part=self.parts[name].index)
             if answer.refusal != Refusal.NONE:
-                view = self.snapshot()
+                view = self.snapshot_after(answer.tick)
                 fault = view.fault(self.parts[name].index) if view is not None else ""
                 raise CommandRefused(
                     f"{command} of part {name!r} was refused",
                     got=fault or "a part whose position is not known, or whose fault persists",
                     hint="Remove the cause, then clear_faults, then enable",
                 )
+        return ""
+
+    def _not_enabled(self, tick: int) -> str:
+        view = self.snapshot_after(tick)
+        if view is None:
+            return ""
+        left = []
+        for part in self.workcell.parts:
+            state, fault = view.operational_state(part.index), view.fault(part.index)
+            if state != OperationalState.ENABLED:
+                left.append(f"{part.name} ({state.name.lower()}{': ' + fault if fault else ''})")
+        return f"not enabled: {', '.join(left)}" if left else ""

@@ -43,19 +43,34 @@ class Definer:
 
     # --- adding ---------------------------------------------------------------------------------
 
+    def prepare(self, session: Session, actions: Sequence[ActionDefinition]) -> list[PreparedAction]:
+        """Run the code of the action types' authors, which may take long. Several threads may do that at a time.
+
+        Raises:
+            DefinitionError: names what is wrong.
+        """
+        self._check_ids(session, [a.id for a in actions])
+        return [self._preparer.prepare(a, session.parts) for a in actions]
+
     def define(
-        self, session: Session, actions: Sequence[ActionDefinition], reactions: Sequence[ReactionDefinition]
+        self,
+        session: Session,
+        actions: Sequence[ActionDefinition],
+        prepared: Sequence[PreparedAction],
+        reactions: Sequence[ReactionDefinition],
     ) -> int:
         """Add actions and free-standing reactions: all of them or none. Returns the tick; 0: the next step.
+
+        Args:
+            prepared: from `prepare`, in the order of the actions.
 
         Raises:
             DefinitionError: names what is wrong; nothing has changed.
             ChannelError: the executor is gone; nothing has changed.
         """
-        self._check_ids(session, [a.id for a in actions])
+        self._check_ids(session, [a.id for a in actions])  # again: others may have defined meanwhile
         for reaction in reactions:
             reaction.check_free_standing()
-        prepared = [self._preparer.prepare(a, session.parts) for a in actions]
         with self._store.change() as change:
             contents = change.session(session.identity)
             placed = self._place(change, contents.index, session.identity, prepared)
@@ -118,6 +133,7 @@ class Definer:
                 state_size=state_size,
                 n_signals=len(registered.action_type.signals),
                 n_variables=len(registered.action_type.state_variables),
+                name=action.id,
             )
             placed.append(
                 DefinedAction(prepared=action, entry=entry, variables=variables_of(registered, entry.state_offset))

@@ -105,6 +105,7 @@ class DefinitionStore:
                 SessionEntry(
                     index=s.index,
                     identity=s.identity,
+                    name=self.directory.session_id(s.identity),
                     actions=tuple(a.entry for a in s.actions.values()),
                     free=tuple(r.block for r in s.reactions.values()),
                 )

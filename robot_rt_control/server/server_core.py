@@ -26,6 +26,8 @@ from robot_rt_control.server.variables import workcell_variables
 
 _log = logging.getLogger(__name__)
 
+_SNAPSHOT_WAIT_S = 0.1
+
 
 class ServerCore:
     """Attachment, sessions and events. `ControlServer` adds definitions and commands.
@@ -279,6 +281,15 @@ class ServerCore:
         """The last tick; None: there was none yet, or there is no executor."""
         raw = self._raw_snapshot()
         return SnapshotView(raw) if raw is not None else None
+
+    def snapshot_after(self, tick: int) -> SnapshotView | None:
+        """The snapshot of this tick or a later one: answers come in the middle of their tick, the snapshot at its end."""
+        deadline = time.monotonic() + _SNAPSHOT_WAIT_S
+        while True:
+            view = self.snapshot()
+            if view is None or view.tick >= tick or time.monotonic() > deadline:
+                return view
+            time.sleep(0.0005)
 
     def action_name(self, identity: int) -> str:
         """Id of an action by its identity; empty: none, or an action of the system."""

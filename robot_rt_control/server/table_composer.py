@@ -55,6 +55,8 @@ class ActionEntry:
     state_size: int
     n_signals: int
     n_variables: int
+    name: str = ""
+    """Its id, for people."""
     reactions: ReactionBlock = NO_REACTIONS
 
 
@@ -64,6 +66,8 @@ class SessionEntry:
 
     index: int
     identity: int
+    name: str = ""
+    """Its id, for people."""
     actions: tuple[ActionEntry, ...] = ()
     free: tuple[ReactionBlock, ...] = ()
     """Free-standing reactions, as they were defined."""
@@ -157,9 +161,15 @@ def _write_sessions(contents: TableContents, tables: np.record) -> None:
         rows["rank"][index] = capacities.MAX_SESSIONS
     for rank, session in enumerate(contents.sessions):
         rows["identity"][session.index] = session.identity
+        rows["name"][session.index] = _label(session.name)
         rows["rank"][session.index] = rank
     indices = [s.index for s in contents.sessions] + [index for index, _ in contents.former_sessions]
     tables.n_sessions = max(indices) + 1
+
+
+def _label(name: str) -> bytes:
+    """A name as far as it fits into the tables: they only show it to people."""
+    return name.encode()[: capacities.MAX_LABEL_BYTES]
 
 
 def _write_reactions(free: list[ReactionBlock], owned: list[ReactionBlock], tables: np.record) -> np.ndarray:
@@ -210,6 +220,7 @@ def _write_actions(actions: list[ActionEntry], first_reactions: np.ndarray, tabl
         "n_variables",
     ):
         rows[name] = [getattr(a, name) for a in actions]
+    rows["name"] = [_label(a.name) for a in actions]
     padding = (0,) * capacities.MAX_ACTION_SLOTS
     rows["parts"] = [(a.moved_parts + a.read_parts + padding)[: capacities.MAX_ACTION_SLOTS] for a in actions]
     tables.actions[[a.slot for a in actions]] = rows

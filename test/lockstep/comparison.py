@@ -13,9 +13,9 @@ from random_programs import Program
 from reference_definitions import Definitions, Event, Outcome
 from reference_model import ReferenceModel
 from scripted_action import STATE, VARIABLES
+from tick_bench import MAX_AGE, PERIOD, Bench
 
-from bench import MAX_AGE, PERIOD, Bench
-from robot_rt_control.program.layout import world_dtype
+from robot_rt_control.program.layout import offset_of, world_dtype
 from robot_rt_control.program.vocabulary import EventKind, FaultReason, OperationalState, Refusal, StopCause
 
 _REASONS: dict[int, Any] = {
@@ -96,7 +96,7 @@ def regions(a: Bench, b: Bench) -> Iterator[tuple[str, bytes, bytes]]:
         "ended_sessions": table.n_sessions, "actions_runtime": table.n_actions, "reactions_runtime": n_memories,
         "state_arena": int(table.n_actions) * STATE.itemsize // 8,
     }  # fmt: skip
-    head = world_dtype.fields["parts"][1]
+    head = offset_of(world_dtype, "parts")
     yield "head of the world", bytes(memoryview(v).cast("B")[:head]), bytes(memoryview(w).cast("B")[:head])
     for name, count in counts.items():
         yield name, v[name][: int(count)].tobytes(), w[name][: int(count)].tobytes()
@@ -125,7 +125,7 @@ def observed(bench: Bench, writer: TableWriter, definitions: Definitions, events
             active[p] = int(table.actions[runtime.active_action].identity)
     variables = {}
     for action in definitions.actions:
-        start = writer.slots.of[action.identity] * STATE.itemsize // 8 + STATE.names.index(VARIABLES[0])
+        start = (writer.slots.of[action.identity] * STATE.itemsize + offset_of(STATE, VARIABLES[0])) // 8
         values = w.state_arena[start : start + len(VARIABLES)]
         variables[action.identity] = dict(zip(VARIABLES, map(float, values), strict=True))
     memories = {}

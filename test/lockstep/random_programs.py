@@ -32,8 +32,7 @@ from reference_definitions import (
     Stop,
     StopSession,
 )
-
-from bench import Workcell
+from tick_bench import Workcell
 
 MAX_TICKS = 10
 DISTANCES = (0.0, 0.1, 0.2, 0.3)
@@ -94,12 +93,15 @@ class _Generator:
             frozenset(p for p in range(n_parts) if self.chance(1)),
             frozenset(d for d in devices if self.chance(6)),
             frozenset(d for d in devices if self.chance(1)),
+            self.random.choice((0.0, 0.3, -0.999, 1.005)),
         )
 
     # --- definitions ----------------------------------------------------------------------------
 
     def first_definitions(self, n_parts: int) -> Definitions:
-        actions, default, safety = [], {}, {}
+        actions: list[ActionDefinition] = []
+        default: dict[int, int] = {}
+        safety: dict[int, int] = {}
         for part in range(n_parts):
             for table, percent in ((default, 75), (safety, 75)):
                 if table is safety and part in default and self.chance(10):

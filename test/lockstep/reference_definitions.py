@@ -152,6 +152,8 @@ class Inputs:
     """Devices that have written no new state since the last tick."""
     errors: frozenset[int] = frozenset()
     """Devices that report an error, and no new state."""
+    position: float = 0.0
+    """Of all joints; within the limits, so that no rule depends on it."""
 
 
 @dataclass(frozen=True)

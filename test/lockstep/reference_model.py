@@ -154,9 +154,9 @@ class ReferenceModel:
                 activation.action = kept[identity]
         self.definitions = new
         present = {r.identity for r in new.reactions}
-        for memories in [self.free_memory, self.free_fired, *[a.memory for a in self.active.values()]]:
-            for gone in set(memories) - present:
-                del memories[gone]
+        for memory in (self.free_memory, *(a.memory for a in self.active.values())):
+            for gone in set(memory) - present:
+                del memory[gone]
         self._take_default(range(len(self.states)))
         self.events.append(Event("TABLES_INSTALLED"))
 

@@ -23,6 +23,7 @@ class Wait(ActionType):
         Parameter(name="fail_after", unit="s", default=-1.0, description="Fail then; negative: never."),
         Parameter(name="status", type="int", default=7, description="What it fails with."),
         Parameter(name="index", type="int", default=0, description="Element of an array that it reads."),
+        Parameter(name="poison", type="int", default=0, description="1: command something that is not finite."),
         Parameter(name="mode", type="text", default="plain", choices=("plain", "crash")),
     )
     state_variables = (
@@ -33,13 +34,13 @@ class Wait(ActionType):
         StateVariable(name="progress"),
     )
     signals = ("nudge", "pause")
-    Params = {"duration": float, "fail_after": float, "status": int, "index": int}
+    Params = {"duration": float, "fail_after": float, "status": int, "index": int, "poison": int}
     State = {"table": (float, 4)}
 
     def prepare_parameters(self, values: Mapping[str, ParameterValue], params: np.record) -> None:
         if values["mode"] == "crash":
             params["duration"] = 1.0 / (len(self.parts) - 1)
-        for name in ("duration", "fail_after", "status", "index"):
+        for name in ("duration", "fail_after", "status", "index", "poison"):
             params[name] = values[name]
 
     @staticmethod
@@ -58,6 +59,8 @@ class Wait(ActionType):
         state.pauses += state.pause
         state.table[params.index] = 1.0
         part.command_mode = POSITION
+        if params.poison == 1:
+            part.position_command[0] = math.nan
         if params.fail_after >= 0.0 and state.elapsed >= params.fail_after - 1e-9:
             return params.status
         return 0

@@ -337,7 +337,7 @@ def test_parameter_memory_does_not_grow_with_changes(bench: ServerBench, wait: M
     arena = bench.store.parameters
     for i in range(50):
         server.set_parameters(session.id, "a", [ParameterValue(name="duration", value=float(i))])
-    assert arena.used <= 8 + 8 + 32 * 3
+    assert arena.used <= 8 + 8 + 40 * 3
 
 
 def test_capacities_are_named_with_limit_and_need(bench: ServerBench, wait: MakeAction) -> None:

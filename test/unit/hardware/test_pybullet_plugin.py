@@ -228,7 +228,7 @@ def test_a_cylinder_stands_and_a_fixed_box_does_not_fall(simulate):
         ({"objects": [{"name": "x", "plane": True, "sphere": {"radius": 1}}]}, "got sphere, plane"),
         ({"objects": [FLOOR, FLOOR]}, "the object 'floor' is listed twice"),
         ({"objects": [{"name": "x", "sphere": {"radius": -1}}]}, "radius: Input should be greater than 0, got -1"),
-        ({"objects": [{"name": "x", "urdf": "no/such.urdf"}]}, "object 'x': 'no/such.urdf'; expected an existing fil"),
+        ({"objects": [{"name": "x", "urdf": "no/such.urdf"}]}, "object 'x': 'no/such.urdf'; expected a file; got noth"),
         ({"objects": [{"name": "x", "urdf": "http://a/b"}]}, "got the scheme 'http'"),
         ({"timestep": 0.0003}, "world.timestep; expected the period 0.001 s or a whole fraction of it; got 0.0003 s"),
         ({"camera": {"eye": [0, 0, 1], "target": [0, 0, 0]}}, "world.camera: .*must not be above each other"),
@@ -265,7 +265,7 @@ def test_a_gripper_on_one_of_two_arms_must_say_which(simulate):
     other = panda("other", 2, base=Pose(position=(0.0, 1.0, 0.0)))
     with pytest.raises(HardwareError, match="expected one robot that has its joints panda_finger_joint1.*; got 2"):
         simulate(panda(), panda_gripper(), other)
-    sim = simulate(panda(), panda_gripper(), other, bodies={"gripper": "other"})
+    sim = simulate(panda(), panda_gripper(mounted_on="other"), other)
     assert sim.plugin.world.robot("gripper", "test") is sim.plugin.world.robot("other", "test")
 
 

@@ -122,6 +122,7 @@ class Bench:
         address = self._world_array.ctypes.data
         ctypes.memset(address, 0, _TABLES)
         for table in w.tables:
+            table["version"] = 0
             for name in ("n_types", "n_sessions", "n_actions", "n_reactions", "n_free_reactions", "n_instructions"):
                 table[name] = 0
             table["default_action"][:] = -1
@@ -129,6 +130,7 @@ class Bench:
         w.state_arena[:1024] = GARBAGE
         self.images[:] = 0
         commands, events = self.channel.memory.commands, self.channel.memory.events
+        events.entries[: int(events.head)] = 0  # an event does not clear the values that it does not use
         commands.head = commands.tail = events.head = events.tail = 0
         ctypes.memset(self.channel.address + _SNAPSHOT, 0, _SNAPSHOT_SIZE)
         w.period, w.speed = PERIOD, 1.0
@@ -159,6 +161,11 @@ class Bench:
     def _place_part(self, p: int, dof: int, enabled: bool, device: int) -> None:
         part, runtime, limits = self.world.parts[p], self.world.parts_runtime[p], self.world.limits[p]
         part.dof, part.dt = dof, PERIOD
+        chain = part.chain
+        chain.n_joints, chain.joint_type[dof - 1] = dof, dof - 1  # the second one is prismatic
+        chain.origin[:dof] = chain.tool = chain.base = np.eye(3, 4, 0)
+        chain.origin[:dof, :, 3] = (0.1, 0.2, 0.3)
+        chain.axis[:dof] = (0.6, 0.0, 0.8)
         state = OperationalState.ENABLED if enabled else OperationalState.DISABLED
         part.operational_state = runtime.state = int(state)
         runtime.device, runtime.active_action, runtime.fault_joint = device, -1, -1
@@ -234,6 +241,8 @@ class Bench:
             image: Any = self.images[device]
             image["state"][first] = inputs.distance[p]
             image["state"][first + 1] = inputs.switch[p]
+            for j in range(int(self.world.parts[p].dof)):
+                image["state"][first + 2 + 2 * j] = inputs.position
             image["state"][first + 3] = 10.0 * MAX_SPEED if p in inputs.too_fast else 0.0
         for d in range(int(self.world.n_devices)):
             image = self.images[d]

@@ -1,0 +1,251 @@
+"""Hosts a Python plugin behind a process image: publishes its states, hands it commands, rests when there are none."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from robot_rt_control.hardware.image import publish_state, take_command
+from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareInfo, HardwarePart
+from robot_rt_control.hardware.interfaces import JOINT_INTERFACES, InterfaceDescription
+from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
+from robot_rt_control.hardware.plugin import HardwarePlugin
+from robot_rt_control.hardware.process_image import Manifest, ProcessImage
+from robot_rt_control.hardware.rest_ramp import RestRamp
+from robot_rt_control.program.errors import HardwareError
+from robot_rt_control.program.vocabulary import CommandMode, DriverMode, ImageError
+
+_log = logging.getLogger(__name__)
+
+
+class DeviceHost:
+    """One plugin and its image. One thread calls all methods, `cycle_read` and `cycle_write` once in each period.
+
+    Commands are followed while they come and are enabled. Else the host brings the parts to rest by itself
+    (see RestRamp) and holds them:
+
+    - `command_enable` is 0: until it is 1 again.
+    - No command for more than `silence_periods`: the executor is dead or hangs. Commands that come later are not
+      obeyed, because the device is not any more where they begin: the image reports EXECUTOR_SILENT, the
+      executor faults the parts and withdraws `command_enable`, and that ends the state.
+    - The plugin refuses a command mode: likewise, with MODE_REFUSED.
+
+    A plugin that fails is not called again; the image reports DEVICE from then on, and `failure` says why.
+
+    Args:
+        plugin: its name (see `load_plugin`), or a fresh object.
+        info: the device.
+        image_name: of the shared-memory segment; None: the image is private to this process.
+        silence_periods: 0: do not watch (where the loop runs in the same thread).
+
+    Raises:
+        HardwareError: there is no such plugin, or it refused its parameters.
+        ChannelError: another process owns the image.
+    """
+
+    def __init__(
+        self,
+        plugin: str | HardwarePlugin,
+        info: HardwareInfo,
+        *,
+        image_name: str | None = None,
+        silence_periods: int = 0,
+    ) -> None:
+        self.info = info
+        self.plugin = load_plugin(plugin)() if isinstance(plugin, str) else plugin
+        self.lifecycle = HardwareLifecycle(self.plugin, info)
+        states, commands = self.lifecycle.state_interfaces, self.lifecycle.command_interfaces
+        manifest = Manifest.of(info, states, commands)
+        self.image = ProcessImage.private(manifest) if image_name is None else ProcessImage.create(image_name, manifest)
+        self._side = self.image.new_driver_side()
+        self._address = self.image.address
+        n = len(commands)
+        self._taken = self._side.command[:n]
+        self._command = self.lifecycle.command
+        self._older, self._older_cycle, self._newer_cycle = np.zeros(n), 0, 0
+        self._modes = self._side.mode[: int(self._side.n_parts)]
+        self._last_modes = b""
+        self._jointed = [part for part in info.parts if part.kind in JOINTED_KINDS]
+        self._command_places = _places(commands, self._jointed)
+        self._state_places = _places(states, self._jointed)
+        self._silence_periods, self._silent = silence_periods, 0
+        self._latched, self._ending = ImageError.NONE, False
+        self._ramps: list[RestRamp] = []
+        self.mode = DriverMode.HOLDING
+        self.failure: HardwareError | None = None
+        self._publish_mode(DriverMode.HOLDING)
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def activate(self) -> None:
+        """Open the device, allow motion, publish the first state. Raises: HardwareError."""
+        self.lifecycle.configure()
+        self.lifecycle.activate()
+        self.cycle_read(0.0, self.info.period_s)
+        if self.failure is not None:
+            raise self.failure
+
+    def shutdown(self) -> None:
+        """Release the device and remove the image; may be repeated. Raises: HardwareError."""
+        try:
+            self.lifecycle.shutdown()
+        finally:
+            self.image.close()
+
+    # --- cycle ----------------------------------------------------------------------------------
+
+    def cycle_read(self, time_s: float, period_s: float) -> None:
+        """Read the device and publish its states."""
+        if self.failure is None:
+            try:
+                self.lifecycle.read(time_s, period_s)
+                self._side.state[: len(self.lifecycle.state)] = self.lifecycle.state
+            except HardwareError as error:
+                self._fail(error)
+        publish_state(self._address, self._side)
+
+    def cycle_write(self, time_s: float, period_s: float) -> None:
+        """Take the newest command, or brake and hold, and write to the device."""
+        if self.failure is not None:
+            return
+        new = take_command(self._address, self._side) == 1
+        self._silent = 0 if new else self._silent + 1
+        enabled = int(self._side.enable) == 1
+        if self._latched and new and not enabled and not self._ending:
+            _log.info("hardware %r: the executor is back and has withdrawn its commands", self.info.name)
+            self._latch(ImageError.NONE)
+        if self._ending or self._latched or not enabled:
+            self._rest(period_s)
+        elif self._silence_periods and self._silent > self._silence_periods:
+            _log.warning(
+                "hardware %r: no command for %d periods: bringing the device to rest", self.info.name, self._silent
+            )
+            self._latch(ImageError.EXECUTOR_SILENT)
+            self._rest(period_s)
+        elif new:
+            self._follow(period_s)
+        if not self.lifecycle.can_write:
+            return  # it failed while it switched modes
+        try:
+            self.lifecycle.write(time_s, period_s)
+        except HardwareError as error:
+            self._fail(error)
+
+    def end_following(self) -> None:
+        """From now on only brake and hold; `mode` becomes HOLDING after some more cycles. For a driver that ends."""
+        self._ending = True
+        self._side.error = int(ImageError.DRIVER_ENDING)
+
+    # --- following ------------------------------------------------------------------------------
+
+    def _follow(self, period_s: float) -> None:
+        modes = self._modes.tobytes()
+        if modes != self._last_modes or self.mode != DriverMode.FOLLOWING:
+            if not self._switch(modes, period_s):
+                return
+            # A first command of a mode has no predecessor: it does not move yet.
+            self._older[:], self._older_cycle = self._taken, int(self._side.last_cycle) - 1
+        else:
+            self._older[:], self._older_cycle = self._command, self._newer_cycle
+        self._newer_cycle = int(self._side.last_cycle)
+        self._command[:] = self._taken
+
+    def _switch(self, modes: bytes, period_s: float) -> bool:
+        """Bring the parts to the commanded modes; False where the plugin refused, and the device is braking."""
+        kept = self._command.copy()
+        self._command[:] = self._taken  # the plugin may look at the first commands of the new modes
+        try:
+            self.lifecycle.switch_modes({part.name: self._commanded_mode(part) for part in self._jointed})
+        except HardwareError as error:
+            self._command[:] = kept
+            if self.lifecycle.can_write:
+                _log.error("%s", error)
+                self._latch(ImageError.MODE_REFUSED)
+                self._rest(period_s)
+            else:
+                self._fail(error)
+            return False
+        self._last_modes = modes
+        self._ramps = []
+        if self.mode != DriverMode.FOLLOWING:
+            _log.info("hardware %r: following the executor's commands", self.info.name)
+        self._publish_mode(DriverMode.FOLLOWING)
+        return True
+
+    def _commanded_mode(self, part: HardwarePart) -> CommandMode:
+        number = int(self._modes[part.index])
+        try:
+            return CommandMode(number)
+        except ValueError:
+            what = f"hardware {self.info.name!r}, part {part.name!r}: commanded mode"
+            raise HardwareError(what, expected="a CommandMode", got=str(number)) from None
+
+    # --- resting --------------------------------------------------------------------------------
+
+    def _rest(self, period_s: float) -> None:
+        if self.mode == DriverMode.HOLDING:
+            return
+        if self.mode == DriverMode.FOLLOWING:
+            self._begin_rest(period_s)
+        for ramp in self._ramps:
+            ramp.step(period_s)
+        if all(ramp.at_rest for ramp in self._ramps):
+            _log.info("hardware %r: at rest", self.info.name)
+            self._publish_mode(DriverMode.HOLDING)
+
+    def _begin_rest(self, period_s: float) -> None:
+        cycles = max(self._newer_cycle - self._older_cycle, 1)
+        velocity = (self._command - self._older) / (cycles * period_s)
+        self._ramps = []
+        modes: dict[str, CommandMode] = {}
+        for part in self._jointed:
+            mode = self.lifecycle.modes[part.name]
+            if mode == CommandMode.NONE:
+                continue
+            places = self._command_places[part.name]
+            measured = self.lifecycle.state[self._state_places[part.name]]
+            ramp = RestRamp(part, mode, self._command[places], velocity[places][0::3], measured)
+            self._ramps.append(ramp)
+            modes[part.name] = ramp.mode
+        self._publish_mode(DriverMode.BRAKING)
+        try:
+            self.lifecycle.switch_modes(modes)
+        except HardwareError as error:
+            self._ramps = []
+            self._fail(error)
+
+    def _latch(self, error: ImageError) -> None:
+        self._latched = error
+        self._side.error = int(error)
+
+    def _fail(self, error: HardwareError) -> None:
+        _log.error("%s", error)
+        self.failure = error
+        self._side.error = int(ImageError.DEVICE)
+        self._publish_mode(DriverMode.HOLDING)
+
+    def _publish_mode(self, mode: DriverMode) -> None:
+        self.mode = mode
+        self.image.record.driver_mode = int(mode)
+
+
+def _places(interfaces: list[InterfaceDescription], parts: list[HardwarePart]) -> dict[str, slice]:
+    """Where the position, velocity and effort of each part's joints stand, joint by joint.
+
+    Raises:
+        HardwareError: a plugin exports them in another order.
+    """
+    index = {interface.name: i for i, interface in enumerate(interfaces)}
+    places: dict[str, slice] = {}
+    for part in parts:
+        names = [f"{part.name}/{joint}/{kind}" for joint in part.joint_names for kind in JOINT_INTERFACES]
+        found = [index.get(name, -1) for name in names]
+        if found != list(range(found[0], found[0] + len(found))) or found[0] < 0:
+            raise HardwareError(
+                f"part {part.name!r}: exported interfaces of its joints",
+                expected="position, velocity and effort, joint by joint: " + ", ".join(names[:4]) + ", …",
+                hint="Begin with what the base class exports, and add your own behind",
+            )
+        places[part.name] = slice(found[0], found[0] + len(found))
+    return places

@@ -1,0 +1,183 @@
+"""The driver process of a device with a Python plugin: `python -m robot_rt_control.hardware.driver --help`.
+
+It owns the device's shared-memory image and runs the plugin at the device's period. It outlives executors: when
+commands stay away it brings the device to rest by itself, and follows the next executor that attaches.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from robot_rt_control.hardware.device_host import DeviceHost
+from robot_rt_control.hardware.from_workcell import hardware_info
+from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.program import defaults
+from robot_rt_control.program.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.program.vocabulary import DriverMode
+
+_log = logging.getLogger(__name__)
+
+_REST_TIMEOUT_S = 2.0
+_RESYNCHRONIZE_S = 0.1
+"""A driver that is farther behind than this does not make up for the lost cycles."""
+
+
+class Driver:
+    """Runs a plugin against the wall clock.
+
+    Args:
+        plugin: its name, or a fresh object.
+        info: the device.
+        image_name: of the shared-memory segment that executors attach to.
+        silence_periods: periods without a command after which the executor counts as dead.
+
+    Raises:
+        HardwareError: there is no such plugin, or it refused its parameters.
+        ChannelError: another living driver owns the image.
+    """
+
+    def __init__(
+        self,
+        plugin: str | HardwarePlugin,
+        info: HardwareInfo,
+        *,
+        image_name: str,
+        silence_periods: int = defaults.EXECUTOR_SILENCE_TICKS,
+    ) -> None:
+        self.info = info
+        self.host = DeviceHost(plugin, info, image_name=image_name, silence_periods=silence_periods)
+        self.cycles = 0
+        self.overruns = 0
+        """Cycles that ended after the next one should have begun."""
+        self._stop = False
+
+    def start(self) -> None:
+        """Open the device and publish its first state. Raises: HardwareError."""
+        self.host.activate()
+
+    def stop(self) -> None:
+        """End `run` after its present cycle. May be called from a signal handler or another thread."""
+        self._stop = True
+
+    def cycle(self) -> None:
+        """One period's work: read, publish, take the command, write. Raises: HardwareError, when the device fails."""
+        time_s, period_s = self.cycles * self.info.period_s, self.info.period_s
+        self.host.cycle_read(time_s, period_s)
+        self.host.cycle_write(time_s, period_s)
+        self.cycles += 1
+        if self.host.failure is not None:
+            self.host.cycle_read(time_s, period_s)  # publish the error: the executor need not wait for its age limit
+            raise self.host.failure
+
+    def run(self, max_cycles: int | None = None) -> None:
+        """Cycle until `stop`, or `max_cycles` times; then bring the device to rest.
+
+        Raises:
+            HardwareError: the device failed.
+        """
+        last = None if max_cycles is None else self.cycles + max_cycles
+        deadline = time.monotonic()
+        while not self._stop and (last is None or self.cycles < last):
+            deadline = self._cycle_at(deadline)
+        self.host.end_following()
+        given_up = time.monotonic() + _REST_TIMEOUT_S
+        while True:
+            deadline = self._cycle_at(deadline)
+            if self.host.mode == DriverMode.HOLDING:
+                self.host.cycle_read(self.cycles * self.info.period_s, self.info.period_s)  # the last state says so
+                return
+            if time.monotonic() > given_up:
+                _log.warning("hardware %r: not at rest after %g s, ending anyway", self.info.name, _REST_TIMEOUT_S)
+                return
+
+    def _cycle_at(self, deadline: float) -> float:
+        """Sleep until the deadline, run a cycle, return the next deadline."""
+        wait = deadline - time.monotonic()
+        if wait > 0.0:
+            time.sleep(wait)
+        self.cycle()
+        deadline += self.info.period_s
+        late = time.monotonic() - deadline
+        if late > 0.0:
+            self.overruns += 1
+            if late > _RESYNCHRONIZE_S:
+                deadline += late
+        return deadline
+
+    def close(self) -> None:
+        """Release the device and remove the image; may be repeated. Raises: HardwareError."""
+        self.host.shutdown()
+
+
+def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m robot_rt_control.hardware.driver",
+        description="Run one device of a workcell in a process of its own. Ends cleanly on SIGTERM and SIGINT: the "
+        "device is brought to rest and its shared memory removed.",
+    )
+    parser.add_argument("workcell", type=Path, help="the workcell's YAML file")
+    parser.add_argument("device", help="name of the device in the workcell")
+    parser.add_argument("--image", required=True, metavar="NAME", help="shared-memory segment (below /dev/shm) to own")
+    parser.add_argument(
+        "--hardware", metavar="PLUGIN", help="plugin to use instead of the workcell's: mock, pybullet, or module:Class"
+    )
+    parser.add_argument(
+        "--silence",
+        type=int,
+        default=defaults.EXECUTOR_SILENCE_TICKS,
+        metavar="PERIODS",
+        help="periods without a command after which the device is brought to rest (default: %(default)s)",
+    )
+    parser.add_argument("--cycles", type=int, metavar="N", help="end after N periods (default: run until a signal)")
+    return parser.parse_args(arguments)
+
+
+def _device_info(workcell_file: Path, device_name: str, hardware: str | None) -> tuple[str, HardwareInfo]:
+    workcell = load_workcell(workcell_file, hardware)
+    for device in workcell.devices:
+        if device.name == device_name:
+            return device.plugin, hardware_info(workcell, device)
+    names = [device.name for device in workcell.devices]
+    raise DefinitionError(
+        f"workcell {workcell.name!r}: device {device_name!r}", expected=unknown("device", device_name, names)
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line of the driver process; 0: ended as told, 1: refused or failed, with the reason on stderr."""
+    given = _arguments(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
+    driver: Driver | None = None
+    try:
+        plugin, info = _device_info(given.workcell, given.device, given.hardware)
+        driver = Driver(plugin, info, image_name=given.image, silence_periods=given.silence)
+
+        def end(_signal: int, _frame: FrameType | None) -> None:
+            assert driver is not None
+            driver.stop()
+
+        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, end)
+        driver.start()
+        _log.info("hardware %r: running at %g s, image %r", info.name, info.period_s, given.image)
+        driver.run(given.cycles)
+        _log.info("hardware %r: %d cycles, %d overruns", info.name, driver.cycles, driver.overruns)
+        return 0
+    except RobotControlError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    finally:
+        if driver is not None:
+            driver.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""A simulated device in the loop's own process, for simulated time: the same tick, the same image."""
+
+from __future__ import annotations
+
+from robot_rt_control.hardware.device_host import DeviceHost
+from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
+from robot_rt_control.program.errors import HardwareError
+
+
+class LockstepHost(DeviceHost):
+    """A plugin behind a private image. One period is `cycle_read`, the tick, `cycle_write`.
+
+    Args:
+        plugin: its name, or a fresh object.
+        info: the device.
+
+    Raises:
+        HardwareError: the plugin does not simulate: real hardware does not wait.
+    """
+
+    def __init__(self, plugin: str | HardwarePlugin, info: HardwareInfo) -> None:
+        super().__init__(plugin, info)
+        if not self.plugin.simulated:
+            raise HardwareError(
+                f"hardware {info.name!r}: {type(self.plugin).__name__} in lockstep",
+                expected="a plugin that simulates (class attribute `simulated`)",
+                hint="Run real hardware with the clock `realtime`",
+            )

@@ -1,0 +1,98 @@
+"""Random programs on three ticks at once: the compiled one, its interpreted twin, and the reference model.
+
+A failing seed is repeated with `check(Random(seed))`; Hypothesis prints and shrinks its own.
+"""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from comparison import Runner, event_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_programs import random_program
+from tick_bench import Bench, compiled_code, interpreted_code
+
+from robot_rt_control.program.vocabulary import EventKind, Refusal, StopCause
+
+MODEL_PROGRAMS = 6000
+TWIN_PROGRAMS = 1500
+BLOCKS = 4
+
+no_deadline = settings(
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return Bench(compiled_code())
+
+
+@pytest.fixture(scope="module")
+def alone(compiled):
+    return Runner(compiled)
+
+
+@pytest.fixture(scope="module")
+def twins(compiled):
+    return Runner(compiled, Bench(interpreted_code()))
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_tick_follows_the_rules(alone, block):
+    for seed in range(block, MODEL_PROGRAMS, BLOCKS):
+        try:
+            alone.compare_with_model(random_program(Random(seed)))
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from None
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_compiled_equals_interpreted(twins, block):
+    for seed in range(block, TWIN_PROGRAMS, BLOCKS):
+        try:
+            twins.compare_benches(random_program(Random(seed)))
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from None
+
+
+@no_deadline
+@given(st.randoms(use_true_random=False))
+def test_tick_follows_the_rules_in_what_hypothesis_finds(alone, random):
+    alone.compare_with_model(random_program(random))
+
+
+@no_deadline
+@given(st.randoms(use_true_random=False))
+def test_compiled_equals_interpreted_in_what_hypothesis_finds(twins, random):
+    twins.compare_benches(random_program(random))
+
+
+def test_T2_replay_is_bit_identical(compiled):
+    replay = Runner(compiled, Bench(compiled_code()))
+    for seed in range(100):
+        replay.compare_benches(random_program(Random(seed)))
+
+
+def test_programs_reach_every_event_and_reason(alone):
+    """What the others compare happens often enough to be worth comparing."""
+    kinds: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for seed in range(1500):
+        for _, (events,) in alone.run(random_program(Random(seed))):
+            for event in map(event_of, events):
+                kinds[event.kind] += 1
+                reasons[f"{event.kind} {event.reason}"] += 1
+    assert set(kinds) == {kind.name for kind in EventKind}
+    assert min(kinds.values()) >= 20, kinds
+    for cause in StopCause:
+        assert reasons[f"ACTION_STOPPED {cause.name}"] >= 10, (cause, reasons)
+    reachable = set(Refusal) - {Refusal.NONE, Refusal.TOO_MANY_SCHEDULED}
+    for refusal in reachable:
+        assert reasons[f"COMMAND_REFUSED {refusal.name}"] >= 5, (refusal, reasons)
+    for refusal in (Refusal.PARTS_OVERLAP, Refusal.PART_NOT_ENABLED):
+        assert reasons[f"SWITCH_DROPPED {refusal.name}"] >= 10, (refusal, reasons)
