@@ -208,8 +208,12 @@ class WorkcellNode(LifecycleNode):
             self.cleanup()
 
 
-def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None) -> int:
-    """Run a node's process until SIGINT, SIGTERM or `end`. Returns the exit code: 1 where it could not start."""
+def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, *, threads: int = 6) -> int:
+    """Run a node's process until SIGINT, SIGTERM or `end`. Returns the exit code: 1 where it could not start.
+
+    Args:
+        threads: that callbacks run in at the same time, at most; each is made when it is needed.
+    """
     # Without rclpy's own signal handlers: they shut all contexts down at once, and then nobody can say goodbye.
     rclpy.init(
         args=None if arguments is None else [*sys.argv[:1], *arguments],
@@ -218,7 +222,7 @@ def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None) 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     node = make()
-    executor = MultiThreadedExecutor(num_threads=6)
+    executor = MultiThreadedExecutor(num_threads=threads)
     executor.add_node(node)
     # In a thread of its own, because only a main thread that waits in Python is woken by a signal.
     spinner = threading.Thread(target=spin, args=(executor, node.callback_failed), name="spin", daemon=True)

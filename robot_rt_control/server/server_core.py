@@ -283,7 +283,7 @@ class ServerCore:
         return SnapshotView(raw) if raw is not None else None
 
     def snapshot_after(self, tick: int) -> SnapshotView | None:
-        """The snapshot of this tick or a later one: answers come in the middle of their tick, the snapshot at its end."""
+        """The snapshot of this tick or a later one: answers come in the middle of a tick, the snapshot at its end."""
         deadline = time.monotonic() + _SNAPSHOT_WAIT_S
         while True:
             view = self.snapshot()

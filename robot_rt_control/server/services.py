@@ -1,0 +1,161 @@
+"""The control server's services: each request is one call of the ControlServer, each refusal a message."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from robot_rt_control import srv
+from robot_rt_control.program.errors import ChannelError, RobotControlError
+from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.conversions import (
+    action_definition,
+    action_type_message,
+    parameter_values,
+    part_message,
+    reaction_definition,
+    variable_messages,
+)
+
+QUEUED = "queued for the next step"
+"""The remark of an answer where the loop ticks on request only."""
+
+
+class Services:
+    """Offers all services of a node under `~/`, until `close`.
+
+    Args:
+        server: gives the control server; None: it is not configured.
+        group: callbacks may run in parallel.
+    """
+
+    def __init__(self, node: Node, server: Callable[[], ControlServer | None], group: CallbackGroup) -> None:
+        self._node, self._get = node, server
+        handlers: dict[str, tuple[type, Callable[[ControlServer, Any, Any], str]]] = {
+            "open_session": (srv.OpenSession, self._open_session),
+            "renew_session": (srv.RenewSession, self._renew_session),
+            "close_session": (srv.CloseSession, self._close_session),
+            "define_actions": (srv.DefineActions, self._define_actions),
+            "upload_program": (srv.UploadProgram, self._upload_program),
+            "remove_actions": (srv.RemoveActions, self._remove_actions),
+            "set_action_parameters": (srv.SetActionParameters, self._set_action_parameters),
+            "start_actions": (srv.StartActions, self._start_actions),
+            "stop_actions": (srv.StopActions, self._stop_actions),
+            "raise_signal": (srv.RaiseSignal, self._raise_signal),
+            "set_speed": (srv.SetSpeed, self._set_speed),
+            "set_motion": (srv.SetMotion, self._set_motion),
+            "list_parts": (srv.ListParts, self._list_parts),
+            "list_action_types": (srv.ListActionTypes, self._list_action_types),
+            "list_state_variables": (srv.ListStateVariables, self._list_state_variables),
+        }
+        self._services = [
+            node.create_service(kind, f"~/{name}", self._guarded(name, handler), callback_group=group)
+            for name, (kind, handler) in handlers.items()
+        ]
+
+    def close(self) -> None:
+        """Take the services back."""
+        for service in self._services:
+            self._node.destroy_service(service)
+        self._services = []
+
+    def _guarded(self, name: str, handler: Callable[[ControlServer, Any, Any], str]) -> Callable[[Any, Any], Any]:
+        """A service's callback: whatever happens becomes an answer, and nothing ends the node."""
+
+        def call(request: Any, response: Any) -> Any:
+            try:
+                server = self._get()
+                if server is None:
+                    raise ChannelError("the control server is not active", hint="Configure and activate it")
+                response.message = handler(server, request, response)
+                response.success = True
+            except RobotControlError as error:
+                response.success, response.message = False, str(error)
+            except Exception as error:
+                self._node.get_logger().error(f"{name} failed unexpectedly:\n{traceback.format_exc()}")
+                response.success = False
+                response.message = f"internal error in {name}: {type(error).__name__}: {error}. The log has the details"
+            return response
+
+        return call
+
+    @staticmethod
+    def _remark(server: ControlServer) -> str:
+        return QUEUED if server.gated else ""
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    def _open_session(self, server: ControlServer, request: Any, response: Any) -> str:
+        session = server.open_session(request.name, list(request.parts), request.lease)
+        response.session, response.lease = session.id, session.lease
+        return ""
+
+    def _renew_session(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.renew_session(request.session)
+        return ""
+
+    def _close_session(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.close_session(request.session)
+        return self._remark(server)
+
+    # --- definitions ----------------------------------------------------------------------------
+
+    def _define_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        actions = [action_definition(a) for a in request.actions]
+        server.define(request.session, actions, [reaction_definition(r) for r in request.reactions])
+        return self._remark(server)
+
+    def _upload_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        program = server.upload_program(request.session, request.program)
+        response.actions = [a.id for a in program.actions]
+        return self._remark(server)
+
+    def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.remove(request.session, list(request.actions), list(request.reactions))
+        return self._remark(server)
+
+    def _set_action_parameters(self, server: ControlServer, request: Any, response: Any) -> str:
+        values = parameter_values(request.parameters)
+        response.tick = server.set_parameters(request.session, request.action, values)
+        return self._remark(server)
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def _start_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.start(request.session, list(request.actions), int(request.target_tick))
+        return self._remark(server)
+
+    def _stop_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.stop(request.session, list(request.actions))
+        return self._remark(server)
+
+    def _raise_signal(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.signal(request.session, request.action, request.signal)
+        return self._remark(server)
+
+    def _set_speed(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.set_speed(request.speed)
+        return self._remark(server)
+
+    def _set_motion(self, server: ControlServer, request: Any, response: Any) -> str:
+        return server.set_motion(list(request.parts), request.command) or self._remark(server)
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def _list_parts(self, server: ControlServer, request: Any, response: Any) -> str:
+        view = server.snapshot()
+        response.parts = [part_message(server, part, view) for part in server.workcell.parts]
+        return "" if view is not None else "there is no executor: states are not known"
+
+    def _list_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
+        types = [server.types.get(request.name, "the list of types")] if request.name else server.types.all()
+        response.action_types = [action_type_message(t) for t in types]
+        return ""
+
+    def _list_state_variables(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.variables = variable_messages(server, request.filter, request.session)
+        return ""
