@@ -18,7 +18,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robot_rt_control import srv
 from robot_rt_control.application.demo_recording import Recorder, Recording
 from robot_rt_control.application.demo_report import plot, results
 from robot_rt_control.application.demo_workcell import DemoWorkcell
