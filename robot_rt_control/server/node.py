@@ -18,7 +18,7 @@ from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.program import capacities
 from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.realtime.channel import Channel
-from robot_rt_control.realtime.names import channel_name
+from robot_rt_control.program.segment_names import channel_name
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
 from robot_rt_control.server.action_types import ActionTypes
 from robot_rt_control.server.builder.process import Builder
