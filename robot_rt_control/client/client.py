@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -138,6 +139,22 @@ class Client:
     def set_speed(self, speed: float) -> None:
         """Speed override, 0 to 1: all actions see time pass more slowly."""
         self.call(srv.SetSpeed, "set_speed", speed=float(speed))
+
+    def take_picture(self, file: Path | str, *, width: int = 0, height: int = 0) -> Path:
+        """Have the simulator's camera write a PNG on its machine; 0: the size that the workcell says.
+
+        Raises:
+            RobotControlError: the hardware has no camera, or the file cannot be written.
+        """
+        path = Path(file).resolve()
+        for node in ("hardware_driver", "realtime_executor"):
+            service = f"{node}/take_picture"
+            if self._services.exists(srv.TakePicture, service):
+                response = self._services.call(
+                    srv.TakePicture, service, RobotControlError, width=width, height=height, path=str(path)
+                )
+                return Path(response.path)
+        raise RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
 
     def step(self, ticks: int = 1) -> int:
         """In lockstep: run so many ticks. Returns the last tick's number."""

@@ -25,6 +25,18 @@ class Services:
         self._lock = threading.Lock()
         self._group = ReentrantCallbackGroup()
 
+    def _client(self, service: Any, path: str) -> Any:
+        with self._lock:
+            client = self._clients.get(path)
+            if client is None:
+                client = self._node.create_client(service, path, callback_group=self._group)
+                self._clients[path] = client
+            return client
+
+    def exists(self, service: Any, path: str, timeout_s: float = 1.0) -> bool:
+        """Whether somebody offers the service."""
+        return bool(self._client(service, path).wait_for_service(timeout_s))
+
     def call(self, service: Any, path: str, error: type[RobotControlError], /, **fields: Any) -> Any:
         """Call and wait for the answer.
 
@@ -41,11 +53,7 @@ class Services:
             error: with the server's own words.
             RobotControlError: no server, or no answer in time.
         """
-        with self._lock:
-            client = self._clients.get(path)
-            if client is None:
-                client = self._node.create_client(service, path, callback_group=self._group)
-                self._clients[path] = client
+        client = self._client(service, path)
         if not client.wait_for_service(self._timeout_s):
             raise RobotControlError(
                 f"service {client.srv_name!r} is not there",

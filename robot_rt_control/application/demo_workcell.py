@@ -1,0 +1,85 @@
+"""A workcell for the demonstration: the supervisor in a process of its own, with its output in a file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from robot_rt_control.client import Client
+from robot_rt_control.program.errors import RobotControlError
+
+_SHOWN_LINES = 15
+
+
+class DemoWorkcell:
+    """Brings a workcell up and down again; a context manager.
+
+    Args:
+        arguments: of the command `workcell`.
+        log: file for all that its processes print.
+    """
+
+    def __init__(self, arguments: Sequence[str], log: Path) -> None:
+        self._arguments, self._log = arguments, log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> DemoWorkcell:
+        with self._log.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "robot_rt_control.application.workcell", *self._arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C ends the demonstration, which then ends the workcell in order
+                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            )
+        return self
+
+    def last_lines(self, n: int = 1) -> list[str]:
+        """The last lines that its processes printed."""
+        return self._log.read_text(errors="replace").splitlines()[-n:]
+
+    def wait_until_ready(self, client: Client, progress: Callable[[str], None], timeout_s: float) -> None:
+        """Wait until all parts with joints are enabled.
+
+        Raises:
+            RobotControlError: a process died, or it took too long; with the last lines of output.
+        """
+        assert self._process is not None
+        deadline = time.monotonic() + timeout_s
+        while True:
+            lines = self.last_lines()
+            progress(lines[0] if lines else "starting")
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                shown = "\n".join(self.last_lines(_SHOWN_LINES))
+                raise RobotControlError(
+                    "the workcell did not come up" if self._process.poll() is None else "the workcell ended",
+                    hint=f"Its last words (all of them: {self._log}):\n{shown}",
+                )
+            try:
+                parts = client.parts()
+            except RobotControlError:
+                continue  # the control server is not there yet; the call has waited for it
+            if parts and all(p.operational_state == "enabled" for p in parts if p.joint_names):
+                return
+            time.sleep(0.1)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        for number, patience in ((signal.SIGINT, 20.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+            process.send_signal(number)
+            try:
+                process.wait(patience)
+                return
+            except subprocess.TimeoutExpired:
+                continue
