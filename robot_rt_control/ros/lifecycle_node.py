@@ -13,6 +13,7 @@ from typing import Any
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import ParameterUninitializedException
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
@@ -190,13 +191,19 @@ class WorkcellNode(LifecycleNode):
 
 
 def _spin(executor: MultiThreadedExecutor, node: WorkcellNode) -> None:
-    try:
-        executor.spin()
-    except ExternalShutdownException:
-        node.end(0)
-    except Exception:
-        node.get_logger().error(f"a callback failed unexpectedly:\n{traceback.format_exc()}")
-        node.end(1)
+    while True:
+        try:
+            executor.spin()
+            return
+        except ExternalShutdownException:
+            node.end(0)
+            return
+        except InvalidHandle:
+            continue  # another thread took a publisher or the like back while waiting was prepared: wait again
+        except Exception:
+            node.get_logger().error(f"a callback failed unexpectedly:\n{traceback.format_exc()}")
+            node.end(1)
+            return
 
 
 def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, *, threads: int = 6) -> int:

@@ -80,9 +80,9 @@ class Cell:
             assert time.monotonic() < deadline, "it did not happen in time"
             time.sleep(0.005)
 
-    def call(self, name: str, **fields: Any) -> Any:
-        service = getattr(srv, "".join(word.capitalize() for word in name.split("_")))
-        return self.client.call(service, name, SessionError, **fields)
+    def call(self, path: str, /, **fields: Any) -> Any:
+        service = getattr(srv, "".join(word.capitalize() for word in path.split("_")))
+        return self.client.call(service, path, SessionError, **fields)
 
     def open(self, *parts: str, lease: float = 0.0) -> str:
         return str(self.call("open_session", name="test", parts=list(parts or ("arm",)), lease=lease).session)
