@@ -233,7 +233,8 @@ def view_file() -> Path:
     folder = package_folder(PACKAGE)
     path = None if folder is None else folder / "config" / "workcell.rviz"
     if path is None or not path.is_file():
-        raise DefinitionError("RViz's view", expected="config/workcell.rviz in the package's share folder", got=str(path))
+        expected = "config/workcell.rviz in the package's share folder"
+        raise DefinitionError("RViz's view", expected=expected, got=str(path))
     return path
 
 

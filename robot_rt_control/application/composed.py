@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from robot_rt_control.application.bringup import PACKAGE, ProcessDescription
 from robot_rt_control.application.process_command import NODES, ros_arguments
 from robot_rt_control.ros.lifecycle_node import WorkcellNode
 from robot_rt_control.ros.readiness import report_ready
+from robot_rt_control.ros.spinning import spin
 
 _THREADS_OF_A_NODE = 4
 _POLL_S = 0.1
@@ -40,7 +41,7 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     executor = MultiThreadedExecutor(num_threads=_THREADS_OF_A_NODE * len(own))
-    threading.Thread(target=_spin, args=(executor,), name="spin", daemon=True).start()
+    threading.Thread(target=spin, args=(executor, _report), name="spin", daemon=True).start()
     nodes: list[WorkcellNode] = []
     try:
         for process in own:
@@ -75,13 +76,5 @@ def _wait(processes: Sequence[ProcessDescription], nodes: Sequence[WorkcellNode]
         time.sleep(_POLL_S)
 
 
-def _spin(executor: MultiThreadedExecutor) -> None:
-    while True:
-        try:
-            executor.spin()
-            return
-        except ExternalShutdownException:
-            return
-        except Exception:
-            # As in processes of their own: what one callback breaks is reported, and the others go on.
-            sys.excepthook(*sys.exc_info())
+def _report(trace: str) -> None:
+    print(f"a callback failed unexpectedly:\n{trace}", file=sys.stderr, flush=True)

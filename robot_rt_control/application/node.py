@@ -25,7 +25,7 @@ _PARAMETERS = (
     NodeParameter(
         name="program_arguments",
         default=(),
-        description="Further arguments of the function, as text; converted where it is annotated with int, float or bool.",
+        description="Further arguments of the function, as text; annotations with int, float or bool convert them.",
     ),
     NodeParameter(
         name="exit_at_end",
@@ -62,7 +62,8 @@ class ApplicationNode(WorkcellNode):
     def configure(self) -> None:
         text = self.value("program")
         if not text:
-            raise DefinitionError("parameter 'program'", expected="file.py:function or package.module:function", got="none")
+            expected = "file.py:function or package.module:function"
+            raise DefinitionError("parameter 'program'", expected=expected, got="none")
         program = load_program(text)
         bind(program, None, self.value("program_arguments"))  # to refuse wrong ones now
         self._program = program
@@ -94,7 +95,7 @@ class ApplicationNode(WorkcellNode):
             self._thread.join(_STOP_S)
             if self._thread.is_alive():
                 self.get_logger().warning(
-                    f"the program did not end within {_STOP_S:g} s; its sessions are closed, and it moves nothing any more"
+                    f"the program did not end within {_STOP_S:g} s; its sessions are closed, so it moves nothing"
                 )
 
     def cleanup(self) -> None:
@@ -140,7 +141,7 @@ class ApplicationNode(WorkcellNode):
         with self._lock:
             self._client = client
         deadline = time.monotonic() + timeout_s
-        there = client.node.create_client(srv.ListParts, "control_server/list_parts")
+        there: Any = client.node.create_client(srv.ListParts, "control_server/list_parts")
         problem = "no such service"
         while not stop.is_set():
             try:

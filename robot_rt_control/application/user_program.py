@@ -87,9 +87,7 @@ def bind(function: Callable[..., Any], client: object, texts: Sequence[str]) -> 
             f"{what}: its arguments", expected=f"client and those of {function.__name__}{signature}", got=str(error)
         ) from error
     types = typing.get_type_hints(function)
-    places = [
-        p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)
-    ]
+    places = [p for p in signature.parameters.values() if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
     values: list[Any] = [client]
     for i, text in enumerate(texts, start=1):
         place = places[min(i, len(places) - 1)]
@@ -102,7 +100,7 @@ def _converted(what: str, text: str, wanted: object) -> Any:
         if wanted is bool:
             return _TRUTH[text.lower()]
         if wanted in (int, float):
-            return wanted(text)  # type: ignore[operator]  # one of the two
+            return wanted(text)
     except (KeyError, ValueError):
         raise DefinitionError(what, expected=f"a {getattr(wanted, '__name__', wanted)}", got=repr(text)) from None
     return text

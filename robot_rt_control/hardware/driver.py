@@ -11,19 +11,24 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, TimeoutError
 from pathlib import Path
 from types import FrameType
+from typing import Any, TypeVar
 
 from robot_rt_control.hardware.device_host import DeviceHost
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.program import defaults
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.program.errors import DefinitionError, HardwareError, RobotControlError, unknown
 from robot_rt_control.program.vocabulary import DriverMode
 
 _log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 _REST_TIMEOUT_S = 2.0
 _RESYNCHRONIZE_S = 0.1
@@ -58,6 +63,7 @@ class Driver:
         self.overruns = 0
         """Cycles that ended after the next one should have begun."""
         self._stop = False
+        self._calls: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def start(self) -> None:
         """Open the device and publish its first state. Raises: HardwareError."""
@@ -66,6 +72,34 @@ class Driver:
     def stop(self) -> None:
         """End `run` after its present cycle. May be called from a signal handler or another thread."""
         self._stop = True
+
+    def call(self, function: Callable[[], Result], timeout_s: float = 1.0) -> Result:
+        """Have the thread that runs the cycles call a function between two of them: nobody else may touch the plugin.
+
+        Raises:
+            HardwareError: the driver does not cycle.
+            Exception: whatever the function raises.
+        """
+        future: Future[Result] = Future()
+        self._calls.append((function, future))
+        try:
+            return future.result(timeout_s)
+        except TimeoutError:
+            if future.cancel():
+                raise HardwareError(
+                    f"hardware {self.info.name!r} took no call for {timeout_s:g} s", hint="Is its driver running?"
+                ) from None
+            return future.result()  # it is being called this very moment
+
+    def _serve_calls(self) -> None:
+        while self._calls:
+            function, future = self._calls.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(function())
+            except Exception as error:
+                future.set_exception(error)
 
     def cycle(self) -> None:
         """One period's work: read, publish, take the command, write. Raises: HardwareError, when the device fails."""
@@ -104,6 +138,8 @@ class Driver:
         if wait > 0.0:
             time.sleep(wait)
         self.cycle()
+        if self._calls:
+            self._serve_calls()
         deadline += self.info.period_s
         late = time.monotonic() - deadline
         if late > 0.0:

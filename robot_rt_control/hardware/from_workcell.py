@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits, Pose
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.workcell import DeviceDescription, Workcell
+from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell
 
 
 def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
@@ -50,3 +52,12 @@ def hardware_info(workcell: Workcell, device: DeviceDescription) -> HardwareInfo
         parameters=device.config,
         parts=tuple(hardware_part(workcell.part(name)) for name in device.parts),
     )
+
+
+def with_window(workcell: Workcell) -> Workcell:
+    """The same workcell, with all simulators told to show a window; a plugin without one refuses the parameter."""
+    devices = (
+        device if device.plugin == MOCK else replace(device, config={**device.config, "gui": True})
+        for device in workcell.devices
+    )
+    return replace(workcell, devices=tuple(devices))

@@ -15,7 +15,7 @@ from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
 from robot_rt_control.hardware.pybullet_camera import picture, write_png
 from robot_rt_control.hardware.pybullet_drives import Drives
-from robot_rt_control.hardware.pybullet_parameters import PyBulletParameters
+from robot_rt_control.hardware.pybullet_parameters import CameraParameters, PyBulletParameters
 from robot_rt_control.hardware.pybullet_sensors import Sensor, make_sensors
 from robot_rt_control.hardware.pybullet_world import PyBulletWorld
 from robot_rt_control.program.errors import HardwareError
@@ -172,8 +172,25 @@ class PyBulletPlugin(HardwarePlugin):
         """Put an object somewhere else, at rest."""
         self.world.move_object(name, pose)
 
-    def take_picture(self, path: str | Path) -> np.ndarray:
-        """Write what the camera sees as PNG; returns uint8 of shape (height, width, 3)."""
-        pixels = picture(self.world, self.parameters.world.camera)
+    @property
+    def has_window(self) -> bool:
+        """Whether the scene is shown in a window."""
+        return self.parameters.gui
+
+    def take_picture(self, path: str | Path, width: int = 0, height: int = 0) -> np.ndarray:
+        """Write what the camera sees as PNG; returns uint8 of shape (height, width, 3).
+
+        Args:
+            path: of the file.
+            width, height: [pixels]; 0: as the parameters say.
+
+        Raises:
+            HardwareError: the size is not possible.
+        """
+        camera = self.parameters.world.camera
+        if width or height:
+            size = {"width": width or camera.width, "height": height or camera.height}
+            camera = checked(CameraParameters, camera.model_dump() | size, "size of the picture")
+        pixels = picture(self.world, camera)
         write_png(pixels, path)
         return pixels

@@ -42,7 +42,7 @@ class Devices:
         self._readers: list[Callable[[], object]] = []
         self._writers: list[Callable[[], object]] = []
 
-    def open(self, timeout_s: float, progress: Callable[[str], None]) -> None:
+    def open(self, timeout_s: float, progress: Callable[[str], object]) -> None:
         """Start the plugins of this process, and wait for the driver processes of the others.
 
         Raises:

@@ -107,7 +107,7 @@ class Executor:
 
     # --- life cycle -----------------------------------------------------------------------------
 
-    def configure(self, progress: Callable[[str], None] = _log.info) -> None:
+    def configure(self, progress: Callable[[str], object] = _log.info) -> None:
         """Attach the hardware and compile the loop.
 
         Raises:

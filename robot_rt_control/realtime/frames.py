@@ -15,7 +15,7 @@ class FramePublisher:
     """Publishes the transform from `world` to each arm's tool, as the loop computes it."""
 
     def __init__(self, publisher: Any, transform: type, message: type, tools: dict[str, int]) -> None:
-        self._publisher, self._transform, self._message, self._tools = publisher, transform, message, tools
+        self.publisher, self._transform, self._message, self._tools = publisher, transform, message, tools
 
     @classmethod
     def make(cls, node: Any, workcell: Workcell) -> FramePublisher | None:
@@ -42,4 +42,4 @@ class FramePublisher:
             t.x, t.y, t.z = (float(v) for v in measured.tool_position)
             r.x, r.y, r.z, r.w = (float(v) for v in measured.tool_orientation)
             transforms.append(message)
-        self._publisher.publish(self._message(transforms=transforms))
+        self.publisher.publish(self._message(transforms=transforms))

@@ -1,4 +1,4 @@
-"""The real-time executor's node: life cycle, and what people and tools see of the loop. The loop itself knows no ROS."""
+"""The real-time executor's node: life cycle, and what people and tools see of the loop, which itself knows no ROS."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from robot_rt_control import msg, srv
+from robot_rt_control.hardware.from_workcell import with_window
+from robot_rt_control.hardware.picture import camera_of, picture_path
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.program.errors import ChannelError, RobotControlError
+from robot_rt_control.program.errors import ChannelError, HardwareError, RobotControlError
 from robot_rt_control.program.segment_names import channel_name, image_name
 from robot_rt_control.realtime.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.frames import FramePublisher
@@ -40,8 +42,9 @@ _PARAMETERS = (
         default=1.0,
         minimum=-1.0,
         maximum=1000.0,
-        description="Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step only.",
+        description="Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step.",
     ),
+    NodeParameter(name="gui", default=False, description="Lockstep: show the simulation in a window."),
     NodeParameter(
         name="realtime_priority",
         default=80,
@@ -50,11 +53,19 @@ _PARAMETERS = (
         description="Priority of the real-time thread under SCHED_FIFO; 0: an ordinary thread.",
     ),
     NodeParameter(
-        name="realtime_cpu", default=-1, minimum=-1, maximum=1023, description="Processor of the real-time thread; -1: any."
+        name="realtime_cpu",
+        default=-1,
+        minimum=-1,
+        maximum=1023,
+        description="Processor of the real-time thread; -1: any.",
     ),
-    NodeParameter(name="lock_memory", default=True, description="Lock the process's memory, so that no page is swapped."),
+    NodeParameter(name="lock_memory", default=True, description="Lock the process's memory: no page is swapped."),
     NodeParameter(
-        name="joint_state_rate", default=100.0, minimum=0.1, maximum=1000.0, description="[Hz] of the topic joint_states."
+        name="joint_state_rate",
+        default=100.0,
+        minimum=0.1,
+        maximum=1000.0,
+        description="[Hz] of the topic joint_states.",
     ),
     NodeParameter(
         name="device_timeout",
@@ -85,6 +96,8 @@ class RealtimeExecutorNode(WorkcellNode):
         if not path:
             raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
         workcell = load_workcell(Path(path), self.value("hardware") or None)
+        if self.value("gui") and self.value("clock") == "lockstep":
+            workcell = with_window(workcell)
         options = ExecutorOptions(
             clock=self.value("clock"),
             simulation_speed=self.value("simulation_speed"),
@@ -115,8 +128,7 @@ class RealtimeExecutorNode(WorkcellNode):
         self.get_logger().info(f"ticking every {core.workcell.period * 1e3:g} ms ({core.scheduling})")
 
     def deactivate(self) -> None:
-        for made in self._made:
-            made.destroy()
+        self.remove(*self._made)
         self._made.clear()
         if not self._core().deactivate():
             self.get_logger().error("not all parts came to rest before the loop stopped")
@@ -152,8 +164,15 @@ class RealtimeExecutorNode(WorkcellNode):
         if self.value("clock") == "lockstep":
             self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
             timers.append(self.create_timer(0.005, self._publish_clock, callback_group=fast))
+            self._made.append(self._clock_publisher)
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
-        self._made += [*timers, step, self._joints, self._status, self._sensors, description]
+        if self._core().devices.hosts:
+            self._made.append(
+                self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
+            )
+        self._made += [*timers, step, self._joints, self._status, description, *self._sensors.publishers]
+        if self._frames is not None:
+            self._made.append(self._frames.publisher)
 
     def _stamp(self, time_ns: int) -> Time:
         """A tick's start on the ROS clock: simulated time in lockstep."""
@@ -229,6 +248,28 @@ class RealtimeExecutorNode(WorkcellNode):
         response.success = True
         response.time = _duration(response.tick * round(core.workcell.period * 1e9))
         return response
+
+    def _take_picture(self, request: Any, response: Any) -> Any:
+        try:
+            response.path = str(self._picture(request))
+        except RobotControlError as error:
+            response.success, response.message = False, str(error)
+            return response
+        response.success = True
+        return response
+
+    def _picture(self, request: Any) -> Path:
+        """Of the first simulated device; simulated time stands still meanwhile."""
+        core = self._core()
+        if core.lockstep is None or not core.devices.hosts:
+            raise HardwareError("no device is simulated in this process", hint="Ask its driver node")
+        camera = camera_of(next(iter(core.devices.hosts.values())).plugin)
+        path, width, height = picture_path(request.path), int(request.width), int(request.height)
+        try:
+            core.lockstep.serve(lambda: camera.take_picture(path, width, height))
+        except OSError as error:
+            raise HardwareError(f"picture {path} was not taken", got=str(error)) from error
+        return path
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -30,6 +30,10 @@ class SensorTopics:
                 publisher = node.create_publisher(WrenchStamped, f"{part.name}/wrench", 10)
                 self._force_torque.append((part.name, part.index, publisher))
 
+    @property
+    def publishers(self) -> list[Any]:
+        return [publisher for _, _, publisher in self._rangefinders + self._force_torque]
+
     def publish(self, stamp: Any, snapshot: np.record) -> None:
         """Publish what one snapshot holds."""
         for name, index, publisher in self._rangefinders:
@@ -44,8 +48,3 @@ class SensorTopics:
             values = (float(v) for v in snapshot.parts[index].measured.wrench)
             force.x, force.y, force.z, torque.x, torque.y, torque.z = values
             publisher.publish(message)
-
-    def destroy(self) -> None:
-        """Take the topics down."""
-        for _, _, publisher in self._rangefinders + self._force_torque:
-            publisher.destroy()

@@ -13,14 +13,14 @@ from typing import Any
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import ParameterUninitializedException
-from rclpy.exceptions import InvalidHandle
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.ros.readiness import report_ready
+from robot_rt_control.ros.spinning import spin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +118,24 @@ class WorkcellNode(LifecycleNode):
             raise RobotControlError(f"parameter {name!r}", expected="one of: " + ", ".join(choices), got=repr(value))
         return value
 
+    def remove(self, *entities: Any) -> None:
+        """Destroy publishers, timers, services and so on of this node, also while it is spinning."""
+        # Their own `destroy` would leave them in the node's lists, and the next wait would fail on them.
+        for entity in entities:
+            for destroy in (
+                self.destroy_publisher,
+                self.destroy_timer,
+                self.destroy_service,
+                self.destroy_subscription,
+                self.destroy_client,
+            ):
+                if destroy(entity):
+                    break
+
+    def callback_failed(self, trace: str) -> None:
+        """Report what a callback raised."""
+        self.get_logger().error(f"a callback failed unexpectedly:\n{trace}")
+
     # --- what subclasses do -----------------------------------------------------------------------
 
     def configure(self) -> None:
@@ -190,22 +208,6 @@ class WorkcellNode(LifecycleNode):
             self.cleanup()
 
 
-def _spin(executor: MultiThreadedExecutor, node: WorkcellNode) -> None:
-    while True:
-        try:
-            executor.spin()
-            return
-        except ExternalShutdownException:
-            node.end(0)
-            return
-        except InvalidHandle:
-            continue  # another thread took a publisher or the like back while waiting was prepared: wait again
-        except Exception:
-            node.get_logger().error(f"a callback failed unexpectedly:\n{traceback.format_exc()}")
-            node.end(1)
-            return
-
-
 def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, *, threads: int = 6) -> int:
     """Run a node's process until SIGINT, SIGTERM or `end`. Returns the exit code: 1 where it could not start.
 
@@ -223,7 +225,7 @@ def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, 
     executor = MultiThreadedExecutor(num_threads=threads)
     executor.add_node(node)
     # In a thread of its own, because only a main thread that waits in Python is woken by a signal.
-    spinner = threading.Thread(target=_spin, args=(executor, node), name="spin", daemon=True)
+    spinner = threading.Thread(target=spin, args=(executor, node.callback_failed), name="spin", daemon=True)
     try:
         if not node.start():
             return 1

@@ -1,0 +1,107 @@
+"""Brings a workcell up: ros2 launch robot_rt_control workcell.launch.py --show-args
+
+Which processes that takes is decided in robot_rt_control.application.bringup; this file hands it over to launch.
+"""
+
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes
+
+YES, NO = "true", "false"
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "workcell",
+        default_value=BringupOptions.workcell,
+        description="Workcell file, or the name of one that comes with the package: arm7, iiwa, panda.",
+    ),
+    DeclareLaunchArgument(
+        "hardware",
+        default_value="",
+        description="Plugin that all devices run on: mock, pybullet, or module:Class; empty: the workcell's default.",
+    ),
+    DeclareLaunchArgument(
+        "clock",
+        default_value="realtime",
+        choices=["realtime", "lockstep"],
+        description="realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other.",
+    ),
+    DeclareLaunchArgument(
+        "simulation_speed",
+        default_value="1.0",
+        description="Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step only.",
+    ),
+    DeclareLaunchArgument("gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."),
+    DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz with the project's view."),
+    DeclareLaunchArgument("namespace", default_value="", description="Of all nodes."),
+    DeclareLaunchArgument(
+        "program",
+        default_value="",
+        description="Application program to run: file.py, file.py:function or package.module:function; empty: none.",
+    ),
+    DeclareLaunchArgument(
+        "program_arguments", default_value="", description="Its arguments as text, with spaces between them."
+    ),
+    DeclareLaunchArgument(
+        "exit_with_program",
+        default_value=NO,
+        choices=[YES, NO],
+        description="Bring everything down when the program has ended.",
+    ),
+    DeclareLaunchArgument(
+        "realtime_cpu", default_value="-1", description="Processor of the real-time thread; -1: any."
+    ),
+    DeclareLaunchArgument(
+        "realtime_priority",
+        default_value="80",
+        description="Priority of the real-time thread under SCHED_FIFO; 0: an ordinary thread.",
+    ),
+]
+
+
+def node(process: ProcessDescription) -> Node:
+    """A process, in launch's words."""
+    required = {"on_exit": Shutdown(reason=f"{process.name} has ended")} if process.required else {}
+    return Node(
+        package=process.package,
+        executable=process.executable,
+        name=process.node_name,
+        namespace=process.namespace,
+        arguments=list(process.arguments),
+        parameters=[{name: value for name, value in process.parameters.items() if value != []}],
+        output="screen",
+        emulate_tty=True,
+        # The executor brings its parts to rest before it ends.
+        sigterm_timeout="10",
+        **required,
+    )
+
+
+def start(context: LaunchContext) -> list[Node | LogInfo]:
+    """All processes of the workcell that the arguments describe."""
+    argument = {action.name: LaunchConfiguration(action.name).perform(context) for action in ARGUMENTS}
+    described = processes(
+        BringupOptions(
+            workcell=argument["workcell"],
+            hardware=argument["hardware"],
+            clock=argument["clock"],
+            simulation_speed=float(argument["simulation_speed"]),
+            gui=argument["gui"] == YES,
+            rviz=argument["rviz"] == YES,
+            namespace=argument["namespace"],
+            program=argument["program"],
+            program_arguments=tuple(argument["program_arguments"].split()),
+            exit_with_program=argument["exit_with_program"] == YES,
+            realtime_cpu=int(argument["realtime_cpu"]),
+            realtime_priority=int(argument["realtime_priority"]),
+        )
+    )
+    return [LogInfo(msg=f"workcell {argument['workcell']}"), *(node(process) for process in described)]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What ros2 launch runs."""
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])

@@ -1,0 +1,201 @@
+"""The driver node of one device: runs its Python plugin, beside the executor, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+
+from robot_rt_control import srv
+from robot_rt_control.hardware.driver import Driver
+from robot_rt_control.hardware.from_workcell import hardware_info, with_window
+from robot_rt_control.hardware.picture import PictureInCopy, camera_of, picture_path
+from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
+from robot_rt_control.program.errors import DefinitionError, HardwareError, RobotControlError
+from robot_rt_control.program.segment_names import image_name
+from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
+
+_PARAMETERS = (
+    NodeParameter(
+        name="device", default="", description="Which device of the workcell; empty: the only one with a Python plugin."
+    ),
+    NodeParameter(name="gui", default=False, description="Show the simulation in a window."),
+)
+
+_OPEN_S = 60.0
+"""How long opening the device may take."""
+_PICTURE_S = 30.0
+_DIAGNOSTICS_S = 1.0
+
+
+class HardwareDriverNode(WorkcellNode):
+    """The node `hardware_driver`. While it is active, its device is open and follows the executor."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("hardware_driver", _PARAMETERS, **options)
+        self._workcell: Workcell | None = None
+        self._device: DeviceDescription | None = None
+        self.driver: Driver | None = None
+        self._thread: threading.Thread | None = None
+        self._opened = threading.Event()
+        self._error: RobotControlError | None = None
+        self._made: list[Any] = []
+
+    # --- life cycle -----------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        path = self.value("workcell")
+        if not path:
+            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
+        workcell = load_workcell(Path(path), self.value("hardware") or None)
+        self._workcell = with_window(workcell) if self.value("gui") else workcell
+        self._device = self._find_device(self._workcell)
+
+    def _find_device(self, workcell: Workcell) -> DeviceDescription:
+        name = self.value("device")
+        if name:
+            return workcell.device(name)
+        candidates = [device for device in workcell.devices if device.plugin != MOCK]
+        if len(candidates) != 1:
+            raise DefinitionError(
+                "parameter 'device'",
+                expected="the name of a device" if candidates else "a workcell with a device that needs a driver",
+                got=f"none, and there are {len(candidates)} ({', '.join(d.name for d in candidates)})"
+                if candidates
+                else f"hardware {workcell.hardware!r}, which the executor has built in",
+            )
+        return candidates[0]
+
+    def activate(self) -> None:
+        self._opened.clear()
+        self._error = None
+        self._thread = threading.Thread(target=self._run, name="driver", daemon=True)
+        self._thread.start()
+        if not self._opened.wait(_OPEN_S):
+            raise HardwareError(f"the device did not open within {_OPEN_S:g} s")
+        if self._error is not None:
+            raise self._error
+        group = MutuallyExclusiveCallbackGroup()
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._made = [
+            self._diagnostics,
+            self.create_timer(_DIAGNOSTICS_S, self._publish_diagnostics, callback_group=group),
+            self.create_service(
+                srv.TakePicture, "~/take_picture", self._take_picture, callback_group=MutuallyExclusiveCallbackGroup()
+            ),
+        ]
+
+    def deactivate(self) -> None:
+        """Bring the device to rest and close it."""
+        self.remove(*self._made)
+        self._made = []
+        if self.driver is not None:
+            self.driver.stop()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def cleanup(self) -> None:
+        self._workcell = self._device = None
+
+    # --- the plugin's thread ------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        """Everything that touches the plugin, from its first call to its last."""
+        workcell, device = self._workcell, self._device
+        assert workcell is not None and device is not None
+        domain = os.environ.get("ROS_DOMAIN_ID", "0")
+        driver: Driver | None = None
+        try:
+            driver = Driver(
+                device.plugin,
+                hardware_info(workcell, device),
+                image_name=image_name(self.get_namespace(), domain, device.name),
+            )
+            driver.start()
+            self.driver = driver
+            self._opened.set()
+            self.get_logger().info(
+                f"device {device.name!r} runs on {device.plugin!r} every {workcell.period * 1e3:g} ms"
+            )
+            driver.run()
+        except RobotControlError as error:
+            self._failed(error)
+        except Exception as error:
+            self._failed(HardwareError(f"device {device.name!r}", got=f"{type(error).__name__}: {error}"))
+        finally:
+            self.driver = None
+            if driver is not None:
+                self._close(driver)
+
+    def _failed(self, error: RobotControlError) -> None:
+        if not self._opened.is_set():
+            self._error = error
+            self._opened.set()
+            return
+        self.get_logger().error(str(error))
+        self.end(1)
+
+    def _close(self, driver: Driver) -> None:
+        try:
+            driver.close()
+        except HardwareError as error:
+            self.get_logger().error(str(error))
+        self.get_logger().info(f"device closed after {driver.cycles} cycles, {driver.overruns} of them late")
+
+    # --- what people and tools see ------------------------------------------------------------------
+
+    def _publish_diagnostics(self) -> None:
+        driver, device = self.driver, self._device
+        if driver is None or device is None:
+            return
+        values = {"cycles": driver.cycles, "overruns": driver.overruns, "mode": driver.host.mode.name.lower()}
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.OK,
+            name=f"{self.get_fully_qualified_name()}: device {device.name}",
+            hardware_id=device.name,
+            message=values["mode"],
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+    def _take_picture(self, request: Any, response: Any) -> Any:
+        try:
+            response.path = str(self._picture(request))
+        except RobotControlError as error:
+            response.success, response.message = False, str(error)
+            return response
+        response.success = True
+        return response
+
+    def _picture(self, request: Any) -> Path:
+        driver = self.driver
+        if driver is None:
+            raise HardwareError("the device is not open", hint="Activate the driver node")
+        camera = camera_of(driver.host.plugin)
+        path, width, height = picture_path(request.path), int(request.width), int(request.height)
+        if camera.has_window:
+            # Its scene cannot be copied: the simulation stands still meanwhile.
+            driver.call(lambda: camera.take_picture(path, width, height), _PICTURE_S)
+            return path
+        import matplotlib.image  # noqa: F401  # writes the PNG; not in the copy, whose import lock may be taken
+
+        driver.call(lambda: PictureInCopy(camera, path, width, height)).wait(_PICTURE_S)
+        return path
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop. Returns the exit code."""
+    return run_node(HardwareDriverNode, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

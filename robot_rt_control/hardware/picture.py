@@ -1,0 +1,93 @@
+"""Pictures of a simulated scene, taken without holding its simulation up."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import tempfile
+import time
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+from robot_rt_control.hardware.plugin import HardwarePlugin
+from robot_rt_control.program.errors import HardwareError
+
+
+class Camera(Protocol):
+    """What a plugin with a camera has beyond the contract."""
+
+    @property
+    def has_window(self) -> bool:
+        """A window draws in threads of its own, so the process cannot be copied."""
+
+    def take_picture(self, path: str | Path, width: int = 0, height: int = 0) -> object:
+        """Write a PNG; 0: the size that the parameters say."""
+
+
+def camera_of(plugin: HardwarePlugin) -> Camera:
+    """Raises HardwareError: the plugin has no camera."""
+    if not hasattr(plugin, "take_picture"):
+        raise HardwareError(
+            f"hardware {plugin.info.name!r} ({type(plugin).__name__}) has no camera",
+            hint="Only simulated hardware has one, such as pybullet",
+        )
+    return plugin  # type: ignore[return-value]  # as its attribute says
+
+
+def picture_path(path: str) -> Path:
+    """Where a picture goes; an empty path: a new file in the temporary folder."""
+    if path:
+        return Path(path).expanduser().absolute()
+    return Path(tempfile.gettempdir()) / f"scene-{secrets.token_hex(4)}.png"
+
+
+class PictureInCopy:
+    """A picture that is being taken in a copy of this process: drawing takes much longer than a control period.
+
+    To be made in the thread that runs the plugin: the copy holds the scene as it is between two periods, and copying
+    takes some milliseconds. `wait` is for another thread.
+    """
+
+    def __init__(self, camera: Camera, path: Path, width: int, height: int) -> None:
+        reader, writer = os.pipe()
+        self._process = os.fork()
+        if self._process == 0:
+            os.close(reader)
+            _draw(camera, path, width, height, writer)
+        os.close(writer)
+        self._reader, self._path = reader, path
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until the file is written.
+
+        Raises:
+            HardwareError: it could not be written, or not in time.
+        """
+        deadline, answer = time.monotonic() + timeout_s, b""
+        try:
+            while select.select([self._reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                more = os.read(self._reader, 65536)
+                answer += more
+                if not more:
+                    break
+            else:
+                raise HardwareError(f"picture {self._path} was not taken within {timeout_s:g} s")
+        finally:
+            os.close(self._reader)
+            os.kill(self._process, 9)
+            os.waitpid(self._process, 0)
+        if answer != b"done":
+            raise HardwareError(f"picture {self._path} was not taken", got=answer.decode() or "no answer")
+
+
+def _draw(camera: Camera, path: Path, width: int, height: int, writer: int) -> NoReturn:
+    """In the copy, which has one thread only and must leave everything else alone."""
+    answer = "done"
+    try:
+        camera.take_picture(path, width, height)
+    except BaseException as error:  # whatever it is, it must not go on into the copied process
+        answer = f"{type(error).__name__}: {error}"
+    finally:
+        os.write(writer, answer.encode())
+        os._exit(0)

@@ -1,0 +1,176 @@
+"""Which processes a workcell needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robot_rt_control.application.bringup import (
+    BringupOptions,
+    ProcessDescription,
+    find_executable,
+    find_workcell,
+    processes,
+    view_file,
+)
+from robot_rt_control.program.errors import DefinitionError
+
+ARM = """
+name: cell
+default_hardware: {hardware}
+parts:
+  io: {{kind: io, device: one, inputs: 1, outputs: 1}}
+  other: {{kind: io, device: two, inputs: 1, outputs: 1}}
+devices:
+  one: {{mock: {{}}, "my.module:Plugin": {{}}}}
+  two: {{mock: {{}}, "my.module:Plugin": {{}}}}
+"""
+
+
+def nothing(package: str, executable: str) -> Path | None:
+    return None
+
+
+def everything(package: str, executable: str) -> Path | None:
+    return Path("/opt/ros/lib") / package / executable
+
+
+def described(find: Any = nothing, **options: Any) -> list[ProcessDescription]:
+    return processes(BringupOptions(**options), find=find)
+
+
+def by_name(found: list[ProcessDescription]) -> dict[str, ProcessDescription]:
+    assert len({process.name for process in found}) == len(found)
+    return {process.name: process for process in found}
+
+
+@pytest.fixture
+def two_devices(tmp_path: Path) -> Path:
+    path = tmp_path / "cell.yaml"
+    path.write_text(ARM.format(hardware='"my.module:Plugin"'))
+    return path
+
+
+def test_mock_needs_executor_and_server_alone() -> None:
+    found = described()
+    assert [process.name for process in found] == ["realtime_executor", "control_server"]
+    executor, server = found
+    assert executor.parameters == {
+        "workcell": str(find_workcell("arm7")),
+        "hardware": "mock",
+        "clock": "realtime",
+        "realtime_cpu": -1,
+        "realtime_priority": 80,
+    }
+    assert server.parameters == {"workcell": str(find_workcell("arm7")), "hardware": "mock"}
+    assert executor.required and server.required
+
+
+def test_the_driver_comes_first_and_ends_last() -> None:
+    found = described(workcell="iiwa", program="a.py")
+    assert [process.name for process in found] == ["hardware_driver", "realtime_executor", "control_server", "application"]
+    assert found[0].parameters == {
+        "workcell": str(find_workcell("iiwa")),
+        "hardware": "pybullet",
+        "device": "sim",
+        "gui": False,
+    }
+    assert found[0].consequence == "the parts of device 'sim' are faulted"
+
+
+def test_several_devices_have_a_driver_each(two_devices: Path) -> None:
+    found = by_name(described(workcell=two_devices))
+    assert [name for name in found if name.startswith("hardware")] == ["hardware_driver_one", "hardware_driver_two"]
+    assert found["hardware_driver_two"].node_name == "hardware_driver_two"
+    assert found["hardware_driver_two"].parameters["device"] == "two"
+
+
+def test_mock_overrides_the_workcells_hardware(two_devices: Path) -> None:
+    found = by_name(described(workcell=two_devices, hardware="mock"))
+    assert list(found) == ["realtime_executor", "control_server"]
+    assert found["control_server"].parameters["hardware"] == "mock"
+
+
+def test_in_lockstep_the_executor_hosts_the_simulation() -> None:
+    found = by_name(described(workcell="iiwa", clock="lockstep", simulation_speed=0, gui=True))
+    assert list(found) == ["realtime_executor", "control_server"]
+    parameters = found["realtime_executor"].parameters
+    assert parameters["clock"] == "lockstep"
+    assert parameters["simulation_speed"] == 0.0 and isinstance(parameters["simulation_speed"], float)
+    assert parameters["gui"] is True
+
+
+def test_the_window_is_the_drivers_on_the_wall_clock() -> None:
+    found = by_name(described(workcell="iiwa", gui=True))
+    assert found["hardware_driver"].parameters["gui"] is True
+    assert "gui" not in found["realtime_executor"].parameters
+
+
+def test_a_program_may_end_everything_or_not() -> None:
+    application = by_name(described(program="a.py", program_arguments=("1", "x")))["application"]
+    assert application.parameters == {"program": "a.py", "program_arguments": ["1", "x"], "exit_at_end": False}
+    assert not application.required
+    application = by_name(described(program="a.py", exit_with_program=True))["application"]
+    assert application.parameters["exit_at_end"] is True
+    assert application.required
+
+
+def test_all_nodes_are_in_the_namespace() -> None:
+    found = described(everything, workcell="iiwa", namespace="cell_1", program="a.py", rviz=True)
+    assert len(found) == 6
+    assert {process.namespace for process in found} == {"cell_1"}
+
+
+def test_viewers_where_they_are_installed() -> None:
+    found = by_name(described(everything, rviz=True, clock="lockstep"))
+    publisher, rviz = found["robot_state_publisher"], found["rviz2"]
+    assert not publisher.required and not rviz.required
+    assert str(publisher.parameters["robot_description"]).startswith("<?xml")
+    assert rviz.arguments == ("-d", str(view_file()))
+    assert publisher.parameters["use_sim_time"] is True and rviz.parameters["use_sim_time"] is True
+    assert list(by_name(described(everything))) == ["realtime_executor", "control_server", "robot_state_publisher"]
+
+
+def test_rviz_that_is_not_installed_is_an_error() -> None:
+    with pytest.raises(DefinitionError) as caught:
+        described(rviz=True)
+    assert str(caught.value) == (
+        "rviz; expected the package rviz2 in one of the folders of AMENT_PREFIX_PATH; got no such package. "
+        "Install it (Debian, Ubuntu: apt install ros-$ROS_DISTRO-rviz2) and source the ROS installation"
+    )
+
+
+def test_a_window_of_the_mock_is_an_error() -> None:
+    with pytest.raises(DefinitionError) as caught:
+        described(gui=True)
+    assert str(caught.value) == "gui; expected hardware with a window, such as pybullet; got hardware 'mock'"
+
+
+def test_an_unknown_clock_is_an_error() -> None:
+    with pytest.raises(DefinitionError) as caught:
+        described(clock="sundial")
+    assert str(caught.value) == "clock; expected one of: realtime, lockstep; got 'sundial'"
+
+
+def test_workcells_are_found_by_name_and_by_path(two_devices: Path) -> None:
+    assert find_workcell("iiwa").name == "iiwa.yaml"
+    assert find_workcell(two_devices) == two_devices
+    with pytest.raises(DefinitionError) as caught:
+        find_workcell("nowhere.yaml")
+    assert str(caught.value) == (
+        f"workcell 'nowhere.yaml'; expected a file, or one of: arm7, iiwa, panda; got no file {Path('nowhere.yaml').resolve()}"
+    )
+
+
+def test_executables_are_found_in_the_ament_prefixes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "b" / "lib" / "package" / "program"
+    file.parent.mkdir(parents=True)
+    file.write_text("#!/bin/sh\n")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")
+    assert find_executable("package", "program") is None  # not executable
+    file.chmod(0o755)
+    assert find_executable("package", "program") == file
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    assert find_executable("package", "program") is None
