@@ -224,7 +224,8 @@ class ReferenceModel:
     def _refusal(self, command: Any) -> str:
         match command:
             case Start(session) | Stop(session) | StopSession(session) | EndSession(session) | RaiseSignal(session):
-                if session not in self.definitions.sessions or session in self.ended_sessions:
+                known = session != SYSTEM and session in self.definitions.sessions  # S4: parts are held by others
+                if not known or session in self.ended_sessions:
                     return "OTHER_SESSION"
         match command:
             case Start(session, identities):
