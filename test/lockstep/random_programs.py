@@ -34,6 +34,8 @@ from reference_definitions import (
 )
 from tick_bench import Workcell
 
+from robot_rt_control.program.capacities import COMMANDS_PER_TICK
+
 MAX_TICKS = 10
 DISTANCES = (0.0, 0.1, 0.2, 0.3)
 
@@ -83,6 +85,8 @@ class _Generator:
         return Program(workcell, inputs, installations, commands, self.motion)
 
     def how_many(self, tick: int) -> int:
+        if self.chance(1):
+            return COMMANDS_PER_TICK + 3
         return self.random.choice((1, 2, 2) if tick == 1 else (0, 0, 0, 0, 1, 1, 2))
 
     def show(self, n_parts: int, two_devices: bool) -> Inputs:
@@ -152,7 +156,7 @@ class _Generator:
             fail_sense_at=rarely(6),
             fail_settings_at=rarely(3),
             fail_control_at=rarely(6),
-            status=self.random.choice((1, 17, -3)),
+            status=self.random.choice((1, 17, -1)),
             done_at=rarely(50, 3),
             bad_command_at=rarely(4),
             bad_command=self.random.choice(("NON_FINITE_COMMAND", "UNSUPPORTED_COMMAND_MODE")),

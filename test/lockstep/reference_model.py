@@ -39,6 +39,8 @@ from reference_definitions import (
     StopSession,
 )
 
+from robot_rt_control.program.capacities import COMMANDS_PER_TICK
+
 ENABLED, DISABLED, FAULTED = "enabled", "disabled", "faulted"
 
 VARIABLES = ("senses", "settings", "controls", "seen", "elapsed", "value", "is_done")
@@ -75,6 +77,7 @@ class ReferenceModel:
         self.device_failed = dict.fromkeys(devices, False)
         self.states = {p: ENABLED if p in set(enabled) else DISABLED for p in self.device_of}
         self.had_state = dict.fromkeys(devices, False)
+        self.waiting: list[Any] = []
         self.scheduled: list[At] = []
         self.definitions = Definitions((SYSTEM,), (), (), {}, {})
         self.active: dict[int, Activation] = {}
@@ -165,7 +168,9 @@ class ReferenceModel:
     def _take_commands(self, commands: list[Any]) -> None:
         due = [c.command for c in self.scheduled if c.tick == self.tick_number]
         self.scheduled = [c for c in self.scheduled if c.tick > self.tick_number]
-        for command in due + commands:
+        self.waiting += commands
+        taken, self.waiting = self.waiting[:COMMANDS_PER_TICK], self.waiting[COMMANDS_PER_TICK:]
+        for command in due + taken:
             if isinstance(command, At) and command.tick > self.tick_number:
                 self.scheduled.append(command)
             elif isinstance(command, At) and command.tick < self.tick_number:
