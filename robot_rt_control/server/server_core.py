@@ -53,6 +53,7 @@ class ServerCore:
         self._clock = clock
         self._sessions: SessionRegistry | None = None
         self._attachment: Attachment | None = None
+        self._translator: EventTranslator
         self._system_pending = False
         self._lost = ""
         self._changing = threading.RLock()
@@ -80,7 +81,6 @@ class ServerCore:
             if self._sessions is None:
                 prefix = "s" if first else f"s{int(channel.memory.server_epoch)}_"
                 self._sessions = SessionRegistry(self.parts, clock=self._clock, prefix=prefix)
-            self._translator: EventTranslator
             self._lost = ""
             attachment = Attachment(
                 channel,
@@ -99,6 +99,7 @@ class ServerCore:
             )
             self._attachment = attachment
             try:
+                attachment.start()
                 if not first:
                     # Tables of a server before this one may be active, with parameters wherever they are.
                     attachment.definer.install_nothing(attachment.system_identity)
