@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -54,12 +55,14 @@ class Client:
         self.node.create_subscription(msg.Event, "control_server/events", self._on_event, profile)
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
+        self._closed = threading.Event()
         self._thread = threading.Thread(target=self._spin, name=name, daemon=True)
         self._thread.start()
 
     def _spin(self) -> None:
-        while self._context.ok():
-            self._executor.spin_once(timeout_sec=0.1)
+        with contextlib.suppress(rclpy.executors.ExternalShutdownException):
+            while not self._closed.is_set():
+                self._executor.spin_once(timeout_sec=0.1)
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -76,9 +79,11 @@ class Client:
         for session in self._sessions:
             if session.ended is None:
                 session.close()
-        self._context.try_shutdown()
+        self._closed.set()
         self._thread.join(2.0)
+        self._executor.shutdown(timeout_sec=1.0)
         self.node.destroy_node()
+        self._context.try_shutdown()
 
     # --- the workcell -----------------------------------------------------------------------------
 
