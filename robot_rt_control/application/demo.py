@@ -70,7 +70,8 @@ def run(client: Client, seconds: float, console: Console) -> Recording:
             count = len(recording.switches())
             active = next((e.current_action for e in reversed(recording.events) if e.kind == "action_started"), "-")
             distance = recording.distances[-1][1] if recording.distances else float("nan")
-            text = f"{active:<9} distance {distance:.3f} m, {count} switches, {len(recording.callback_delays)} callbacks"
+            calls = len(recording.callback_delays)
+            text = f"{active:<9} distance {distance:.3f} m, {count} switches, {calls} callbacks"
             progress.update(task, completed=elapsed, description=text)
             if count != last_count and not console.is_terminal:
                 console.print(text)
@@ -90,7 +91,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./run demo", description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--seconds", type=float, default=15.0, help="how long the arm moves (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=Path("output/demo"), help="folder for plot, picture and log")
-    parser.add_argument("--workcell", default="iiwa", help="workcell with an arm and a rangefinder (default: %(default)s)")
+    parser.add_argument("--workcell", default="iiwa", help="with an arm and a rangefinder (default: %(default)s)")
     parser.add_argument("--gui", action="store_true", help="show the simulation in a window")
     return parser.parse_args(argv)
 

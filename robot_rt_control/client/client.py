@@ -55,13 +55,14 @@ class Client:
         self.node.create_subscription(msg.Event, "control_server/events", self._on_event, profile)
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._closed = threading.Event()
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._spin, name=name, daemon=True)
         self._thread.start()
 
     def _spin(self) -> None:
+        # A program's own rclpy may shut all contexts down at Ctrl-C.
         with contextlib.suppress(rclpy.executors.ExternalShutdownException):
-            while not self._closed.is_set():
+            while not self._closing.is_set():
                 self._executor.spin_once(timeout_sec=0.1)
 
     # --- life -----------------------------------------------------------------------------------
@@ -79,7 +80,8 @@ class Client:
         for session in self._sessions:
             if session.ended is None:
                 session.close()
-        self._closed.set()
+        self._closing.set()
+        self._executor.wake()
         self._thread.join(2.0)
         self._executor.shutdown(timeout_sec=1.0)
         self.node.destroy_node()

@@ -27,12 +27,13 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]  # llvmlite ships no types
-from numba.core import types
+from numba.core import types as numba_types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, lower_builtin, type_callable
 
 from robot_rt_control.program.realtime_code import realtime
 
+types: Any = numba_types  # Numba lists only some of its types where checkers look
 _INTERPRETED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]  # set while Numba is imported
 _FIRST_BYTE = np.dtype((np.uint8, (1,)))
 _Generated = tuple[Any, Callable[..., Any]]
@@ -59,35 +60,49 @@ def field_address(record: np.record, field: str) -> int:
     return address_of(record) + int(fields[field][1])
 
 
-@intrinsic
-def _record_address(_: Any, record: Any) -> _Generated:
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.ptrtoint(arguments[0], ir.IntType(64))
-
-    return types.int64(record), generate
+# What compiled code makes of these calls. Numba gives `typer` the arguments under their names.
 
 
-# Numba compares the parameters of an overload with those of its implementation, annotations included:
-# hence none here.
+@type_callable(address_of)
+def _type_address_of(_context: Any) -> Callable[..., Any]:
+    def typer(thing):
+        if isinstance(thing, types.Record | types.Array):
+            return types.int64
+        raise TypingError(f"address_of takes a record or an array, not {thing}")
+
+    return typer
 
 
-@overload(address_of)
-def _compile_address_of(thing):
-    if isinstance(thing, types.Record):
-        return lambda thing: _record_address(thing)
-    if isinstance(thing, types.Array):
-        return lambda thing: np.int64(thing.ctypes.data)
-    raise TypingError(f"address_of takes a record or an array, not {thing}")
+@lower_builtin(address_of, types.Record)
+def _record_address(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    return builder.ptrtoint(arguments[0], ir.IntType(64))
 
 
-@overload(field_address, prefer_literal=True)
-def _compile_field_address(record, field):
-    if not isinstance(record, types.Record) or not isinstance(field, types.misc.StringLiteral):
-        raise TypingError(f"field_address takes a record and a literal name, not {record} and {field}")
-    if field.literal_value not in record.fields:
-        raise TypingError(f"field_address: the record has no field {field.literal_value!r}")
-    offset = record.fields[field.literal_value].offset
-    return lambda record, field: _record_address(record) + offset
+@lower_builtin(address_of, types.Array)
+def _array_address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return builder.ptrtoint(array.data, ir.IntType(64))
+
+
+@type_callable(field_address)
+def _type_field_address(_context: Any) -> Callable[..., Any]:
+    def typer(record, field):
+        if isinstance(field, types.UnicodeType):
+            return None  # Numba asks again with the literal
+        if not isinstance(record, types.Record) or not isinstance(field, types.StringLiteral):
+            raise TypingError(f"field_address takes a record and a literal name, not {record} and {field}")
+        if field.literal_value not in record.fields:
+            raise TypingError(f"field_address: the record has no field {field.literal_value!r}")
+        return types.int64
+
+    return typer
+
+
+@lower_builtin(field_address, types.Record, types.StringLiteral)
+def _field_address(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    record, field = signature.args
+    address = builder.ptrtoint(arguments[0], ir.IntType(64))
+    return builder.add(address, ir.IntType(64)(record.fields[field.literal_value].offset))
 
 
 def record_at(dtype: np.dtype) -> Callable[[int], np.record]:
@@ -105,20 +120,19 @@ def record_at(dtype: np.dtype) -> Callable[[int], np.record]:
         return interpreted
     record_type = numba.from_dtype(dtype)
 
-    @intrinsic
-    def compiled(_: Any, address: Any) -> _Generated:
-        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            pointer = context.get_value_type(record_type)
-            return builder.inttoptr(arguments[0], pointer)
-
-        return record_type(types.int64), generate
-
     def view(address: int) -> np.record:
         return interpreted(address)
 
-    @overload(view)
-    def _compile_view(address):
-        return lambda address: compiled(address)
+    @type_callable(view)
+    def type_view(_context: Any) -> Callable[..., Any]:
+        def typer(address):
+            return record_type
+
+        return typer
+
+    @lower_builtin(view, types.Integer)
+    def lower_view(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(record_type))
 
     return view
 

@@ -44,7 +44,13 @@ def _fields_of(record: np.void) -> Mapping[str, Any]:
 
 
 def record(fields: list[tuple]) -> np.dtype:
-    """An aligned record type whose elements are `Record`, also where it is nested in another one."""
+    """An aligned record type whose elements are `Record`, also where it is nested in another one.
+
+    Raises:
+        ValueError: a field is called dtype, which Numba and NumPy ask each record for.
+    """
+    if any(field[0] == "dtype" for field in fields):
+        raise ValueError("a field of a record may not be called 'dtype'; call it something else")
     return np.dtype((Record, np.dtype(fields, align=True)))
 
 

@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
+from robot_rt_control.program.realtime_compiler import RealtimeFunction
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _COMPILED_FOLDERS = ("program", "realtime", "actions", "hardware", "model", "motion")
@@ -56,6 +58,9 @@ def realtime(function: _Function) -> _Function:
     NUMBA_BOUNDSCHECK=1 to check them in tests. Code of users is always compiled with bounds checks.
     With NUMBA_DISABLE_JIT=1 the function stays plain Python: that is the interpreted twin.
     """
-    compiled = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    if numba.config.DISABLE_JIT:
+        compiled: Any = function
+    else:
+        compiled = RealtimeFunction(function)
     MARKED.append(compiled)
     return compiled

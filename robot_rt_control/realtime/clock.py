@@ -10,7 +10,7 @@ import time
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import lower_builtin, type_callable
 
 _MONOTONIC = 1
 _ABSOLUTE = 1
@@ -25,45 +25,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def _external(builder, name, result, arguments, var_arg=False):
     return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, arguments, var_arg=var_arg), name)
-
-
-@intrinsic
-def _now_ns(typingctx):
-    def generate(context, builder, signature, arguments):
-        spec = cgutils.alloca_once(builder, _TIMESPEC)
-        function = _external(builder, "clock_gettime", _I32, [_I32, _TIMESPEC.as_pointer()])
-        builder.call(function, [_I32(_MONOTONIC), spec])
-        value = builder.load(spec)
-        seconds, nanoseconds = builder.extract_value(value, 0), builder.extract_value(value, 1)
-        return builder.add(builder.mul(seconds, _I64(10**9)), nanoseconds)
-
-    return types.int64(), generate
-
-
-@intrinsic
-def _sleep_until(typingctx, deadline):
-    def generate(context, builder, signature, arguments):
-        spec = cgutils.alloca_once(builder, _TIMESPEC)
-        value = builder.insert_value(
-            ir.Constant(_TIMESPEC, ir.Undefined), builder.sdiv(arguments[0], _I64(10**9)), 0
-        )
-        value = builder.insert_value(value, builder.srem(arguments[0], _I64(10**9)), 1)
-        builder.store(value, spec)
-        pointer = _TIMESPEC.as_pointer()
-        function = _external(builder, "clock_nanosleep", _I32, [_I32, _I32, pointer, pointer])
-        null = ir.Constant(pointer, None)
-        return builder.call(function, [_I32(_MONOTONIC), _I32(_ABSOLUTE), spec, null])
-
-    return types.int32(types.int64), generate
-
-
-@intrinsic
-def _futex_wake(typingctx, address):
-    def generate(context, builder, signature, arguments):
-        function = _external(builder, "syscall", _I64, [_I64], var_arg=True)
-        return builder.call(function, [_I64(_FUTEX), arguments[0], _I64(_FUTEX_WAKE), _I64(2**31 - 1)])
-
-    return types.int64(types.int64), generate
 
 
 def now_ns() -> int:
@@ -82,19 +43,50 @@ def ring(address: int) -> int:
     return int(_libc.syscall(_FUTEX, ctypes.c_void_p(address), _FUTEX_WAKE, 2**31 - 1))
 
 
-@overload(now_ns)
-def _overload_now_ns():
-    return lambda: _now_ns()
+# What compiled code makes of these calls: those of the C library, without the GIL.
 
 
-@overload(sleep_until)
-def _overload_sleep_until(deadline):
-    return lambda deadline: _sleep_until(deadline)
+@type_callable(now_ns)
+def _type_now_ns(_context):
+    return lambda: types.int64
 
 
-@overload(ring)
-def _overload_ring(address):
-    return lambda address: _futex_wake(address)
+@lower_builtin(now_ns)
+def _lower_now_ns(_context, builder, _signature, _arguments):
+    spec = cgutils.alloca_once(builder, _TIMESPEC)
+    function = _external(builder, "clock_gettime", _I32, [_I32, _TIMESPEC.as_pointer()])
+    builder.call(function, [_I32(_MONOTONIC), spec])
+    value = builder.load(spec)
+    seconds, nanoseconds = builder.extract_value(value, 0), builder.extract_value(value, 1)
+    return builder.add(builder.mul(seconds, _I64(10**9)), nanoseconds)
+
+
+@type_callable(sleep_until)
+def _type_sleep_until(_context):
+    return lambda deadline: types.int32
+
+
+@lower_builtin(sleep_until, types.int64)
+def _lower_sleep_until(_context, builder, _signature, arguments):
+    spec = cgutils.alloca_once(builder, _TIMESPEC)
+    value = builder.insert_value(ir.Constant(_TIMESPEC, ir.Undefined), builder.sdiv(arguments[0], _I64(10**9)), 0)
+    value = builder.insert_value(value, builder.srem(arguments[0], _I64(10**9)), 1)
+    builder.store(value, spec)
+    pointer = _TIMESPEC.as_pointer()
+    function = _external(builder, "clock_nanosleep", _I32, [_I32, _I32, pointer, pointer])
+    null = ir.Constant(pointer, None)
+    return builder.call(function, [_I32(_MONOTONIC), _I32(_ABSOLUTE), spec, null])
+
+
+@type_callable(ring)
+def _type_ring(_context):
+    return lambda address: types.int64
+
+
+@lower_builtin(ring, types.int64)
+def _lower_ring(_context, builder, _signature, arguments):
+    function = _external(builder, "syscall", _I64, [_I64], var_arg=True)
+    return builder.call(function, [_I64(_FUTEX), arguments[0], _I64(_FUTEX_WAKE), _I64(2**31 - 1)])
 
 
 class _Timespec(ctypes.Structure):

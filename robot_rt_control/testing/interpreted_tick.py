@@ -34,7 +34,7 @@ def interpreted(name: str, *, also: tuple[str, ...] = ()) -> ModuleType:
         name: of the module; of this package, or one that uses it (a test's action types).
         also: modules outside of this package that it imports and that must be plain Python, too.
     """
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # Numba sets its options' names at run time
+    if numba.config.DISABLE_JIT:
         return importlib.import_module(name)
     with _lock:
         if name not in _twins:
@@ -50,12 +50,12 @@ def _import_twin(name: str, also: tuple[str, ...]) -> None:
     others = (name, *also)
     ordinary = {m: sys.modules.pop(m) for m in list(sys.modules) if _is_twin(m, others)}
     sys.modules.update(_twins)
-    cache_folder = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    numba.config.DISABLE_JIT = 1  # type: ignore[attr-defined]
+    cache_folder = numba.config.CACHE_DIR
+    numba.config.DISABLE_JIT = 1
     try:
         importlib.import_module(name)
     finally:
-        numba.config.DISABLE_JIT = 0  # type: ignore[attr-defined]
-        numba.config.CACHE_DIR = cache_folder  # type: ignore[attr-defined]
+        numba.config.DISABLE_JIT = 0
+        numba.config.CACHE_DIR = cache_folder
         _twins.update({m: sys.modules.pop(m) for m in list(sys.modules) if _is_twin(m, others)})
         sys.modules.update(ordinary)

@@ -234,6 +234,8 @@ class _Generator:
                 actions.append(self.action(SYSTEM, (part,)))
                 default[part] = actions[-1].identity
         actions = [replace(a, behaviour=replace(a.behaviour, gain=3.0)) if self.chance(20) else a for a in actions]
+        if self.chance(20):
+            self.random.shuffle(actions)  # another order among the active ones, too
         reactions = [
             r for r in d.reactions
             if r.session in sessions and not _mentioned(r) & gone and not self.chance(10)

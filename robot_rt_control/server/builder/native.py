@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.errors import CompileError
 from robot_rt_control.program.layout import part_dtype
 from robot_rt_control.program.object_file import object_symbols
+from robot_rt_control.program.realtime_compiler import RealtimeFunction
 from robot_rt_control.server.builder.allowed_symbols import is_allowed, why_refused
 from robot_rt_control.server.builder.call_lines import lines_calling
 from robot_rt_control.server.builder.realtime_methods import FunctionSource
@@ -62,29 +63,24 @@ def compile_action(action_type: type[ActionType], checked: CheckedCode, module: 
     n_slots = len(action_type.slots)
     own_arguments = (*arguments[:2], *[arguments[2]] * n_slots)
     names = _short_names(records)
-    merged: Any = None
-    symbols: dict[str, str] = {}
+    entries: dict[str, Any] = {}
     with _with_bounds_checks(checked, module) as helpers:
         for name, source in checked.methods.items():
             method = compile_function(source, own_arguments, names)
             check_allocation([method, *helpers])
-            entry = _compile_entry(source, method, n_slots, arguments)
-            (overload,) = entry.overloads.values()
-            llvm = _without_counts(overload.library._final_module)
-            _check_symbols(llvm, source, own_arguments)
-            symbols[name] = f"robot_rt_control_{key[:24]}_{name}"
-            llvm.get_function(overload.fndesc.llvm_func_name).name = symbols[name]
-            if merged is None:
-                merged = llvm
-            else:
-                merged.link_in(llvm)
-    code = _emit(merged, set(symbols.values()))
+            entries[name] = _compile_entry(source, method, n_slots, arguments)
+        symbols = {name: f"robot_rt_control_{key[:24]}_{name}" for name in entries}
+        merged = _link(entries, symbols)
+        if _strange_calls(merged):
+            for name, source in checked.methods.items():
+                _check_symbols(entries[name], source, own_arguments)
+    code = cpu_target.target_context.codegen()._tm.emit_object(merged)
     # Object code may call what the module did not: LLVM turns intrinsics and loops into functions.
     needed = sorted(object_symbols(code).needed)
     strange = [n for n in needed if not is_allowed(n)]
     if strange:
         raise CompileError(f"action type {action_type.name!r}: its machine code calls {', '.join(strange)}")
-    return MachineCode(code, symbols, tuple(needed))
+    return MachineCode(bytes(code), symbols, tuple(needed))
 
 
 def _short_names(records: dict[str, np.dtype]) -> dict[str, str]:
@@ -109,7 +105,7 @@ def _with_bounds_checks(checked: CheckedCode, module: Any) -> Iterator[list[Any]
     compiled = []
     try:
         for marked in {id(h): h for h in checked.helpers.values()}.values():
-            anew = numba.jit(**OPTIONS)(marked.py_func)
+            anew = RealtimeFunction(marked.py_func, targetoptions=OPTIONS)
             compiled.append(anew)
             for used in user_modules(module):
                 for name, value in list(vars(used).items()):
@@ -146,7 +142,7 @@ def _compile_entry(source: FunctionSource, method: Any, n_slots: int, arguments:
     passed = ", ".join(["state", "params", *[f"part_{i}" for i in range(n_slots)]])
     scope: dict[str, Any] = {"method": method}
     exec(_ENTRY.format(call=_CALLS[kind].format(arguments=passed)), scope)
-    entry = numba.jit(**OPTIONS)(scope["entry"])
+    entry = RealtimeFunction(scope["entry"], targetoptions=OPTIONS)
     entry.compile(types.int64(*arguments, *[arguments[2]] * (MAX_ACTION_SLOTS - 1)))
     return entry
 
@@ -178,9 +174,14 @@ def _pass_builder() -> Any:
     return binding.create_pass_builder(machine, binding.create_pipeline_tuning_options())
 
 
-def _check_symbols(module: Any, source: FunctionSource, arguments: tuple[Any, ...]) -> None:
-    """Refuse optimized code that calls anything but mathematics and memory."""
-    called = [f.name for f in module.functions if f.is_declaration and not is_allowed(f.name)]
+def _strange_calls(module: Any) -> list[str]:
+    """What optimized code calls that is neither mathematics nor memory."""
+    return [f.name for f in module.functions if f.is_declaration and not is_allowed(f.name)]
+
+
+def _check_symbols(entry: Any, source: FunctionSource, arguments: tuple[Any, ...]) -> None:
+    """Refuse a method whose optimized code calls anything but mathematics and memory."""
+    called = _strange_calls(_link({"": entry}, {"": "entry"}))
     if not called:
         return
     # Once more, with lines: what slipped through the other checks must still be found by the user.
@@ -200,14 +201,28 @@ def _check_symbols(module: Any, source: FunctionSource, arguments: tuple[Any, ..
     )
 
 
-def _emit(module: Any, exported: Iterable[str]) -> bytes:
-    """Object code of a module that shows the exported symbols alone."""
-    exported = set(exported)
-    for value in [*module.functions, *module.global_variables]:
+def _link(entries: dict[str, Any], symbols: dict[str, str]) -> Any:
+    """The entries of some methods and all that they call, optimized, in a module that shows their symbols alone."""
+    merged: Any = None
+    for name, entry in entries.items():
+        (overload,) = entry.overloads.values()
+        part = overload.library._final_module.clone()
+        part.get_function(overload.fndesc.llvm_func_name).name = symbols[name]
+        if merged is None:
+            merged = part
+        else:
+            merged.link_in(part)
+    exported = set(symbols.values())
+    for value in [*merged.functions, *merged.global_variables]:
         if not value.is_declaration and value.name not in exported:
             value.linkage = "internal"
-    codegen = cpu_target.target_context.codegen()
-    passes, pass_builder = codegen._module_pass_manager()
+    _optimize(merged)
+    merged = _without_counts(merged)
+    _optimize(merged)
+    merged.verify()
+    return merged
+
+
+def _optimize(module: Any) -> None:
+    passes, pass_builder = cpu_target.target_context.codegen()._module_pass_manager()
     passes.run(module, pass_builder)
-    module.verify()
-    return bytes(codegen._tm.emit_object(module))

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-import numba
 from numba.core import ir
 from numba.core import types as numba_types
 from numba.core.errors import NumbaError
 
+from robot_rt_control.program.realtime_compiler import RealtimeFunction
 from robot_rt_control.server.builder.realtime_methods import FunctionSource, python_function
 from robot_rt_control.server.builder.violation import Violation, refuse
 
@@ -60,7 +60,7 @@ def compile_function(source: FunctionSource, arguments: tuple[Any, ...], names: 
     Raises:
         CompileError: `file:line: what Numba says; hint`.
     """
-    compiled = numba.jit(**OPTIONS)(source.function)
+    compiled = RealtimeFunction(source.function, targetoptions=OPTIONS)
     try:
         compiled.compile(arguments)
     except Exception as error:  # Numba also lets KeyError and others of its own code escape

@@ -1,0 +1,121 @@
+"""How `@realtime` functions are compiled: each one once, optimized where it is entered.
+
+Numba makes of every function that compiled code calls a program of its own: it links everything that the
+function calls, optimizes it all, emits machine code, and adds an entry for Python and one for C. The tick
+consists of a hundred functions over five levels, so nearly all of that work is thrown away. Here a function
+that is called by compiled code stays as it came from Numba's front end. Only what is entered from outside
+(by Python, by address, by a thread) is linked, optimized as a whole, emitted and cached.
+
+Besides, arguments of such calls are taken as the general type: Numba compiles `f(x, 3)` and `f(x, 4)` one by one,
+and once more for a narrow integer.
+
+This builds on Numba's inner parts; the exact version that they belong to stands in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import compiler
+from numba.core import dispatcher as numba_dispatcher
+from numba.core import types as numba_types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.registry import CPUDispatcher
+
+types: Any = numba_types  # Numba lists only some of its types where checkers look
+_FunctionCompiler: Any = numba_dispatcher._FunctionCompiler  # type: ignore[attr-defined]  # likewise
+
+OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
+
+
+class _PartLibrary(JITCodeLibrary):
+    """Code that only goes into other code: linked with what it calls, neither optimized nor emitted."""
+
+    def _optimize_functions(self, _module: Any) -> None:
+        pass
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class _PartCompiler(_FunctionCompiler):
+    """Compiles without entries for Python and C, into a `_PartLibrary`."""
+
+    def _customize_flags(self, flags: Any) -> Any:
+        flags.no_cpython_wrapper = True
+        flags.no_cfunc_wrapper = True
+        flags.no_compile = True
+        return flags
+
+    def _compile_core(self, args: Any, return_type: Any) -> Any:
+        flags = compiler.Flags()
+        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+        context = self.targetdescr.target_context
+        return compiler.compile_extra(
+            self.targetdescr.typing_context,
+            context,
+            self.py_func,
+            args=args,
+            return_type=return_type,
+            flags=self._customize_flags(flags),
+            locals=self.locals,
+            library=_PartLibrary(context.codegen(), self.py_func.__qualname__),
+            pipeline_class=self.pipeline_class,
+        )
+
+
+def _general(argument: Any) -> Any:
+    """The type that an argument of this type is taken as."""
+    argument = types.unliteral(argument)
+    narrow = isinstance(argument, types.Integer) and argument.signed and argument.bitwidth < 64
+    return types.int64 if narrow else argument
+
+
+class RealtimeFunction(CPUDispatcher):
+    """A compiled function. Compiled code takes it as a part of itself; Python calls an ordinary compiled function.
+
+    `overloads` and `signatures` are those for compiled callers, `for_python` is Numba's dispatcher for Python.
+    """
+
+    def __init__(
+        self,
+        py_func: Callable[..., Any],
+        locals: dict[str, Any] | None = None,
+        targetoptions: dict[str, Any] | None = None,
+        pipeline_class: type = compiler.Compiler,
+    ) -> None:
+        super().__init__(py_func, locals, OPTIONS if targetoptions is None else targetoptions, pipeline_class)
+        self._compiler = _PartCompiler(py_func, self.targetdescr, self.targetoptions, self.locals, pipeline_class)
+        self._for_python: Any = None
+
+    @property
+    def for_python(self) -> Any:
+        """The same function compiled for callers in Python, and by itself in the cache."""
+        if self._for_python is None:
+            self._for_python = numba.jit(**self.targetoptions, cache=True)(self.py_func)
+        return self._for_python
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.for_python(*arguments)
+
+    def add_overload(self, result: Any) -> None:
+        """Numba registers functions by their entry for Python; this one has none."""
+        result.library.finalize()
+        self.overloads[tuple(result.signature.args)] = result
+        self.targetctx.insert_user_function(result.library, result.fndesc, [result.library])
+
+    def get_overload(self, signature: Any) -> Any:
+        """What `add_overload` registered."""
+        return self.overloads[tuple(signature)].library
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Typing of a call from compiled code."""
+        _, args = self._compiler.fold_argument_types(args, kws)
+        return super().get_call_template(tuple(_general(a) for a in args), {})

@@ -1,0 +1,50 @@
+"""Real processes over DDS, on a ROS domain of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from robot_rt_control.application.demo_workcell import DemoWorkcell
+from robot_rt_control.client import Client
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    os.environ["ROS_DOMAIN_ID"] = "77"
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+
+
+@pytest.fixture(scope="session")
+def workcell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]:
+    """A KUKA iiwa in PyBullet: driver, executor and control server, each in a process of its own."""
+    log = tmp_path_factory.mktemp("workcell") / "workcell.log"
+    with DemoWorkcell(["--workcell", "iiwa", "--hardware", "pybullet"], log) as made:
+        with Client("starting", timeout_s=3.0) as starting:
+            made.wait_until_ready(starting, lambda _: None, 300.0)
+        yield made
+
+
+@pytest.fixture
+def client(workcell: DemoWorkcell) -> Iterator[Client]:
+    with Client("test") as made:
+        yield made
+
+
+def run_python(*arguments: str, timeout: float) -> subprocess.CompletedProcess[str]:
+    """Run a Python program in the repository's folder; it must end by itself in time."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=REPOSITORY, capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+@pytest.fixture
+def python():
+    """Runs a Python program: `python("examples/01_single_action.py", timeout=30)`."""
+    return run_python

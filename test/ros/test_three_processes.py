@@ -1,0 +1,77 @@
+"""Table 3 in real time: three processes, the program in a fourth, seen through the topics by a fifth."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from robot_rt_control.client import Action, Client, Reaction
+from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.timeout(600)
+
+
+def test_the_arm_goes_up_and_down_and_everybody_can_see_it(workcell, python):
+    with subprocess.Popen(
+        [sys.executable, "test/ros/observer.py", "14"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
+    ) as observer:
+        program = python("examples/03_up_and_down.py", "8", timeout=60)
+        assert program.returncode == 0, program.stdout + program.stderr
+        output, _ = observer.communicate(timeout=60)
+    seen = json.loads(output)
+    fired = [e for e in seen["events"] if e[0] == "reaction_fired"]
+    started = {(e[1], e[3]) for e in seen["events"] if e[0] == "action_started"}
+    assert len(fired) >= 2, program.stdout
+    for _, tick, previous, current, values in fired:
+        assert (tick, current) in started, "the switch was not in the tick of its condition"
+        assert values[0] < 0.35 if (previous, current) == ("move_down", "move_up") else values[0] > 0.50
+    assert min(seen["ranges"]) < 0.36 and max(seen["ranges"]) > 0.49
+    assert len({tuple(q) for q in seen["joints"]}) > 100
+    actions = {action for parts in seen["status"] for name, action, _ in parts if name == "arm"}
+    assert {"move_down", "move_up"} <= actions
+    assert f"{len(fired)} switches" in program.stdout
+
+
+@pytest.mark.parametrize(
+    ("example", "text"),
+    [
+        ("01_single_action.py", "settled; the tool is"),
+        ("02_chained_actions.py", "the sequence was complete"),
+        ("04_custom_action.py", "joint 3 has swung up to 0.200 rad"),
+        ("05_callback.py", "Almost there! tick"),
+    ],
+)
+def test_each_numbered_example_does_what_it_says(workcell, python, example, text):
+    done = python(f"examples/{example}", timeout=90)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert text in done.stdout
+
+
+def test_bad_input_names_the_item_and_the_session_lives_on(client: Client):
+    with client.session("arm") as session:
+        for action, text in (
+            (Action("a", "mov_joint"), "did you mean 'move_joint'"),
+            (Action("a", "move_joint", position=[0.0] * 6), "position"),
+            (Action("a", "velocity_move", linear=([0, 0, 1], "m")), "m/s"),
+            (Action("a", "hold", reactions=[Reaction("rangefinder.distanse < 1", stop=True)]), "rangefinder.distance"),
+            (Action("a", "hold", reactions=[Reaction("is_holding", start="b")]), "'b'"),
+        ):
+            with pytest.raises(DefinitionError, match=text):
+                session.add(action)
+        with pytest.raises(SessionError, match="arm"):
+            client.session("arm")
+        session.add(Action("a", "hold"))
+        session.start("a")
+    with pytest.raises(SessionError, match="has ended"):
+        session.start("a")
+
+
+def test_who_asks_for_an_unknown_part_hears_which_there_are(client: Client):
+    with pytest.raises(RobotControlError, match="one of: arm, rangefinder, wrist|did you mean 'arm'"):
+        client.session("arn")
