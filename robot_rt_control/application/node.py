@@ -37,10 +37,12 @@ _PARAMETERS = (
         default=300.0,
         minimum=0.0,
         maximum=86400.0,
-        description="[s] to wait for the control server; compiling everything for the first time takes minutes.",
+        description="[s] to wait until all parts are enabled or faulted; compiling all for the first time takes minutes.",
     ),
 )
 
+_SETTLED = ("enabled", "faulted")
+"""Operational states of parts that no longer come up."""
 _POLL_S = 0.2
 _STOP_S = 5.0
 """How long a program may take to end after its sessions were closed."""
@@ -133,7 +135,7 @@ class ApplicationNode(WorkcellNode):
         """A client of a workcell that is up; None: the node was deactivated while it waited.
 
         Raises:
-            RobotControlError: the control server did not come up in time.
+            RobotControlError: the workcell did not come up in time.
         """
         timeout_s = self.value("workcell_timeout")
         # Without this process's command line: it would give the client's node the name of this one.
@@ -142,18 +144,21 @@ class ApplicationNode(WorkcellNode):
             self._client = client
         deadline = time.monotonic() + timeout_s
         there: Any = client.node.create_client(srv.ListParts, "control_server/list_parts")
-        problem = "no such service"
+        problem = "there is no control server"
         while not stop.is_set():
             try:
                 if there.wait_for_service(_POLL_S):
-                    client.parts()
-                    return client
+                    waiting = [p for p in client.parts() if p.joint_names and p.operational_state not in _SETTLED]
+                    if not waiting:
+                        return client
+                    problem = f"part {waiting[0].name!r} is {waiting[0].operational_state}"
+                    stop.wait(_POLL_S)
             except RobotControlError as error:  # it is there, but not up yet
                 problem = str(error)
                 stop.wait(_POLL_S)
             if time.monotonic() > deadline:
                 raise RobotControlError(
-                    f"the control server did not come up within {timeout_s:g} s ({problem})",
+                    f"the workcell did not come up within {timeout_s:g} s ({problem})",
                     hint="Bring the workcell up: ros2 launch robot_rt_control workcell.launch.py",
                 )
         return None

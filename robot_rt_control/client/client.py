@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -59,8 +60,10 @@ class Client:
         self._thread.start()
 
     def _spin(self) -> None:
-        while not self._closing.is_set():
-            self._executor.spin_once(timeout_sec=0.1)
+        # A program's own rclpy may shut all contexts down at Ctrl-C.
+        with contextlib.suppress(rclpy.executors.ExternalShutdownException):
+            while not self._closing.is_set():
+                self._executor.spin_once(timeout_sec=0.1)
 
     # --- life -----------------------------------------------------------------------------------
 

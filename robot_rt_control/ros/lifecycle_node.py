@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -240,6 +241,13 @@ def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, 
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         node.close()
         executor.shutdown(timeout_sec=1.0)
+        if spinner.is_alive():
+            spinner.join(1.0)
         node.destroy_node()
         rclpy.try_shutdown()
+    if any(thread.daemon for thread in threading.enumerate()):
+        # Some thread does not end. Python's end would tear it out of whatever it is in; in C++, that is an abort.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(node.exit_code)
     return node.exit_code
