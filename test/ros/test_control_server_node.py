@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -107,7 +106,6 @@ def refusal(call: Callable[[], object]) -> str:
 
 @pytest.fixture(scope="module")
 def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cell]:
-    os.environ["ROS_DOMAIN_ID"] = str(100 + os.getpid() % 100)
     made = Cell(tmp_path_factory.mktemp("cell"))
     yield made
     made.client.close()
