@@ -218,9 +218,13 @@ class Channel:
         """The staging area is complete: ask the executor to install it. Returns the request's number."""
         request = int(self.memory.staging.request) + 1
         store_release(self.address + _REQUEST, request)
+        self.ring_install()
+        return request
+
+    def ring_install(self) -> None:
+        """Wake whoever waits for a request."""
         self.memory.install_bell[0] += 1
         ring(self.address + _INSTALL_BELL)
-        return request
 
     def install_answered(self, request: int) -> bool:
         """Whether the executor has answered this request (`staging.accepted`, `staging.reason`)."""

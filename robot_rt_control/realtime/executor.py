@@ -166,6 +166,7 @@ class Executor:
             else:
                 time.sleep(0.005)
         self._stop.set()
+        self.channel.ring_install()  # the installer sleeps on it
         for worker in self._workers:
             worker.join(2.0)
         if self.lockstep is not None:
@@ -199,6 +200,11 @@ class Executor:
             )
         return self.lockstep.step(ticks)
 
+    def serve_installations(self) -> None:
+        """Lockstep: answer an installation that was requested, in the calling thread; others need not wait for it."""
+        if self.lockstep is not None:
+            self.lockstep.serve(self._installer.serve)
+
     def _all_states_known(self) -> bool:
         """Whether every device with joints has delivered a state."""
         w = self.world.memory
@@ -231,10 +237,12 @@ class Executor:
 
     def _serve_installations(self) -> None:
         while not self._stop.is_set():
-            if self.channel.wait_for_install(0.1) and self.lockstep is None:
+            if not self.channel.wait_for_install(0.1):
+                continue
+            if self.lockstep is None:
                 self._installer.serve()
-            elif self.lockstep is not None:
-                self.lockstep.serve(self._installer.serve)
+            else:
+                self.serve_installations()
 
     def _before_lockstep_tick(self) -> None:
         self._installer.serve()
