@@ -102,6 +102,7 @@ class Executor:
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
         self._server_watch = ServerWatch(self.channel)
+        self._lost_epoch = 0
         self._stop = threading.Event()
         self._workers: list[threading.Thread] = []
 
@@ -246,15 +247,18 @@ class Executor:
 
     def _before_lockstep_tick(self) -> None:
         self._installer.serve()
+        # Without heartbeats: simulated time stands still for as long as anybody likes.
+        memory = self.channel.memory
+        if int(memory.server_epoch) != self._lost_epoch and not self.channel.server_attached:
+            self._lost_epoch = int(memory.server_epoch)
+            self.world.memory.server_lost = 1
 
     def _watch(self) -> None:
         """See at once when the server or a driver dies; keep the Python heartbeat going."""
         while not self._stop.wait(0.0):
             self.channel.memory.executor_beat += 1
             if self._server_watch.died(0.02):
-                self.channel.release_server()
-                if self.lockstep is not None:
-                    self.world.memory.server_lost = 1
+                self.channel.end_server(self._server_watch.epoch)
             self.devices.reattach()
 
     def part_status(self) -> list[PartStatus]:
