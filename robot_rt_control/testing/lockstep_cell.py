@@ -2,8 +2,9 @@
 
 with LockstepCell("config/arm7.yaml") as cell:
     session = cell.session("arm")
+    near = Reaction("rangefinder.distance < 0.3", start="up")
     session.add(
-        Action("down", "velocity_move", linear=[0, 0, -0.1], reactions=[Reaction("rangefinder.distance < 0.3", start="up")]),
+        Action("down", "velocity_move", linear=[0, 0, -0.1], reactions=[near]),
         Action("up", "velocity_move", linear=[0, 0, 0.1]),
     )
     session.start("down")
@@ -40,7 +41,6 @@ from robot_rt_control.server.action_types import ActionTypes
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.server_bench import ServerBench
-
 
 _TICKS_AT_ONCE = 100
 """Then events are taken, so that none is lost."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
+from typing import Self
 
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor import Executor, ExecutorOptions
@@ -58,7 +59,7 @@ class ServerBench:
         self.executor.deactivate()
         self.executor.cleanup()
 
-    def __enter__(self) -> ServerBench:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -73,10 +74,11 @@ class ServerBench:
         else:
             self.executor.step(1)
 
-    def step(self, ticks: int = 1) -> None:
-        """Let the loop tick, and the server hand out what happened."""
-        self.executor.step(ticks)
+    def step(self, ticks: int = 1) -> int:
+        """Let the loop tick, and the server hand out what happened. Returns the last tick's number."""
+        tick = self.executor.step(ticks)
         self.server.poll()
+        return tick
 
     def kinds(self, *wanted: str, **fields: object) -> list[ServerEvent]:
         """The events of these kinds whose fields have these values."""
