@@ -100,6 +100,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit code: 0 where the arm reacted as it should."""
     arguments = _arguments(argv)
     console = Console()
+    if not console.is_terminal:
+        console.width = 120  # a log file has room for the table
     arguments.output.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     log = arguments.output / "workcell.log"

@@ -39,7 +39,7 @@ def results(recording: Recording) -> Table:
             values = [getattr(status, f"{name}_{p}") for p in ("p50", "p99", "p999", "max")]
             what = "wake-up lateness" if name == "lateness" else "compute time of a tick"
             numbers = " / ".join(f"{v * 1e6:.1f}" for v in values)
-            table.add_row(f"{what} [µs]: p50 / p99 / p99.9 / max", numbers)
+            table.add_row(f"{what}, p50 / p99 / p99.9 / max", f"{numbers} µs")
         table.add_row("ticks, missed deadlines", f"{status.tick}, {status.deadline_misses}")
         table.add_row("real-time thread", status.scheduler)
     return table
@@ -67,7 +67,7 @@ def plot(recording: Recording, file: Path, *, near: float, far: float) -> None:
         axes.axhline(value, color="k", ls="--", lw=0.8)
         axes.annotate(text, (0.005, value), xycoords=("axes fraction", "data"), va="bottom", fontsize=9)
     axes.set(xlabel="time [s]", ylabel="rangefinder.distance [m]", xlim=(0, end - begin))
-    axes.set_title("Real-time reactions to a rangefinder")
-    axes.legend(loc="upper right", framealpha=0.9)
+    axes.set_title("Real-time reactions to a rangefinder", loc="left")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=len(named), frameon=False)
     figure.savefig(file, dpi=110)
     plt.close(figure)

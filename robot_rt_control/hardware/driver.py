@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from robot_rt_control.hardware.device_host import DeviceHost
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
+from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.program import defaults
 from robot_rt_control.program.errors import DefinitionError, HardwareError, RobotControlError, unknown
@@ -192,6 +193,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _arguments(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
     driver: Driver | None = None
+    if warning := raise_urgency():
+        _log.warning(warning)
     try:
         plugin, info = _device_info(given.workcell, given.device, given.hardware)
         driver = Driver(plugin, info, image_name=given.image, silence_periods=given.silence)

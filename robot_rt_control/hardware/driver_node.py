@@ -16,6 +16,7 @@ from robot_rt_control import srv
 from robot_rt_control.hardware.driver import Driver
 from robot_rt_control.hardware.from_workcell import hardware_info, with_window
 from robot_rt_control.hardware.picture import PictureInCopy, camera_of, picture_path
+from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
 from robot_rt_control.program.errors import DefinitionError, HardwareError, RobotControlError
 from robot_rt_control.program.segment_names import image_name
@@ -194,7 +195,15 @@ class HardwareDriverNode(WorkcellNode):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop. Returns the exit code."""
-    return run_node(HardwareDriverNode, argv)
+    warning = raise_urgency()
+
+    def make() -> HardwareDriverNode:
+        node = HardwareDriverNode()
+        if warning:
+            node.get_logger().warning(warning)
+        return node
+
+    return run_node(make, argv)
 
 
 if __name__ == "__main__":

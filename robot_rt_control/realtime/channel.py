@@ -138,6 +138,8 @@ class Channel:
 
     def renew_server(self) -> None:
         """As the attached server, after the loop has given it up: be watched again from now on."""
+        if int(self.memory.server_pid) != os.getpid():
+            return  # not attached any more
         store_release(self.address + _SERVER_EPOCH, int(self.memory.server_epoch) + 1)
 
     def release_server(self) -> None:

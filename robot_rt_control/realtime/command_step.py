@@ -66,9 +66,9 @@ _ENABLED = int(OperationalState.ENABLED)
 
 @realtime
 def _session_index(w, identity):
-    """Index of a session that has not ended, else -1."""
+    """Index of a session that has not ended, else -1. The system's, which is the first one, takes no commands."""
     t = w.tables[w.active_tables]
-    for i in range(t.n_sessions):
+    for i in range(1, t.n_sessions):
         if t.sessions[i].identity == identity and not session_ended(w, i):
             return i
     return -1

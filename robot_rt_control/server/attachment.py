@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -61,7 +62,12 @@ class Attachment:
         """Transaction → session that it ends; nobody waits for it, as the loop is gated."""
         self._last_event: tuple[int, int] = (0, 0)
         self._dropped: set[int] = set()
+        self._reading = threading.Lock()  # nobody may read the channel while it is unmapped
+        self._closed = False
         self._heartbeats = Heartbeats(channel) if while_waiting is None else None
+
+    def start(self) -> None:
+        """Start heartbeats and dispatcher: from now on events come."""
         if self._heartbeats is not None:
             self._heartbeats.start()
             self.link.start()
@@ -71,8 +77,10 @@ class Attachment:
         self.link.stop()
         if self._heartbeats is not None:
             self._heartbeats.stop()
-        self.channel.release_server()
-        self.channel.close()
+        with self._reading:
+            self._closed = True
+            self.channel.release_server()
+            self.channel.close()
 
     @property
     def without_threads(self) -> bool:
@@ -81,12 +89,18 @@ class Attachment:
 
     def now(self) -> tuple[int, int]:
         """The last tick and its start time [ns]; not of one snapshot, for messages only."""
-        memory = self.channel.memory
-        return int(memory.loop_beat), int(memory.snapshot.time_ns)
+        with self._reading:
+            if self._closed:
+                return 0, 0
+            memory = self.channel.memory
+            return int(memory.loop_beat), int(memory.snapshot.time_ns)
 
     def snapshot(self) -> np.record | None:
-        """The last tick's snapshot, a copy; None: there was no tick yet."""
-        snapshot = self.channel.snapshot()
+        """The last tick's snapshot, a copy; None: there was no tick yet, or the attachment is closed."""
+        with self._reading:
+            if self._closed:
+                return None
+            snapshot = self.channel.snapshot()
         return snapshot if snapshot.tick > 0 else None
 
     def signal_dropped(self, transaction: int) -> bool:

@@ -133,7 +133,7 @@ class Definer:
                 state_size=state_size,
                 n_signals=len(registered.action_type.signals),
                 n_variables=len(registered.action_type.state_variables),
-                name=action.id,
+                name=action.id if session_index else "",  # index 0: the system's
             )
             placed.append(
                 DefinedAction(prepared=action, entry=entry, variables=variables_of(registered, entry.state_offset))

@@ -80,6 +80,8 @@ class ExecutorLink:
         self._waiters: dict[int, _Waiter] = {}
         self._versions: dict[int, _Waiter] = {}
         self._lost = ""
+        self.gated = bool(channel.memory.gated)
+        """Whether the loop ticks on request only."""
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -93,14 +95,10 @@ class ExecutorLink:
     def stop(self) -> None:
         """End the dispatcher; who still waits is told. Afterwards the link does not touch the channel."""
         self._stopping.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
+        if self._thread is not None:
             self._thread.join()
-        self._fail_waiters("the control server is shutting down")
-
-    @property
-    def gated(self) -> bool:
-        """Whether the loop ticks on request only."""
-        return bool(self._channel.memory.gated)
+        with self._sending:  # whoever is sending has finished, and nobody begins
+            self._fail_waiters("the control server is shutting down")
 
     @property
     def lost(self) -> str:
@@ -200,8 +198,8 @@ class ExecutorLink:
             self._transaction += 1
             transaction = self._transaction
             row.transaction = transaction
-            gated = self.gated
-            if not gated:
+            until_due = self._time_until(target_tick)
+            if not self.gated:
                 self._waiters[transaction] = waiter
             if on_transaction is not None:
                 on_transaction(transaction)
@@ -210,12 +208,12 @@ class ExecutorLink:
                 raise CapacityError(
                     "the command ring is full",
                     expected=f"at most {capacities.COMMAND_RING_ENTRIES} commands (COMMAND_RING_ENTRIES)",
-                    hint="Let the loop step before sending more" if gated else "Is the real-time thread running?",
+                    hint="Let the loop step before sending more" if self.gated else "Is the real-time thread running?",
                 )
-        if gated:
+        if self.gated:
             return Answer(queued=True, transaction=transaction)
         try:
-            event = self._wait(waiter, TIMEOUT_S + self._time_until(target_tick), f"command {command.name}")
+            event = self._wait(waiter, TIMEOUT_S + until_due, f"command {command.name}")
         finally:
             self._waiters.pop(transaction, None)
         refusal = Refusal(int(event["reason"])) if event["kind"] == EventKind.COMMAND_REFUSED else Refusal.NONE

@@ -59,7 +59,8 @@ class Heartbeats:
         self._stopped.set()
         store_release(self._stop_flag.ctypes.data, 1)
         for thread in self._threads:
-            thread.join()
+            if thread.ident is not None:  # it was started
+                thread.join()
 
     def _beat_native(self) -> None:
         beat(self._channel.address + _NATIVE, self._stop_flag.ctypes.data, NATIVE_PERIOD_NS)

@@ -15,7 +15,6 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.program import capacities
 from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.program.segment_names import channel_name
 from robot_rt_control.realtime.channel import Channel
@@ -43,8 +42,8 @@ _PARAMETERS = (
     ),
 )
 
-_THREADS = 16 + capacities.MAX_PARTS
-"""Every run occupies one, and holds at least one part; the others answer services."""
+_THREADS = 16
+"""One definition may be waiting for another: renewals of leases must get through all the same."""
 _KEEP_S = 0.05
 """How often leases are checked, and a lost executor is looked for."""
 _RETRY_S = 0.5

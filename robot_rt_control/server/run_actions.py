@@ -11,6 +11,7 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
+from rclpy.task import Future
 
 from robot_rt_control import action
 from robot_rt_control.program.errors import ChannelError, RobotControlError
@@ -31,7 +32,7 @@ class RunActions:
 
     Args:
         server: gives the control server; None: it is not configured.
-        group: callbacks may run in parallel; each goal occupies a thread.
+        group: callbacks may run in parallel.
     """
 
     def __init__(self, node: Node, server: Callable[[], ControlServer | None], group: CallbackGroup) -> None:
@@ -64,12 +65,22 @@ class RunActions:
         self._servers = []
 
     def _guarded(self, kind: Any, plan: Callable[[ControlServer, Any], RunPlan]) -> Callable[[Any], Any]:
-        def execute(goal: Any) -> Any:
+        async def execute(goal: Any) -> Any:
+            # In a thread of its own: a run may take hours, and the node's threads are few.
+            done: Future[Any] = Future()
+
+            def work() -> None:
+                try:
+                    done.set_result(attempt(goal))
+                finally:
+                    self._running.discard(id(goal))
+                    executor = self._node.executor
+                    if executor is not None:
+                        executor.wake()  # it looks at `done` when it is awake
+
             self._running.add(id(goal))
-            try:
-                return attempt(goal)
-            finally:
-                self._running.discard(id(goal))
+            threading.Thread(target=work, name="run", daemon=True).start()
+            return await done
 
         def attempt(goal: Any) -> Any:
             try:

@@ -34,6 +34,8 @@ from reference_definitions import (
 )
 from tick_bench import Workcell
 
+from robot_rt_control.program.capacities import COMMANDS_PER_TICK
+
 MAX_TICKS = 10
 DISTANCES = (0.0, 0.1, 0.2, 0.3)
 
@@ -70,7 +72,7 @@ class _Generator:
         n_parts, n_ticks = random.randint(1, 4), random.randint(3, MAX_TICKS)
         two_devices = n_parts > 1 and self.chance(30)
         devices = tuple(p % 2 if two_devices else 0 for p in range(n_parts))
-        enabled = frozenset(p for p in range(n_parts) if not self.chance(8))
+        enabled = frozenset(p for p in range(n_parts) if not self.chance(12))
         workcell = Workcell(tuple(random.randint(1, 2) for _ in range(n_parts)), devices, enabled)
         definitions = self.first_definitions(n_parts)
         installations, commands = {1: definitions}, {}
@@ -83,6 +85,8 @@ class _Generator:
         return Program(workcell, inputs, installations, commands, self.motion)
 
     def how_many(self, tick: int) -> int:
+        if self.chance(1):
+            return COMMANDS_PER_TICK + 3
         return self.random.choice((1, 2, 2) if tick == 1 else (0, 0, 0, 0, 1, 1, 2))
 
     def show(self, n_parts: int, two_devices: bool) -> Inputs:
@@ -152,7 +156,7 @@ class _Generator:
             fail_sense_at=rarely(6),
             fail_settings_at=rarely(3),
             fail_control_at=rarely(6),
-            status=self.random.choice((1, 17, -3)),
+            status=self.random.choice((1, 17, -1)),
             done_at=rarely(50, 3),
             bad_command_at=rarely(4),
             bad_command=self.random.choice(("NON_FINITE_COMMAND", "UNSUPPORTED_COMMAND_MODE")),
@@ -251,22 +255,23 @@ class _Generator:
 
     def plain_command(self, d: Definitions, n_parts: int) -> Any:
         random = self.random
-        session = random.choice(d.sessions[1:]) if len(d.sessions) > 1 else 999
+        busy = sorted({a.session for a in d.actions if a.session != SYSTEM}) or [999]
+        session = random.choice(busy if self.chance(90) else (*d.sessions, 999))
         own = [a.identity for a in d.actions if a.session == session]
         some = tuple(random.choice(own) for _ in range(random.choice((1, 1, 1, 2, 3)))) if own else ()
         kind = random.randrange(100)
-        if kind < 58:
+        if kind < 56:
             return Start(session, some)
-        if kind < 66:
+        if kind < 63:
             return Stop(session, some)
-        if kind < 69:
+        if kind < 66:
             return StopSession(session)
-        if kind < 71:
+        if kind < 68:
             return EndSession(session)
-        if kind < 80:
+        if kind < 77:
             return RaiseSignal(session, some[0] if some else 999, 7 if self.chance(5) else random.randint(0, 1))
         part = random.choice((-1, 9, *range(n_parts), *range(n_parts)))
-        if kind < 84:
+        if kind < 80:
             return SetSpeed(random.choice((0.0, 0.5, 1.0, 1.5, nan)))
         if kind < 88:
             return Enable(part)

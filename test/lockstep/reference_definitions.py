@@ -18,7 +18,7 @@ class Behaviour:
     fail_settings_at: int = 0
     fail_control_at: int = 0
     status: int = 1
-    """Returned where it fails."""
+    """Returned where it fails. -1: an index is out of range there, in sense."""
     done_at: int = 0
     """`is_done` from this sense on."""
     bad_command_at: int = 0

@@ -9,13 +9,13 @@ import math
 from robot_rt_control.program.layout import record
 from robot_rt_control.program.memory import load_f8, store_f8
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.program.vocabulary import CommandMode, Status
 
 SIGNALS = ("first", "second")
 VARIABLES = ("senses", "settings", "controls", "seen", "elapsed", "value", "is_done")
 METHODS = ("on_enter", "sense", "set_parameters", "control")
 
-STATE = record([(name, "f8") for name in (*SIGNALS, *VARIABLES, "gain")])
+STATE = record([*((name, "f8") for name in (*SIGNALS, *VARIABLES, "gain")), ("scratch", "f8", (2,))])
 PARAMS = record(
     [
         ("log", "i8"),  # address of float64: how many calls, then a number for each
@@ -37,6 +37,7 @@ PARAMS = record(
 
 LOG_ENTRIES = 255
 _POSITION = int(CommandMode.POSITION)
+_BOUNDS = int(Status.BOUNDS)
 
 
 @realtime
@@ -59,7 +60,11 @@ def sense(state, params, first, second, third, fourth):
     state.elapsed += first.dt
     state.value = first.distance * state.gain
     state.is_done = 1.0 if params.done_at > 0 and state.senses >= params.done_at else 0.0
-    return params.status if state.senses == params.fail_sense_at else 0
+    if state.senses == params.fail_sense_at:
+        if params.status == _BOUNDS:
+            state.scratch[params.fail_sense_at + 1] = 1.0  # behind the end: Status.BOUNDS is what comes of it
+        return params.status
+    return 0
 
 
 def set_parameters(state, params, first, second, third, fourth):

@@ -23,7 +23,8 @@ def test_events_arrive_in_order_in_one_thread_of_their_own():
 
 
 def test_a_slow_callback_delays_no_other_and_its_overflow_is_reported():
-    release, overflows, quick = threading.Event(), [], threading.Event()
+    overflows: list[int] = []
+    release, quick = threading.Event(), threading.Event()
     slow = CallbackQueue(lambda e: release.wait(5), capacity=2, on_overflow=overflows.append, name="slow")
     other = CallbackQueue(lambda e: quick.set(), capacity=2, on_overflow=print, name="quick")
     for tick in range(10):

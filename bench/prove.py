@@ -1,0 +1,74 @@
+"""Long proofs, beyond what `./run test` has time for: random programs and random motions, with new seeds in each run.
+
+    ./run prove [--programs 100000] [--motions 1000000] [--seed N]
+
+Prints the seed first: with it, a failure can be repeated. Ends with exit code 1 at the first disagreement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random, SystemRandom
+
+from rich.console import Console
+from rich.progress import track
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def prove_programs(console: Console, count: int, seed: int) -> bool:
+    """Compare the tick with the reference model, and one in ten with its interpreted twin. Returns whether all agree."""
+    sys.path.insert(0, str(REPOSITORY / "test" / "lockstep"))
+    from comparison import Runner
+    from random_programs import random_program
+    from tick_bench import Bench, compiled_code, interpreted_code
+
+    compiled = Bench(compiled_code())
+    alone, twins = Runner(compiled), Runner(compiled, Bench(interpreted_code()))
+    for i in track(range(seed, seed + count), "random programs", console=console):
+        try:
+            alone.compare_with_model(random_program(Random(i)))
+            if i % 10 == 0:
+                twins.compare_benches(random_program(Random(i)))
+        except AssertionError as error:
+            console.print(f"[red]the program with seed {i} disagrees[/red]: {error}")
+            return False
+    return True
+
+
+def prove_motions(console: Console, count: int, seed: int) -> bool:
+    """Compare random motions with Ruckig: limits kept, durations equal. Returns whether the benchmark was content."""
+    command = [sys.executable, str(REPOSITORY / "bench" / "motion_vs_ruckig.py")]
+    done = subprocess.run([*command, "--cases", str(count), "--seed", str(seed)], check=False)
+    if done.returncode:
+        console.print(f"[red]motions with seed {seed} failed[/red]")
+    return done.returncode == 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="./run prove", description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--programs", type=int, default=20_000, help="random programs (default: %(default)s)")
+    parser.add_argument("--motions", type=int, default=300_000, help="random motions (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
+    given = parser.parse_args(argv)
+    console = Console()
+    console.print(f"seed {given.seed}")
+    begin = time.monotonic()
+    proofs = (
+        (f"{given.programs} random programs", lambda: prove_programs(console, given.programs, given.seed)),
+        (f"{given.motions} random motions", lambda: prove_motions(console, given.motions, given.seed)),
+    )
+    for name, proof in proofs:
+        if not proof():
+            return 1
+        console.print(f"[green]held[/green]: {name}, after {time.monotonic() - begin:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,380 @@
+"""The control server's node beside a real executor's, on mock hardware: services, actions, events, death of either."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy.action
+
+from robot_rt_control import action, msg, srv
+from robot_rt_control.client.client import Client
+from robot_rt_control.client.event import Event
+from robot_rt_control.program.errors import RobotControlError, SessionError
+
+pytestmark = pytest.mark.timeout(400)  # the first time, everything is compiled
+
+WORKCELL = Path(__file__).parents[1] / "lockstep" / "server" / "workcell.yaml"
+START_S = 240.0
+
+
+class Process:
+    """A node in a process of its own; its output is kept in a file."""
+
+    def __init__(self, module: str, log: Path, *parameters: str) -> None:
+        self.module, self.log = module, log
+        self._parameters = [w for p in (f"workcell:={WORKCELL}", *parameters) for w in ("-p", p)]
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", self.module, "--ros-args", *self._parameters], stdout=output, stderr=output
+            )
+
+    def wait_for(self, text: str, count: int = 1) -> None:
+        """Until its output holds a text so many times."""
+        deadline = time.monotonic() + START_S
+        while len(re.findall(re.escape(text), self.log.read_text())) < count:
+            assert self.process.poll() is None, f"{self.module} ended:\n{self.log.read_text()}"
+            assert time.monotonic() < deadline, f"{self.module} did not say {text!r}:\n{self.log.read_text()}"
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(20)
+
+
+class Cell:
+    """Both nodes, and a client."""
+
+    def __init__(self, folder: Path) -> None:
+        self.executor = Process("robot_rt_control.realtime.node", folder / "executor.log", "realtime_priority:=0")
+        self.server = Process("robot_rt_control.server.node", folder / "server.log")
+        self.attached = 1
+        self.wait_until_attached()
+        self.events: list[Event] = []
+        self.connect()
+
+    def connect(self) -> None:
+        """A new client: for some seconds one from before would still see a server that was killed."""
+        self.client = Client("test_control_server_node", timeout_s=20.0)
+        self.client.add_listener(self.events.append)
+        self.wait(lambda: self.client.node.count_publishers("/control_server/events") > 0)
+
+    def wait_until_attached(self) -> None:
+        self.server.wait_for("attached to the executor;", self.attached)
+
+    def wait(self, condition: Callable[[], object], timeout_s: float = 10.0) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            assert time.monotonic() < deadline, "it did not happen in time"
+            time.sleep(0.005)
+
+    def call(self, path: str, /, **fields: Any) -> Any:
+        service = getattr(srv, "".join(word.capitalize() for word in path.split("_")))
+        return self.client.call(service, path, SessionError, **fields)
+
+    def open(self, *parts: str, lease: float = 0.0) -> str:
+        return str(self.call("open_session", name="test", parts=list(parts or ("arm",)), lease=lease).session)
+
+    def of(self, session: str, *kinds: str) -> list[Event]:
+        return [e for e in self.events if e.session == session and (not kinds or e.kind in kinds)]
+
+
+def wait_action(id: str, *reactions: msg.Reaction, **values: float) -> msg.ActionDefinition:
+    parameters = [msg.ParameterValue(name=n, values=[float(v)]) for n, v in values.items()]
+    return msg.ActionDefinition(id=id, type="wait", parts=["arm"], parameters=parameters, reactions=list(reactions))
+
+
+def refusal(call: Callable[[], object]) -> str:
+    with pytest.raises(RobotControlError) as error:
+        call()
+    return str(error.value)
+
+
+@pytest.fixture(scope="module")
+def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cell]:
+    made = Cell(tmp_path_factory.mktemp("cell"))
+    yield made
+    made.client.close()
+    assert made.server.stop() == 0, made.server.log.read_text()
+    assert made.executor.stop() == 0, made.executor.log.read_text()
+
+
+@pytest.fixture
+def session(cell: Cell) -> Iterator[str]:
+    opened = cell.open()
+    yield opened
+    if not cell.of(opened, "session_ended"):
+        cell.call("close_session", session=opened)
+
+
+def test_lists_tell_parts_types_and_variables(cell: Cell, session: str) -> None:
+    parts = {p.name: p for p in cell.client.parts()}
+    assert list(parts) == ["arm", "gripper", "rangefinder"]
+    arm = parts["arm"]
+    assert (arm.kind, arm.device, arm.session) == ("arm", "sim", session)
+    assert (arm.operational_state, arm.fault) == ("enabled", "")
+    assert (arm.default_action, arm.safety_action, parts["gripper"].session) == ("still", "safe", "")
+    assert len(arm.joint_names) == len(arm.position_lower) == len(arm.effort_limit) == 7
+    assert arm.joint_units == ["rad"] * 7
+    (info,) = cell.client.action_types("wait")
+    assert info.description == "Hold still for a time; fail when asked to."
+    first = info.parameters[0]
+    assert (first.name, first.unit, first.default_value, first.required) == ("duration", "s", "0.01", False)
+    assert [p.choices for p in info.parameters if p.name == "mode"] == [["plain", "crash"]]
+    assert list(info.signals) == ["nudge", "pause"]
+    assert [(s.name, s.kinds, s.moves) for s in info.slots] == [("part", ["arm", "gripper"], True)]
+    assert "did you mean 'wait'" in refusal(lambda: cell.client.action_types("wiat"))
+    assert {"move_joint", "hold", "stop", "wait"} <= {t.name for t in cell.client.action_types()}
+    cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])
+    cell.call("start_actions", session=session, actions=["a"])
+    cell.wait(lambda: cell.client.state_variables("a.elapsed", session)[0].value > 0.0)
+    names = [v.name for v in cell.client.state_variables("a.", session)]
+    assert names == ["a.elapsed", "a.is_done", "a.limit", "a.pauses", "a.progress"]
+    assert cell.client.value("arm.position[3]") == 0.0
+    assert cell.client.state_variables("a.") == [], "only those of the session that is asked for"
+
+
+def test_a_session_from_the_first_call_to_the_last(cell: Cell) -> None:
+    session = cell.open(lease=5.0)
+    cell.call("renew_session", session=session)
+    reaction = msg.Reaction(condition="is_done", start="b", event="half", capture=["elapsed"])
+    cell.call("define_actions", session=session, actions=[wait_action("a", reaction), wait_action("b", duration=50.0)])
+    start = cell.call("start_actions", session=session, actions=["a"])
+    cell.wait(lambda: cell.of(session, "reaction_fired"))
+    (fired,) = cell.of(session, "reaction_fired")
+    assert (fired.name, fired.tick, fired.previous_action, fired.current_action) == ("half", start.tick + 9, "a", "b")
+    assert fired.values == pytest.approx({"elapsed": 0.01})
+    assert abs(fired.time - time.time()) < 5.0
+    cell.call("raise_signal", session=session, action="b", signal="pause")
+    value = msg.ParameterValue(name="duration", values=[20.0], unit="s")
+    assert cell.call("set_action_parameters", session=session, action="b", parameters=[value]).tick > start.tick
+    cell.wait(lambda: cell.client.state_variables("b.limit", session)[0].value == 20.0)
+    assert cell.client.state_variables("b.pauses", session)[0].value == 1.0
+    text = "actions: {c: {type: wait, parts: arm}, d: {type: wait, parts: arm}}"
+    assert cell.call("upload_program", session=session, program=text).actions == ["c", "d"]
+    cell.call("remove_actions", session=session, actions=["c"])
+    cell.call("stop_actions", session=session)
+    cell.call("close_session", session=session)
+    cell.wait(lambda: cell.of(session, "session_ended"))
+    assert cell.of(session, "session_ended")[0].reason == "closed by its client"
+    sequence = [e.sequence for e in cell.events]
+    assert sequence == list(range(sequence[0], sequence[0] + len(sequence))), "no event was lost"
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "part": ({"parts": ["amr"]}, "action 'bad': unknown part; expected one of the known names; did you mean 'arm'"),
+    "taken part": ({"parts": ["gripper"]}, "action 'bad' moves part 'gripper'; expected a part of its session: arm"),
+    "type": ({"type": "wiat"}, "action 'bad': unknown action type; expected one of the known names; did you mean"),
+    "parameter": ({"parameters": [msg.ParameterValue(name="x", values=[1.0])]}, "action 'bad' has no parameter 'x'"),
+    "unit": (
+        {"parameters": [msg.ParameterValue(name="duration", values=[1.0], unit="h")]},
+        "action 'bad': parameter 'duration': wrong unit; expected 's'; got 'h'",
+    ),
+    "length": (
+        {"parameters": [msg.ParameterValue(name="duration", values=[1.0, 2.0])]},
+        "action 'bad': parameter 'duration': wrong length",
+    ),
+    "NaN": (
+        {"parameters": [msg.ParameterValue(name="duration", values=[float("nan")])]},
+        "action 'bad': parameter 'duration': is not finite",
+    ),
+    "numbers and text": (
+        {"parameters": [msg.ParameterValue(name="duration", values=[1.0], text="x")]},
+        "parameter 'duration'; expected either `values` or `text`; got both",
+    ),
+    "unknown action": (
+        {"reactions": [msg.Reaction(condition="is_done", start="nowhere")]},
+        "reaction 'reaction_1' of action 'bad' starts an action that is not defined",
+    ),
+    "unknown variable": (
+        {"reactions": [msg.Reaction(condition="is_dnoe", event="e")]},
+        "there is no such state variable",
+    ),
+    "grammar": ({"reactions": [msg.Reaction(condition="is_done and", event="e")]}, "is_done and\n"),
+    "id": ({"id": "old"}, "action 'old' is there already"),
+    "name": ({"id": "a b"}, "id of an action is not valid"),
+    "limits": (
+        {"type": "goto", "parameters": [msg.ParameterValue(name="goal", values=[0.0] * 6 + [9.0])]},
+        "action 'bad': goal of joint 'joint_7'",
+    ),
+    "exception": (
+        {"parameters": [msg.ParameterValue(name="mode", text="crash")]},
+        "prepare_parameters of action type 'wait' failed with ZeroDivisionError",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_S1_bad_input_is_refused_in_words_and_the_session_lives_on(cell: Cell, session: str, name: str) -> None:
+    fields, text = BAD[name]
+    cell.call("define_actions", session=session, actions=[wait_action("old", duration=50.0)])
+    cell.call("start_actions", session=session, actions=["old"])
+    bad = msg.ActionDefinition(**({"id": "bad", "type": "wait", "parts": ["arm"]} | fields))
+    message = refusal(lambda: cell.call("define_actions", session=session, actions=[wait_action("good"), bad]))
+    assert text in message
+    assert "internal error" not in message
+    assert [v.name for v in cell.client.state_variables("good.", session)] == [], "nothing of the request was done"
+    cell.call("define_actions", session=session, actions=[wait_action("good", duration=50.0)])
+    cell.call("start_actions", session=session, actions=["good"])
+
+
+def test_S4_a_taken_part_is_refused_and_the_holder_named(cell: Cell, session: str) -> None:
+    message = refusal(lambda: cell.open("gripper", "arm"))
+    assert "part 'arm' is taken" in message
+    assert f"got held by session '{session}' (test)" in message
+    assert "unknown session" in refusal(lambda: cell.call("start_actions", session="s999", actions=["a"]))
+
+
+def test_S5_a_session_that_nobody_renews_is_lost(cell: Cell) -> None:
+    session = cell.open(lease=0.3)
+    cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])
+    cell.call("start_actions", session=session, actions=["a"])
+    cell.wait(lambda: cell.of(session, "session_ended"), 2.0)
+    assert "did not renew it for its lease of 0.3 s" in cell.of(session, "session_ended")[0].reason
+    assert "has ended: its client did not renew it" in refusal(lambda: cell.call("renew_session", session=session))
+
+
+def test_motion_and_speed(cell: Cell, session: str) -> None:
+    cell.call("set_motion", parts=["arm"], command="disable")
+    assert {p.name: p.operational_state for p in cell.client.parts()}["arm"] == "disabled"
+    cell.call("define_actions", session=session, actions=[wait_action("a")])
+    assert refusal(lambda: cell.call("start_actions", session=session, actions=["a"])) == (
+        "start of 'a' was refused; expected parts whose motion is enabled; got part 'arm' is disabled. "
+        "Enable the motion first"
+    )
+    assert cell.call("set_motion", command="enable").message == ""
+    cell.call("start_actions", session=session, actions=["a"])
+    cell.call("set_speed", speed=0.5)
+    cell.wait(lambda: cell.client.value("speed") == 0.5)
+    cell.call("set_speed", speed=1.0)
+    assert "speed override; expected 0" in refusal(lambda: cell.call("set_speed", speed=1.5))
+
+
+class Goal:
+    """A goal of one of the two actions, sent from a test."""
+
+    def __init__(self, cell: Cell, kind: Any, name: str, **fields: Any) -> None:
+        self._cell = cell
+        self.feedback: list[Any] = []
+        client: Any = rclpy.action.ActionClient(cell.client.node, kind, f"/control_server/{name}")
+        assert client.wait_for_server(10.0)
+        sent = client.send_goal_async(kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
+        cell.wait(sent.done)
+        self.handle: Any = sent.result()
+        self._result: Any = self.handle.get_result_async()
+
+    def result(self) -> tuple[int, Any]:
+        self._cell.wait(self._result.done, 30.0)
+        return self._result.result().status, self._result.result().result
+
+
+SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+
+
+def test_run_action_gives_feedback_and_an_end(cell: Cell) -> None:
+    duration = msg.ParameterValue(name="duration", values=[0.5])
+    goal = Goal(cell, action.RunAction, "run_action", type="wait", parts=["arm"], parameters=[duration])
+    status, result = goal.result()
+    assert (status, result.success, result.message) == (SUCCEEDED, True, "")
+    assert (result.ticks, result.last_event) == (499, "done")
+    assert 3 <= len(goal.feedback) <= 8
+    assert goal.feedback[-1].active_action == "wait"
+    assert 0.2 < goal.feedback[-1].progress < 1.0
+    assert goal.feedback[-1].progress == pytest.approx(goal.feedback[-1].elapsed / 0.5, abs=0.05)
+    assert [p.session for p in cell.client.parts()] == ["", "", ""]
+
+
+def test_run_action_is_cancelled_promptly(cell: Cell) -> None:
+    duration = msg.ParameterValue(name="duration", values=[50.0])
+    goal = Goal(cell, action.RunAction, "run_action", type="wait", parts=["part=arm"], parameters=[duration])
+    cell.wait(lambda: goal.feedback)
+    begin = time.monotonic()
+    goal.handle.cancel_goal_async()
+    status, result = goal.result()
+    assert time.monotonic() - begin < 1.0
+    assert (status, result.success, result.message) == (CANCELED, False, "cancelled")
+    assert [p.session for p in cell.client.parts()] == ["", "", ""]
+
+
+def test_run_action_says_why_not(cell: Cell, session: str) -> None:
+    status, result = Goal(cell, action.RunAction, "run_action", type="wait", parts=["arm"]).result()
+    assert (status, result.success) == (ABORTED, False)
+    assert f"got held by session '{session}'" in result.message
+    _, result = Goal(cell, action.RunAction, "run_action", type="both", parts=["arm"]).result()
+    assert "has no state variable 'is_done'" in result.message
+
+
+def test_run_program_from_text_and_file(cell: Cell, tmp_path: Path) -> None:
+    text = """
+start: [one]
+actions:
+  one: {type: wait, parts: arm, parameters: {duration: 0.05}, reactions: [{when: is_done, start: two, event: half}]}
+  two: {type: wait, parts: arm, parameters: {duration: 0.05}, reactions: [{when: is_done, event: full}]}
+"""
+    file = tmp_path / "program.yaml"
+    file.write_text(text)
+    for program, until, last in ((text, "", "full"), (str(file), "half", "half")):
+        status, result = Goal(cell, action.RunProgram, "run_program", program=program, until_event=until).result()
+        assert (status, result.success, result.message, result.last_event) == (SUCCEEDED, True, "", last)
+    wrong = text.replace("start: two", "start: tow")
+    status, result = Goal(cell, action.RunProgram, "run_program", program=wrong).result()
+    assert status == ABORTED
+    assert "program:4" in result.message
+
+
+def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(cell: Cell) -> None:
+    session = cell.open()
+    cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])
+    cell.call("start_actions", session=session, actions=["a"])
+    active: list[str] = []
+    cell.client.node.create_subscription(
+        msg.ExecutorStatus, "/realtime_executor/status", lambda m: active.append(m.parts[0].active_action), 10
+    )
+    cell.wait(lambda: active and active[-1] == "a")
+    cell.server.kill()
+    cell.wait(lambda: active[-1] != "a", 2.0)
+    cell.client.close()
+    cell.events.clear()
+    cell.server.start()
+    cell.attached += 1
+    cell.wait_until_attached()
+    cell.connect()
+    assert "unknown session" in refusal(lambda: cell.call("start_actions", session=session, actions=["a"]))
+    again = cell.open()
+    assert again not in (session, "s1")
+    cell.call("define_actions", session=again, actions=[wait_action("a", duration=50.0)])
+    cell.call("start_actions", session=again, actions=["a"])
+    cell.wait(lambda: cell.client.state_variables("a.elapsed", again)[0].value > 0.0)
+    cell.call("close_session", session=again)
+
+
+def test_after_the_executors_death_sessions_have_ended_and_a_new_executor_is_used(cell: Cell) -> None:
+    session = cell.open()
+    cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])
+    cell.executor.kill()
+    cell.wait(lambda: cell.of(session, "session_ended"), 2.0)
+    assert cell.of(session, "session_ended")[0].reason == "the executor has ended"
+    assert "there is no executor" in refusal(lambda: cell.open())
+    assert cell.call("list_parts").message == "there is no executor: states are not known"
+    cell.executor.start()
+    cell.attached += 1
+    cell.wait_until_attached()
+    again = cell.open()
+    cell.call("define_actions", session=again, actions=[wait_action("a", duration=50.0)])
+    cell.call("start_actions", session=again, actions=["a"])
+    cell.wait(lambda: cell.client.state_variables("a.elapsed", again)[0].value > 0.0)
+    cell.call("close_session", session=again)
