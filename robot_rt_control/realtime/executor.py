@@ -168,6 +168,7 @@ class Executor:
         self._stop.set()
         for worker in self._workers:
             worker.join(2.0)
+        self.channel.memory.executor_beat = 0
         if self.lockstep is not None:
             self.lockstep.stop()
         if self._thread is not None:
