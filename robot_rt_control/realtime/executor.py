@@ -170,6 +170,7 @@ class Executor:
         self.channel.ring_install()  # the installer sleeps on it
         for worker in self._workers:
             worker.join(2.0)
+        self.channel.memory.executor_beat = 0
         if self.lockstep is not None:
             self.lockstep.stop()
         if self._thread is not None:
