@@ -32,6 +32,7 @@ _SNAPSHOT = _offset("snapshot", "sequence")
 _EVENT_BELL, _INSTALL_BELL = _offset("event_bell"), _offset("install_bell")
 _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
 _EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
+_SERVER_GONE = _offset("server_gone")
 
 
 class Channel:
@@ -74,12 +75,13 @@ class Channel:
         store_release(self.address, CHANNEL_MAGIC)  # last: from now on others may attach
 
     @classmethod
-    def attach(cls, name: str, *, workcell: int, timeout_s: float = 0.0) -> Channel:
+    def attach(cls, name: str, *, workcell: int, timeout_s: float = 0.0, require_active: bool = False) -> Channel:
         """Attach as the control server; `detach` ends it.
 
         Args:
             workcell: digest of the workcell that this side has read.
             timeout_s: how long to wait for the executor to come up.
+            require_active: refuse an executor that does not tick, because it is still preparing, or was deactivated.
 
         Raises:
             ChannelError: no executor, another layout or workcell, or another server is attached.
@@ -94,8 +96,18 @@ class Channel:
                     raise
                 time.sleep(0.02)
         channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
-        m = channel.memory
-        while load_acquire(channel.address) != CHANNEL_MAGIC:
+        try:
+            channel._check(name, workcell, deadline, require_active)
+            channel.claim_server()
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    def _check(self, name: str, workcell: int, deadline: float, require_active: bool) -> None:
+        """Raises ChannelError: this is no channel that a server of this workcell can attach to."""
+        m = self.memory
+        while load_acquire(self.address) != CHANNEL_MAGIC:
             if time.monotonic() >= deadline + 1.0:
                 raise ChannelError(f"channel {name!r} was never initialized", hint="Restart the executor")
             time.sleep(0.005)
@@ -113,8 +125,8 @@ class Channel:
                 got=f"{int(m.workcell):x}",
                 hint="Give executor and control server the same workcell file and hardware",
             )
-        channel.claim_server()
-        return channel
+        if require_active and m.executor_beat == 0:
+            raise ChannelError(f"the executor of channel {name!r} is not active yet")
 
     def claim_server(self) -> None:
         """Take the place of the one control server.
@@ -144,7 +156,18 @@ class Channel:
 
     def release_server(self) -> None:
         """Give the place of the control server up: the loop brings all sessions' parts to safety."""
+        self.end_server(int(self.memory.server_epoch))
         store_release(self.address + _SERVER_PID, 0)
+
+    def end_server(self, epoch: int) -> None:
+        """The server of an epoch is gone. By its epoch: another one may have come in the meantime."""
+        if epoch > int(self.memory.server_gone):
+            store_release(self.address + _SERVER_GONE, epoch)
+
+    @property
+    def server_attached(self) -> bool:
+        """Whether there is a control server, as far as anybody knows."""
+        return int(self.memory.server_epoch) > int(self.memory.server_gone)
 
     def close(self) -> None:
         """Give the place up; the executor also removes the name. The memory stays mapped while a view is held."""
@@ -218,9 +241,13 @@ class Channel:
         """The staging area is complete: ask the executor to install it. Returns the request's number."""
         request = int(self.memory.staging.request) + 1
         store_release(self.address + _REQUEST, request)
+        self.ring_install()
+        return request
+
+    def ring_install(self) -> None:
+        """Wake whoever waits for a request."""
         self.memory.install_bell[0] += 1
         ring(self.address + _INSTALL_BELL)
-        return request
 
     def install_answered(self, request: int) -> bool:
         """Whether the executor has answered this request (`staging.accepted`, `staging.reason`)."""
