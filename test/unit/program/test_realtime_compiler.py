@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from robot_rt_control.program.realtime_code import MARKED, realtime
+from robot_rt_control.program.realtime_code import MARKED, inlined, realtime
 from robot_rt_control.program.realtime_compiler import OPTIONS, RealtimeFunction
 
 
