@@ -150,10 +150,11 @@ def test_what_is_accepted_is_finite_and_in_range(value: float, low: float, high:
 
 
 def test_joint_units_are_those_of_the_parts_joints():
-    declared = [Parameter(name="position", length="dof", unit="joint"), Parameter(name="speed", unit="joint/s", default=0.1)]
+    position = Parameter(name="position", length="dof", unit="joint")
+    declared = [position, Parameter(name="speed", unit="joint/s", default=0.1)]
 
     def check(unit: str, joint_unit: str) -> object:
-        given = [ParameterValue(name="position", value=[0.01, 0.02], unit=unit)]
+        given = [ParameterValue(name="position", value=(0.01, 0.02), unit=unit)]
         return check_parameters("grip", declared, given, dof=2, joint_unit=joint_unit)
 
     assert check("rad", "rad") and check("m", "m") and check("", "m")
