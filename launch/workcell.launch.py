@@ -37,7 +37,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."
     ),
-    DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz, where it is installed."),
+    DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz where it is installed."),
     DeclareLaunchArgument("namespace", default_value="", description="Of all nodes."),
     DeclareLaunchArgument(
         "program",

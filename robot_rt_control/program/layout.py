@@ -441,7 +441,7 @@ timing_dtype = record(
         ("deadline_misses", "i8"),
         ("max_compute_ns", "i8"),
         ("max_lateness_ns", "i8"),
-        # bins of a quarter octave: bin = 4 * log2(nanoseconds), see realtime/histogram.py
+        # 16 bins in an octave: bin = 16 * log2(nanoseconds), see realtime/histogram.py
         ("compute", "i8", (c.HISTOGRAM_BINS,)),
         ("lateness", "i8", (c.HISTOGRAM_BINS,)),
     ]
@@ -477,6 +477,7 @@ channel_dtype = record(
         ("server_pid", "i8"),
         ("server_start", "i8"),
         ("server_epoch", "i8"),  # counts attachments
+        ("server_gone", "i8"),  # the last epoch whose server has left or died
         ("gated", "i8"),  # 1: ticks come only on request, so that nobody may wait for the next one
         ("simulated", "i8"),  # 1: `time_ns` of events and snapshots is simulated time, from 0 on
         ("period_ns", "i8"),

@@ -32,6 +32,7 @@ _SNAPSHOT = _offset("snapshot", "sequence")
 _EVENT_BELL, _INSTALL_BELL = _offset("event_bell"), _offset("install_bell")
 _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
 _EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
+_SERVER_GONE = _offset("server_gone")
 
 
 class Channel:
@@ -155,7 +156,18 @@ class Channel:
 
     def release_server(self) -> None:
         """Give the place of the control server up: the loop brings all sessions' parts to safety."""
+        self.end_server(int(self.memory.server_epoch))
         store_release(self.address + _SERVER_PID, 0)
+
+    def end_server(self, epoch: int) -> None:
+        """The server of an epoch is gone. By its epoch: another one may have come in the meantime."""
+        if epoch > int(self.memory.server_gone):
+            store_release(self.address + _SERVER_GONE, epoch)
+
+    @property
+    def server_attached(self) -> bool:
+        """Whether there is a control server, as far as anybody knows."""
+        return int(self.memory.server_epoch) > int(self.memory.server_gone)
 
     def close(self) -> None:
         """Give the place up; the executor also removes the name. The memory stays mapped while a view is held."""
@@ -229,9 +241,13 @@ class Channel:
         """The staging area is complete: ask the executor to install it. Returns the request's number."""
         request = int(self.memory.staging.request) + 1
         store_release(self.address + _REQUEST, request)
+        self.ring_install()
+        return request
+
+    def ring_install(self) -> None:
+        """Wake whoever waits for a request."""
         self.memory.install_bell[0] += 1
         ring(self.address + _INSTALL_BELL)
-        return request
 
     def install_answered(self, request: int) -> bool:
         """Whether the executor has answered this request (`staging.accepted`, `staging.reason`)."""

@@ -39,7 +39,9 @@ class Devices:
         self.hosts: dict[str, Any] = {}
         self._images: dict[str, ProcessImage] = {}
         self._retired: list[ProcessImage] = []
-        self._readers: list[Callable[[], object]] = []
+        self.silent: set[str] = set()
+        """Lockstep: hosted devices that publish no states, for tests of what becomes of it."""
+        self._readers: list[tuple[str, Callable[[], object]]] = []
         self._writers: list[Callable[[], object]] = []
 
     def open(self, timeout_s: float, progress: Callable[[str], object]) -> None:
@@ -57,7 +59,7 @@ class Devices:
             self._connect(device, host.image)
             host.activate()
             period = self._world.workcell.period
-            self._readers.append(partial(host.cycle_read, 0.0, period))
+            self._readers.append((device.name, partial(host.cycle_read, 0.0, period)))
             self._writers.append(partial(host.cycle_write, 0.0, period))
         deadline = time.monotonic() + timeout_s
         for device in self._driven:
@@ -86,8 +88,9 @@ class Devices:
 
     def read(self) -> None:
         """Lockstep: let the hosted plugins publish their state."""
-        for reader in self._readers:
-            reader()
+        for name, reader in self._readers:
+            if name not in self.silent:
+                reader()
 
     def write(self) -> None:
         """Lockstep: let the hosted plugins take their commands."""

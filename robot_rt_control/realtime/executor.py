@@ -102,6 +102,7 @@ class Executor:
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
         self._server_watch = ServerWatch(self.channel)
+        self._lost_epoch = 0
         self._stop = threading.Event()
         self._workers: list[threading.Thread] = []
 
@@ -166,6 +167,7 @@ class Executor:
             else:
                 time.sleep(0.005)
         self._stop.set()
+        self.channel.ring_install()  # the installer sleeps on it
         for worker in self._workers:
             worker.join(2.0)
         self.channel.memory.executor_beat = 0
@@ -200,6 +202,11 @@ class Executor:
             )
         return self.lockstep.step(ticks)
 
+    def serve_installations(self) -> None:
+        """Lockstep: answer an installation that was requested, in the calling thread; others need not wait for it."""
+        if self.lockstep is not None:
+            self.lockstep.serve(self._installer.serve)
+
     def _all_states_known(self) -> bool:
         """Whether every device with joints has delivered a state."""
         w = self.world.memory
@@ -232,22 +239,27 @@ class Executor:
 
     def _serve_installations(self) -> None:
         while not self._stop.is_set():
-            if self.channel.wait_for_install(0.1) and self.lockstep is None:
+            if not self.channel.wait_for_install(0.1):
+                continue
+            if self.lockstep is None:
                 self._installer.serve()
-            elif self.lockstep is not None:
-                self.lockstep.serve(self._installer.serve)
+            else:
+                self.serve_installations()
 
     def _before_lockstep_tick(self) -> None:
         self._installer.serve()
+        # Without heartbeats: simulated time stands still for as long as anybody likes.
+        memory = self.channel.memory
+        if int(memory.server_epoch) != self._lost_epoch and not self.channel.server_attached:
+            self._lost_epoch = int(memory.server_epoch)
+            self.world.memory.server_lost = 1
 
     def _watch(self) -> None:
         """See at once when the server or a driver dies; keep the Python heartbeat going."""
         while not self._stop.wait(0.0):
             self.channel.memory.executor_beat += 1
             if self._server_watch.died(0.02):
-                self.channel.release_server()
-                if self.lockstep is not None:
-                    self.world.memory.server_lost = 1
+                self.channel.end_server(self._server_watch.epoch)
             self.devices.reattach()
 
     def part_status(self) -> list[PartStatus]:

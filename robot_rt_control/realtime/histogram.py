@@ -1,4 +1,4 @@
-"""Timing histograms with bins of a quarter octave: cheap enough for every tick, fine enough for percentiles."""
+"""Timing histograms with 16 bins in an octave: cheap enough for every tick, fine enough for percentiles."""
 
 from __future__ import annotations
 

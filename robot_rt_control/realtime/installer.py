@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_rt_control.program.atomics import address_of, load_acquire, store_release
 from robot_rt_control.program.errors import ChannelError, RobotControlError
-from robot_rt_control.program.layout import offset_of, world_dtype
+from robot_rt_control.program.layout import offset_of, tables_dtype, world_dtype
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.realtime.native_loader import NativeType
 from robot_rt_control.realtime.table_check import check_new_parameters, check_tables
@@ -32,6 +32,8 @@ class Installer:
     ) -> None:
         self._world, self._address, self._channel, self._load = world, address, channel, load
         self._ticking = ticking
+        # Checked where the server cannot change it any more, and where it replaces nothing yet.
+        self._tables: np.record = np.zeros(1, tables_dtype)[0]
 
     def serve(self) -> bool:
         """Answer the request that is waiting, if there is one. Returns whether there was one."""
@@ -53,24 +55,28 @@ class Installer:
             ChannelError: native code is missing or of another layout, or the loop takes no tables.
         """
         self._wait_until_taken()
-        w = self._world
-        tables = w.tables[1 - int(w.active_tables)]
+        w, tables = self._world, self._tables
         _copy(tables, staging.tables)
+        blobs = staging.blobs[: max(int(staging.n_blobs), 0)].copy()
+        self._fill_in_code(tables)
+        check_tables(tables, n_parts=int(w.n_parts))
+        check_new_parameters(int(staging.n_blobs), blobs, w.tables[int(w.active_tables)])
+        store_release(self._address + _PENDING, 0)  # in lockstep, tables that nobody has taken yet are replaced
+        _copy(w.tables[1 - int(w.active_tables)], tables)
+        for blob in blobs:
+            first, last = int(blob["offset"]) // 8, int(blob["offset"] + blob["size"]) // 8
+            w.parameter_arena[first:last] = staging.parameters[first:last]
+        store_release(self._address + _PENDING, 1)
+
+    def _fill_in_code(self, tables: np.record) -> None:
         if not 0 <= tables.n_types <= len(tables.types):
             raise ChannelError("program tables refused: n_types", expected=f"at most {len(tables.types)}")
         for i in range(int(tables.n_types)):
             entry = tables.types[i]
-            code = self._load(bytes(entry.key).decode())
+            code = self._load(bytes(entry.key).decode(errors="replace"))
             entry.on_enter, entry.sense = code.on_enter, code.sense
             entry.set_parameters, entry.control = code.set_parameters, code.control
             self._check_sizes(tables, i, code.parameter_size, code.state_size)
-        check_tables(tables, n_parts=int(w.n_parts))
-        check_new_parameters(staging, w.tables[int(w.active_tables)])
-        for blob in staging.blobs[: staging.n_blobs]:
-            # By key: the attribute `size` of a record is that of NumPy's scalars, 1.
-            first, last = int(blob["offset"]) // 8, int(blob["offset"] + blob["size"]) // 8
-            w.parameter_arena[first:last] = staging.parameters[first:last]
-        store_release(self._address + _PENDING, 1)
 
     def _check_sizes(self, tables: np.record, i: int, params_size: int, state_size: int) -> None:
         actions = tables.actions[: tables.n_actions]
@@ -84,13 +90,12 @@ class Installer:
             )
 
     def _wait_until_taken(self) -> None:
-        """Until the loop has taken the tables before these. In lockstep nobody does meanwhile: these replace them."""
+        """Until the loop has taken the tables before these. In lockstep nobody does meanwhile."""
         deadline = time.monotonic() + 2.0
         while self._ticking and load_acquire(self._address + _PENDING):
             if time.monotonic() > deadline:
                 raise ChannelError("the loop took no tables for 2 s", hint="Is the real-time thread running?")
             time.sleep(0.0002)
-        store_release(self._address + _PENDING, 0)
 
 
 def _copy(target: np.record, source: np.record) -> None:

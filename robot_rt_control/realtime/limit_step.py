@@ -37,10 +37,11 @@ def braking_speed(distance, acceleration, dt):
 @realtime
 def limited_velocity(limits, j, q, v_last, v, dt):
     """The velocity nearest to `v` that keeps all limits of joint j, from position q and last velocity v_last."""
-    change = limits.acceleration[j] * dt
-    v = min(max(v, v_last - change), v_last + change)
     top = limits.velocity[j]
     v = min(max(v, -top), top)
+    # A joint that is too fast (after effort commands) comes down to its limit without a jolt.
+    change = limits.acceleration[j] * dt
+    v = min(max(v, v_last - change), v_last + change)
     # Braking before a limit comes before the bound on acceleration: it is the last to be applied.
     v = min(v, braking_speed(limits.position_upper[j] - q, limits.acceleration[j], dt))
     return max(v, -braking_speed(q - limits.position_lower[j], limits.acceleration[j], dt))

@@ -218,7 +218,7 @@ class RealtimeExecutorNode(WorkcellNode):
             period=core.workcell.period,
             clock=self.value("clock"),
             lifecycle_state=self.lifecycle_word,
-            server_attached=int(memory.server_pid) != 0,
+            server_attached=core.channel.server_attached,
             speed=float(snapshot.speed),
             scheduler=core.scheduling,
             deadline_misses=int(timing.deadline_misses),

@@ -40,7 +40,6 @@ class RealtimeThread:
         self._loop.period_ns = period_ns
         self._loop.native_silence_ns = int(native_silence_s * 1e9)
         self._loop.python_silence_ns = int(python_silence_s * 1e9)
-        self._loop.server_epoch = channel.memory.server_epoch
         self._thread = threading.Thread(target=self._run, name="realtime", daemon=True)
         self._started = threading.Event()
         self._error: BaseException | None = None

@@ -13,14 +13,15 @@ class ServerWatch:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._epoch = int(channel.memory.server_epoch)
+        self.epoch = int(channel.memory.server_epoch)
+        """Of the server that is watched, or was last."""
         self._descriptor = -1
 
     def died(self, timeout_s: float) -> bool:
         """Wait for at most so long. True: the attached server has died meanwhile (said once for each server)."""
         memory = self._channel.memory
-        if int(memory.server_epoch) != self._epoch:
-            self._epoch = int(memory.server_epoch)
+        if int(memory.server_epoch) != self.epoch:
+            self.epoch = int(memory.server_epoch)
             self._close()
             pid = int(memory.server_pid)
             if pid not in (0, os.getpid()):

@@ -116,9 +116,17 @@ def _check_reactions(t: np.record, n_parts: int) -> None:
         named = index >= 0
         if (named & ~exists[index]).any() or (named & (session_of[index] != r["session"])).any():
             _refuse(f"{name} of reaction", "an action of the same session", "another one")
-    free = np.arange(len(r)) < t.n_free_reactions
+    place = np.arange(len(r))
+    free = place < t.n_free_reactions
     if ((r["owner"] < 0) != free).any():
         _refuse("order of reactions", "the free-standing ones first", "another one")
+    # Exactly those of its range are an action's: a reaction that two of them judge could fire more often than fits.
+    first = np.append(t.actions["first_reaction"][:n_actions], 0).astype(np.int64)[r["owner"]]
+    count = np.append(t.actions["n_reactions"][:n_actions], 0).astype(np.int64)
+    owned = ~free & (place >= first) & (place < first + count[r["owner"]])
+    in_use = np.append(t.actions["identity"][:n_actions] != 0, False)
+    if (owned != ~free).any() or int(count[in_use].sum()) != int(owned.sum()):
+        _refuse("reactions of action", "those that it owns", "others")
     signals = np.append(t.actions["n_signals"][:n_actions], 0)[r["signal_action"]]
     raises = r["signal_action"] >= 0
     if (raises & ((r["signal"] < 0) | (r["signal"] >= signals))).any():
@@ -170,15 +178,19 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
     _check_conditions(t, n_parts)
 
 
-def check_new_parameters(staging: np.record, active: np.record) -> None:
+def check_new_parameters(count: int, blobs: np.ndarray, active: np.record) -> None:
     """The new parameter regions lie inside the arena, and touch nothing that the loop may be reading.
+
+    Args:
+        count: how many regions there are said to be.
+        blobs: the regions, of `layout.blob_dtype`.
+        active: the tables that the loop uses (a record of `layout.tables_dtype`).
 
     Raises:
         DefinitionError: names what is wrong.
     """
-    if not 0 <= staging.n_blobs <= capacities.MAX_ACTIONS:
-        _refuse("number of new parameter records", f"at most {capacities.MAX_ACTIONS}", int(staging.n_blobs))
-    blobs = staging.blobs[: staging.n_blobs]
+    if not 0 <= count <= capacities.MAX_ACTIONS:
+        _refuse("number of new parameter records", f"at most {capacities.MAX_ACTIONS}", count)
     _regions("new parameters", blobs["offset"], blobs["size"], capacities.PARAMETER_ARENA_BYTES)
     used = active.actions[: active.n_actions]
     used = used[used["identity"] != 0]

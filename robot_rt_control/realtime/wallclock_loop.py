@@ -34,14 +34,14 @@ _BELL = offset_of(channel_dtype, "event_bell")
 _NATIVE = offset_of(channel_dtype, "server_native_beat")
 _PYTHON = offset_of(channel_dtype, "server_python_beat")
 _EPOCH = offset_of(channel_dtype, "server_epoch")
-_PID = offset_of(channel_dtype, "server_pid")
+_GONE = offset_of(channel_dtype, "server_gone")
 
 
 @realtime
 def watch_server(w, ch, loop, now):
     """Set `w.server_lost` where the attached server's heartbeats have been silent for too long.
 
-    A server that has detached, or whose death the non-real-time side has seen, has pid 0: then it is lost at once.
+    A server that has detached, or whose death the non-real-time side has seen, is lost at once.
     """
     base = address_of(ch)
     epoch = load_acquire(base + _EPOCH)
@@ -61,7 +61,7 @@ def watch_server(w, ch, loop, now):
         loop.last_python_beat = python
         loop.python_seen_ns = now
     if (
-        load_acquire(base + _PID) == 0
+        load_acquire(base + _GONE) >= epoch
         or now - loop.native_seen_ns > loop.native_silence_ns
         or now - loop.python_seen_ns > loop.python_silence_ns
     ):

@@ -118,7 +118,7 @@ class ActionTypes:
     @classmethod
     def build(
         cls,
-        specs: Sequence[str],
+        specs: Sequence[str | type[ActionType]],
         builder: Builder,
         progress: Callable[[str], None],
         *,
@@ -127,7 +127,7 @@ class ActionTypes:
         """Build the built-in action types and further ones, or find them in the cache.
 
         Args:
-            specs: "file.py:Class" or "package.module:Class", of the workcell.
+            specs: "file.py:Class" or "package.module:Class", of the workcell; or the classes themselves.
             progress: is told what is being done.
 
         Raises:

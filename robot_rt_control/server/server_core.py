@@ -72,7 +72,7 @@ class ServerCore:
         """
         with self._changing:
             self.detach("the control server attached anew")
-            if channel.memory.server_pid == 0:
+            if not channel.server_attached:
                 channel.claim_server()
             first = int(channel.memory.server_epoch) == 1
             if self._sessions is None:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
+from typing import Self
 
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor import Executor, ExecutorOptions
 from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.server.attachment import Attachment
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.definition_store import DefinitionStore
 from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.server.executor_link import ExecutorLink
 from robot_rt_control.server.snapshot_view import SnapshotView
 
 
@@ -56,7 +59,7 @@ class ServerBench:
         self.executor.deactivate()
         self.executor.cleanup()
 
-    def __enter__(self) -> ServerBench:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -66,17 +69,20 @@ class ServerBench:
 
     def while_waiting(self) -> None:
         """Let the executor do its part of an answer."""
-        if not self.executor.channel.memory.gated:
+        if self.executor.channel.memory.gated:
+            self.executor.serve_installations()
+        else:
             self.executor.step(1)
 
-    def step(self, ticks: int = 1) -> None:
-        """Let the loop tick, and the server hand out what happened."""
-        self.executor.step(ticks)
+    def step(self, ticks: int = 1) -> int:
+        """Let the loop tick, and the server hand out what happened. Returns the last tick's number."""
+        tick = self.executor.step(ticks)
         self.server.poll()
+        return tick
 
-    def kinds(self, *wanted: str) -> list[ServerEvent]:
-        """The events of these kinds."""
-        return [e for e in self.events if e.kind in wanted]
+    def kinds(self, *wanted: str, **fields: object) -> list[ServerEvent]:
+        """The events of these kinds whose fields have these values."""
+        return [e for e in self.events if e.kind in wanted and all(getattr(e, k) == v for k, v in fields.items())]
 
     def fired(self, event: str) -> list[ServerEvent]:
         """The firings that emitted an event of this name."""
@@ -92,9 +98,18 @@ class ServerBench:
     @property
     def store(self) -> DefinitionStore:
         """What is installed."""
+        return self._attachment.store
+
+    @property
+    def link(self) -> ExecutorLink:
+        """Sends single transactions, also such that the server would refuse."""
+        return self._attachment.link
+
+    @property
+    def _attachment(self) -> Attachment:
         attachment = self.server._attachment
         assert attachment is not None, "the server is not attached"
-        return attachment.store
+        return attachment
 
     def active(self, part: str) -> str:
         """What commands a part: an action's id, default, safety, or none."""

@@ -122,7 +122,7 @@ def test_detaching_ends_everything_with_the_reason(bench: ServerBench, wait: Mak
     session = started(bench, wait)
     bench.server.detach("the control server is shutting down")
     assert bench.kinds("session_ended")[0].reason == "the control server is shutting down"
-    assert int(bench.executor.channel.memory.server_pid) == 0
+    assert not bench.executor.channel.server_attached
     assert refusal(lambda: bench.server.start(session, ["a"])) == (
         "there is no executor: the control server is not attached. Start the executor"
     )
@@ -136,7 +136,6 @@ def test_a_second_server_finds_the_loop_as_it_is_and_uses_no_identity_again(
     session = started(bench, wait)
     identity = old.contents(old.session(session)).actions["a"].entry.identity
     old.detach("the first server goes")
-    bench.executor.world.memory.server_lost = 1
     bench.executor.step(5)
     bench.events.clear()
     bench.server = bench.new_server()

@@ -1,3 +1,5 @@
+# mypy: disable_error_code="attr-defined"
+# The mark keeps a function's type for those who call it; what the compiler adds is looked at here alone.
 """Real-time functions are compiled once, as parts of whatever is entered from outside."""
 
 import os

@@ -1,0 +1,133 @@
+"""A session in a lockstep cell: `client.Session` without ROS, threads and waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.server.events import ServerEvent
+
+if TYPE_CHECKING:
+    from robot_rt_control.testing.lockstep_cell import LockstepCell
+
+
+class CellSession:
+    """A session in a cell. Commands and definitions take effect at the next `cell.step()`.
+
+    Args:
+        cell: where.
+        parts: that it may move.
+        lease_s: on the clock `cell.now`; 0: until closed.
+
+    Raises:
+        SessionError: a part is taken.
+    """
+
+    def __init__(self, cell: LockstepCell, parts: Iterable[str], *, lease_s: float, name: str) -> None:
+        self._cell = cell
+        self._session = cell.server.open_session(name, tuple(parts), lease_s)
+        self.id = self._session.id
+        self.parts = self._session.parts
+
+    def close(self) -> None:
+        """End the session; its parts take their safety action."""
+        self._cell.server.close_session(self.id)
+
+    def renew(self) -> None:
+        """Count the lease from now."""
+        self._cell.server.renew_session(self.id)
+
+    @property
+    def ended(self) -> str | None:
+        """Why the session has ended; None while it lives."""
+        return self._session.end_reason or None
+
+    @property
+    def events(self) -> list[ServerEvent]:
+        """What happened in this session."""
+        return [e for e in self._cell.events if e.session == self.id]
+
+    # --- definitions ----------------------------------------------------------------------------
+
+    def add(self, *actions: Action, reactions: Iterable[Reaction] = ()) -> None:
+        """Define actions and free-standing reactions: all of them or, on an error, none.
+
+        Callbacks are not called: look at `events`.
+
+        Raises:
+            DefinitionError: names what is wrong; nothing has changed.
+        """
+        self._cell.server.define(
+            self.id, [_action_definition(a, self.parts) for a in actions], [_reaction_definition(r) for r in reactions]
+        )
+
+    def remove(self, *actions: str | Action, reactions: Iterable[str] = ()) -> None:
+        """Remove actions, and free-standing reactions by name: all of them or none."""
+        self._cell.server.remove(self.id, _ids(actions), list(reactions))
+
+    def upload(self, program: str) -> list[str]:
+        """Define everything of a program (YAML text). Returns the ids of its actions."""
+        return [a.id for a in self._cell.server.upload_program(self.id, program).actions]
+
+    # --- running --------------------------------------------------------------------------------
+
+    def start(self, *actions: str | Action, at_tick: int = 0) -> int:
+        """Start actions in one tick, all or none. Returns the tick in which they will start."""
+        return self._cell.server.start(self.id, _ids(actions), at_tick)
+
+    def stop(self, *actions: str | Action) -> int:
+        """Stop actions, without arguments all of the session; their parts take their default action."""
+        return self._cell.server.stop(self.id, _ids(actions))
+
+    def signal(self, action: str | Action, signal: str) -> int:
+        """Raise a signal to an action. Returns the tick in which it sees it."""
+        return self._cell.server.signal(self.id, _ids([action])[0], signal)
+
+    def set(self, action: str | Action, **parameters: Any) -> int:
+        """Give an action new parameters; those left out keep their values. Returns the tick."""
+        return self._cell.server.set_parameters(self.id, _ids([action])[0], _parameter_values(parameters))
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def value(self, name: str) -> float:
+        """A state variable of an action, "action.variable", after the last tick; NaN: unknown."""
+        return self._cell.value(self.id, name)
+
+
+def _ids(actions: Iterable[str | Action]) -> list[str]:
+    return [a if isinstance(a, str) else a.id for a in actions]
+
+
+def _parameter_values(parameters: Mapping[str, Any]) -> tuple[ParameterValue, ...]:
+    values = []
+    for name, given in parameters.items():
+        has_unit = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], str)
+        value, unit = given if has_unit else (given, "")
+        values.append(ParameterValue(name=name, value=value, unit=unit))
+    return tuple(values)
+
+
+def _reaction_definition(reaction: Reaction) -> ReactionDefinition:
+    return ReactionDefinition(
+        name=reaction.name,
+        condition=reaction.when,
+        start=reaction.start,
+        stop=reaction.stop,
+        signal=reaction.signal,
+        event=reaction.event or ("callback" if reaction.call is not None else ""),
+        fire_once=reaction.fire_once,
+        keep_owner=reaction.keep_owner,
+        capture=tuple(reaction.capture),
+    )
+
+
+def _action_definition(action: Action, session_parts: tuple[str, ...]) -> ActionDefinition:
+    return ActionDefinition(
+        id=action.id,
+        type=action.type,
+        parts=tuple(action.parts_of(session_parts)),
+        parameters=_parameter_values(action.parameters),
+        reactions=tuple(map(_reaction_definition, action.reactions)),
+    )

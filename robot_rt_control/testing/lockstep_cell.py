@@ -1,0 +1,200 @@
+"""A whole workcell in one process, without ROS and without waiting: a user tests a program tick by tick.
+
+with LockstepCell("config/arm7.yaml") as cell:
+    session = cell.session("arm")
+    near = Reaction("rangefinder.distance < 0.3", start="up")
+    session.add(
+        Action("down", "velocity_move", linear=[0, 0, -0.1], reactions=[near]),
+        Action("up", "velocity_move", linear=[0, 0, 0.1]),
+    )
+    session.start("down")
+    cell.set_sensor("rangefinder/distance", 0.5)
+    cell.step(100)
+    cell.set_sensor("rangefinder/distance", 0.2)
+    tick = cell.step()
+    assert cell.active("arm") == "up"
+    assert [e.tick for e in cell.kinds("reaction_fired")] == [tick]
+
+`session` has the methods of `client.Session` that make sense without waiting: a function that defines an
+application's actions can be handed either of them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from robot_rt_control.hardware.from_workcell import hardware_info
+from robot_rt_control.hardware.interfaces import standard_state_interfaces
+from robot_rt_control.hardware.mock import set_mock_states
+from robot_rt_control.hardware.mock_plugin import MockPlugin
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
+from robot_rt_control.program.action_type import ActionType
+from robot_rt_control.program.errors import HardwareError, unknown
+from robot_rt_control.program.layout import offset_of, world_dtype
+from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.testing.server_bench import ServerBench
+
+_TICKS_AT_ONCE = 100
+"""Then events are taken, so that none is lost."""
+
+
+class LockstepCell(ServerBench):
+    """A workcell on mock or simulated hardware, with its executor and control server.
+
+    Nothing happens by itself: commands and definitions wait for the next `step`, so that a test is exact to the tick
+    and gives the same result each time. Ticks count from the executor's start; some have passed when the cell is made.
+
+    Args:
+        workcell: a workcell file, or what `load_workcell` gave.
+        hardware: the plugin to run a file's devices on.
+        action_types: classes beside the built-in ones and those that the workcell names.
+
+    Attributes:
+        events: what happened since the cell was made.
+        now: monotonic time [s] for leases; it stands still unless the test moves it.
+
+    Raises:
+        DefinitionError: the workcell or an action type is not valid.
+        CompileError: an action type is not real-time safe.
+        HardwareError: the hardware did not start.
+    """
+
+    def __init__(
+        self, workcell: Workcell | Path | str, *, hardware: str = MOCK, action_types: Iterable[type[ActionType]] = ()
+    ) -> None:
+        if not isinstance(workcell, Workcell):
+            workcell = load_workcell(workcell, hardware)
+        specs = tuple(f"{t.path or t.module}:{t.class_name}" for t in workcell.action_types)
+        super().__init__(workcell, _build_types((*specs, *action_types)), gated=True)
+        self.workcell = workcell
+        self._driven: dict[str, Callable[[], float]] = {}
+        self._sensors = {
+            interface.name: set_states
+            for device in workcell.devices
+            if (set_states := self._setter(device)) is not None
+            for interface in standard_state_interfaces(hardware_info(workcell, device))
+        }
+        self._written = {part.name: self._command_places(part) for part in workcell.parts}
+        self.step()  # the parts take their default actions
+        self.events.clear()
+
+    def _setter(self, device: DeviceDescription) -> Callable[[dict[str, float]], None] | None:
+        """Sets states of a mock device, in the loop or beside it; None: the device is not a mock."""
+        if device.plugin == MOCK:
+            record, info = self.executor.world.memory.devices[device.index], hardware_info(self.workcell, device)
+            return lambda values: set_mock_states(record, info, values)
+        plugin = self.executor.devices.hosts[device.name].plugin
+        return plugin.set_states if isinstance(plugin, MockPlugin) else None
+
+    def _command_places(self, part: PartDescription) -> dict[str, tuple[int, int]]:
+        """Command interface → device and place in its command image."""
+        world = self.executor.world.memory
+        names = {offset_of(world_dtype, "parts", part.index) + i.offset: i.name for i in part.command_interfaces}
+        links = world.writes[: int(world.n_writes)]
+        return {
+            names[int(link["offset"])]: (int(link["device"]), int(link["interface"]))
+            for link in links[links["part"] == part.index]
+        }
+
+    # --- time -----------------------------------------------------------------------------------
+
+    @property
+    def tick(self) -> int:
+        """The last tick."""
+        return int(self.executor.world.memory.tick)
+
+    def step(self, ticks: int = 1) -> int:
+        """Run ticks and hand out their events. Returns the last one's number."""
+        at_once = 1 if self._driven else _TICKS_AT_ONCE
+        for done in range(0, ticks, at_once):
+            for name, value in self._driven.items():
+                self.set_sensor(name, value())
+            self.executor.step(min(at_once, ticks - done))
+            self.server.poll()
+        return self.tick
+
+    def step_until(self, condition: Callable[[], bool], *, at_most: int = 10_000) -> int:
+        """Run ticks until a condition holds after one. Returns the number of ticks that it took.
+
+        Raises:
+            TimeoutError: it did not hold within `at_most` ticks.
+        """
+        for n in range(1, at_most + 1):
+            self.step()
+            if condition():
+                return n
+        raise TimeoutError(f"the condition did not hold within {at_most} ticks")
+
+    # --- hardware -------------------------------------------------------------------------------
+
+    def set_sensor(self, name: str, value: float) -> None:
+        """What a mock device's state interface reads from the next tick on, such as "rangefinder/distance".
+
+        Raises:
+            HardwareError: there is no such state interface on a mock device.
+        """
+        if name not in self._sensors:
+            what = f"workcell {self.workcell.name!r}: state interface {name!r}"
+            raise HardwareError(what, expected=unknown("state interface of a mock device", name, self._sensors))
+        self._sensors[name]({name: value})
+
+    def drive_sensor(self, name: str, value: Callable[[], float]) -> None:
+        """Before each tick from now on, set a state interface to what `value()` gives.
+
+        Raises:
+            HardwareError: there is no such state interface on a mock device.
+        """
+        self.set_sensor(name, value())
+        self._driven[name] = value
+
+    def silence(self, device: str, silent: bool = True) -> None:
+        """Let a device that is hosted in this process deliver no states any more, as when its cable is pulled.
+
+        Raises:
+            HardwareError: there is no such device beside the loop (mock devices in the loop never fall silent).
+        """
+        hosts = self.executor.devices.hosts
+        if device not in hosts:
+            raise HardwareError(f"device {device!r}", expected=unknown("device beside the loop", device, hosts))
+        if silent:
+            self.executor.devices.silent.add(device)
+        else:
+            self.executor.devices.silent.discard(device)
+
+    def part(self, name: str) -> np.record:
+        """The record of a part (`layout.part_dtype`), as actions see it: measured and commanded values."""
+        return self.executor.world.memory.parts[self.workcell.part(name).index]
+
+    def written(self, part: str) -> dict[str, float]:
+        """The last command that left for a part's hardware, by command interface; empty: none may leave."""
+        world = self.executor.world.memory
+        if not world.parts_runtime[self.workcell.part(part).index].written:
+            return {}
+        return {name: float(world.devices[device].command[i]) for name, (device, i) in self._written[part].items()}
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    def session(self, *parts: str, lease_s: float = 0.0, name: str = "") -> CellSession:
+        """Open a session on parts; by default it lives until it is closed."""
+        return CellSession(self, parts, lease_s=lease_s, name=name)
+
+
+@functools.cache
+def _build_types(specs: tuple[str | type[ActionType], ...]) -> ActionTypes:
+    """Built once in a test run for all cells with the same action types."""
+    return ActionTypes.build(specs, _builder(), lambda _: None)
+
+
+@functools.cache
+def _builder() -> Builder:
+    builder = Builder()
+    atexit.register(builder.close)
+    return builder

@@ -1,0 +1,59 @@
+"""docs/semantics.md and the tests that carry its rules' names: none without the other."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+RULE = re.compile(r"^- \*\*([A-Z]\d+)\b", re.MULTILINE)
+TEST = re.compile(r"^test_([A-Z]\d+)(?:_|$)")
+FILES = {
+    "T": "tick",
+    "C": "conditions",
+    "R": "reactions",
+    "A": "actions",
+    "G": "signals",
+    "S": "sessions",
+    "L": "limits",
+}
+"""First letter of a rule → its file in test/lockstep/rules."""
+
+
+def rules() -> list[str]:
+    return RULE.findall((ROOT / "docs" / "semantics.md").read_text())
+
+
+def rules_of_tests(folder: Path) -> dict[str, list[str]]:
+    """Rule → tests in this folder that carry its name."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(folder.rglob("test_*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef) and (match := TEST.match(node.name)):
+                found.setdefault(match[1], []).append(f"{file.relative_to(ROOT)}:{node.name}")
+    return found
+
+
+def test_the_document_names_each_rule_once_and_in_order() -> None:
+    names = rules()
+    assert len(names) > 40 and len(set(names)) == len(names)
+    assert list(dict.fromkeys(name[0] for name in names)) == list(FILES)
+    for letter in FILES:
+        numbers = [int(name[1:]) for name in names if name[0] == letter]
+        assert numbers == list(range(1, len(numbers) + 1)), letter
+
+
+def test_every_rule_has_a_test_in_its_file() -> None:
+    missing = []
+    for name in rules():
+        file = ROOT / "test" / "lockstep" / "rules" / f"test_{FILES[name[0]]}.py"
+        tests = rules_of_tests(file.parent).get(name, [])
+        if not any(test.startswith(str(file.relative_to(ROOT))) for test in tests):
+            missing.append(f"{name}: no test_{name}_… in {file.relative_to(ROOT)}")
+    assert not missing, "\n".join(missing)
+
+
+def test_no_test_names_a_rule_that_does_not_exist() -> None:
+    unknown = {rule: tests for rule, tests in rules_of_tests(ROOT / "test").items() if rule not in rules()}
+    assert not unknown, unknown
