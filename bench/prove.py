@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def prove_programs(console: Console, count: int, seed: int) -> bool:
-    """Compare the tick with the reference model, and one in ten with its interpreted twin. Returns whether all agree."""
+    """Compare the tick with the reference model, one in ten also with its interpreted twin. Do all agree?"""
     sys.path.insert(0, str(REPOSITORY / "test" / "lockstep"))
     from comparison import Runner
     from random_programs import random_program

@@ -32,10 +32,12 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "simulation_speed",
         default_value="1.0",
-        description="Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step only.",
+        description="Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step.",
     ),
-    DeclareLaunchArgument("gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."),
-    DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz with the project's view."),
+    DeclareLaunchArgument(
+        "gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."
+    ),
+    DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz where it is installed."),
     DeclareLaunchArgument("namespace", default_value="", description="Of all nodes."),
     DeclareLaunchArgument(
         "program",

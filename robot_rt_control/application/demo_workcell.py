@@ -66,8 +66,15 @@ class DemoWorkcell:
                 parts = client.parts()
             except RobotControlError:
                 continue  # the control server is not there yet; the call has waited for it
-            if parts and all(p.operational_state == "enabled" for p in parts if p.joint_names):
+            moving = [p for p in parts if p.joint_names]
+            if parts and all(p.operational_state == "enabled" for p in moving):
                 return
+            for part in moving:
+                if part.operational_state == "faulted":
+                    raise RobotControlError(
+                        f"part {part.name!r} is faulted: {part.fault}",
+                        hint="Is the machine too busy? Bring the workcell up again",
+                    )
             time.sleep(0.1)
 
     def __exit__(

@@ -37,7 +37,7 @@ _PARAMETERS = (
         default=300.0,
         minimum=0.0,
         maximum=86400.0,
-        description="[s] to wait until all parts are enabled or faulted; compiling all for the first time takes minutes.",
+        description="[s] to wait until all parts are enabled or faulted; compiling for the first time takes minutes.",
     ),
 )
 

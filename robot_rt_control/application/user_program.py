@@ -16,6 +16,7 @@ from robot_rt_control.program.errors import DefinitionError, unknown
 
 _FORM = "file.py, file.py:function, package.module or package.module:function"
 _DEFAULT_FUNCTION = "main"
+_KINDS: dict[object, str] = {int: "a whole number", float: "a number", bool: "true or false"}
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -102,5 +103,5 @@ def _converted(what: str, text: str, wanted: object) -> Any:
         if wanted in (int, float):
             return wanted(text)
     except (KeyError, ValueError):
-        raise DefinitionError(what, expected=f"a {getattr(wanted, '__name__', wanted)}", got=repr(text)) from None
+        raise DefinitionError(what, expected=_KINDS[wanted], got=repr(text)) from None
     return text

@@ -51,8 +51,8 @@ class PictureInCopy:
 
     def __init__(self, camera: Camera, path: Path, width: int, height: int) -> None:
         reader, writer = os.pipe()
-        self._process = os.fork()
-        if self._process == 0:
+        self.process = os.fork()
+        if self.process == 0:
             os.close(reader)
             _draw(camera, path, width, height, writer)
         os.close(writer)
@@ -75,8 +75,8 @@ class PictureInCopy:
                 raise HardwareError(f"picture {self._path} was not taken within {timeout_s:g} s")
         finally:
             os.close(self._reader)
-            os.kill(self._process, 9)
-            os.waitpid(self._process, 0)
+            os.kill(self.process, 9)
+            os.waitpid(self.process, 0)
         if answer != b"done":
             raise HardwareError(f"picture {self._path} was not taken", got=answer.decode() or "no answer")
 

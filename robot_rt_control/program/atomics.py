@@ -26,7 +26,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]  # llvmlite ships no types
+from llvmlite import ir
 from numba.core import types as numba_types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, type_callable
@@ -34,7 +34,7 @@ from numba.extending import intrinsic, lower_builtin, type_callable
 from robot_rt_control.program.realtime_code import realtime
 
 types: Any = numba_types  # Numba lists only some of its types where checkers look
-_INTERPRETED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]  # set while Numba is imported
+_INTERPRETED = bool(numba.config.DISABLE_JIT)
 _FIRST_BYTE = np.dtype((np.uint8, (1,)))
 _Generated = tuple[Any, Callable[..., Any]]
 

@@ -75,12 +75,13 @@ class Channel:
         store_release(self.address, CHANNEL_MAGIC)  # last: from now on others may attach
 
     @classmethod
-    def attach(cls, name: str, *, workcell: int, timeout_s: float = 0.0) -> Channel:
+    def attach(cls, name: str, *, workcell: int, timeout_s: float = 0.0, require_active: bool = False) -> Channel:
         """Attach as the control server; `detach` ends it.
 
         Args:
             workcell: digest of the workcell that this side has read.
             timeout_s: how long to wait for the executor to come up.
+            require_active: refuse an executor that does not tick, because it is still preparing, or was deactivated.
 
         Raises:
             ChannelError: no executor, another layout or workcell, or another server is attached.
@@ -95,8 +96,18 @@ class Channel:
                     raise
                 time.sleep(0.02)
         channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
-        m = channel.memory
-        while load_acquire(channel.address) != CHANNEL_MAGIC:
+        try:
+            channel._check(name, workcell, deadline, require_active)
+            channel.claim_server()
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    def _check(self, name: str, workcell: int, deadline: float, require_active: bool) -> None:
+        """Raises ChannelError: this is no channel that a server of this workcell can attach to."""
+        m = self.memory
+        while load_acquire(self.address) != CHANNEL_MAGIC:
             if time.monotonic() >= deadline + 1.0:
                 raise ChannelError(f"channel {name!r} was never initialized", hint="Restart the executor")
             time.sleep(0.005)
@@ -114,8 +125,8 @@ class Channel:
                 got=f"{int(m.workcell):x}",
                 hint="Give executor and control server the same workcell file and hardware",
             )
-        channel.claim_server()
-        return channel
+        if require_active and m.executor_beat == 0:
+            raise ChannelError(f"the executor of channel {name!r} is not active yet")
 
     def claim_server(self) -> None:
         """Take the place of the one control server.

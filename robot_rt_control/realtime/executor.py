@@ -116,7 +116,7 @@ class Executor:
         """
         self.devices.open(self.options.device_timeout_s, progress)
         begin = time.monotonic()
-        progress("loading the tick loop (the first time it is compiled: about a minute)")
+        progress("loading the tick loop (the first time it is compiled: some ten seconds)")
         if self.options.clock == "realtime":
             RealtimeThread.compile(World(self.workcell).memory, Channel.private())
         else:
@@ -170,6 +170,7 @@ class Executor:
         self.channel.ring_install()  # the installer sleeps on it
         for worker in self._workers:
             worker.join(2.0)
+        self.channel.memory.executor_beat = 0
         if self.lockstep is not None:
             self.lockstep.stop()
         if self._thread is not None:

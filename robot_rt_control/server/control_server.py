@@ -5,6 +5,7 @@ All public methods may be called from several threads.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 
 from robot_rt_control.program import capacities
@@ -16,6 +17,9 @@ from robot_rt_control.server.entities import DefinedAction, SessionContents
 from robot_rt_control.server.refusals import explain
 from robot_rt_control.server.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
+from robot_rt_control.server.snapshot_view import SnapshotView
+
+_SNAPSHOT_WAIT_S = 0.1
 
 
 class ControlServer(ServerCore):
@@ -262,3 +266,19 @@ class ControlServer(ServerCore):
             if state != OperationalState.ENABLED:
                 left.append(f"{part.name} ({state.name.lower()}{': ' + fault if fault else ''})")
         return f"not enabled: {', '.join(left)}" if left else ""
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def snapshot(self) -> SnapshotView | None:
+        """The last tick; None: there was none yet, or there is no executor."""
+        raw = self._raw_snapshot()
+        return SnapshotView(raw) if raw is not None else None
+
+    def snapshot_after(self, tick: int) -> SnapshotView | None:
+        """The snapshot of this tick or a later one: answers come in the middle of a tick, the snapshot at its end."""
+        deadline = time.monotonic() + _SNAPSHOT_WAIT_S
+        while True:
+            view = self.snapshot()
+            if view is None or view.tick >= tick or time.monotonic() > deadline:
+                return view
+            time.sleep(0.0005)

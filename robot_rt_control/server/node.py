@@ -64,6 +64,7 @@ class ControlServerNode(WorkcellNode):
         self._simulated = False
         self._next_try = 0.0
         self._complaint = ""
+        self._had_executor = False
 
     # --- life cycle -----------------------------------------------------------------------------
 
@@ -128,7 +129,9 @@ class ControlServerNode(WorkcellNode):
                 server.poll()
                 return
             if server.lost:
-                self.get_logger().error(f"all sessions have ended: {server.lost}")
+                if self._had_executor:
+                    self.get_logger().error(f"all sessions have ended: {server.lost}")
+                self._had_executor = False
                 server.detach(server.lost)
             if time.monotonic() >= self._next_try:
                 self._next_try = time.monotonic() + _RETRY_S
@@ -141,10 +144,10 @@ class ControlServerNode(WorkcellNode):
             self.get_logger().error(f"looking after the executor failed:\n{traceback.format_exc()}")
 
     def _attach(self, server: ControlServer) -> None:
-        channel = Channel.attach(self._channel_name, workcell=self._digest)
+        channel = Channel.attach(self._channel_name, workcell=self._digest, require_active=True)
         self._simulated = bool(channel.memory.simulated)
         server.attach(channel)
-        self._complaint = ""
+        self._had_executor, self._complaint = True, ""
         self.get_logger().info("attached to the executor; default and safety actions are installed")
 
     # --- events ---------------------------------------------------------------------------------

@@ -21,12 +21,9 @@ from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, Serve
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.reasons import status_text
 from robot_rt_control.server.sessions import Session, SessionRegistry
-from robot_rt_control.server.snapshot_view import SnapshotView
 from robot_rt_control.server.variables import workcell_variables
 
 _log = logging.getLogger(__name__)
-
-_SNAPSHOT_WAIT_S = 0.1
 
 
 class ServerCore:
@@ -273,32 +270,8 @@ class ServerCore:
         for session in self.sessions():
             self._end(session, reason)
 
-    # --- looking --------------------------------------------------------------------------------
-
     def _raw_snapshot(self) -> np.record | None:
         return self._attachment.snapshot() if self._attachment is not None and not self._lost else None
-
-    def snapshot(self) -> SnapshotView | None:
-        """The last tick; None: there was none yet, or there is no executor."""
-        raw = self._raw_snapshot()
-        return SnapshotView(raw) if raw is not None else None
-
-    def snapshot_after(self, tick: int) -> SnapshotView | None:
-        """The snapshot of this tick or a later one: answers come in the middle of a tick, the snapshot at its end."""
-        deadline = time.monotonic() + _SNAPSHOT_WAIT_S
-        while True:
-            view = self.snapshot()
-            if view is None or view.tick >= tick or time.monotonic() > deadline:
-                return view
-            time.sleep(0.0005)
-
-    def action_name(self, identity: int) -> str:
-        """Id of an action by its identity; empty: none, or an action of the system."""
-        at = self._attachment
-        action = at.directory.actions.get(identity) if at is not None else None
-        if at is None or action is None or action.entry.session == 0:
-            return ""
-        return action.id
 
     # --- events ---------------------------------------------------------------------------------
 

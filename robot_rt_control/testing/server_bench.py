@@ -114,11 +114,10 @@ class ServerBench:
     def active(self, part: str) -> str:
         """What commands a part: an action's id, default, safety, or none."""
         identity = self.view.active_action(self.server.parts[part].index)
-        name = self.server.action_name(identity)
-        if name or not identity:
-            return name or "none"
-        role = self.store.directory.action_id(identity)
-        return role.removeprefix(f"{part}_").removesuffix("_action")
+        action = self.store.directory.actions.get(identity)
+        if action is None:
+            return "none"
+        return action.id if action.entry.session else action.id.removeprefix(f"{part}_").removesuffix("_action")
 
     def value(self, session: str, name: str) -> float:
         """A state variable of an action, as the last snapshot shows it."""

@@ -410,3 +410,17 @@ def test_10000_reactions_are_installed_and_judged(bench: ServerBench, wait: Make
     assert [len(bench.fired(f"e{i}")) for i in range(11)] == [1] * 10 + [0]
     w = bench.executor.world.memory
     assert np.count_nonzero(w.tables[int(w.active_tables)].reactions["identity"]) >= 10_000
+
+
+def test_the_authors_code_sees_limits_and_the_state_last_seen(bench: ServerBench) -> None:
+    server = bench.server
+    session = server.open_session("", ["arm"], 0.0)
+    start = server.parts["arm"].record
+    server.define(session.id, [act("goto", goal=(0.05,) + (0.0,) * 6)])
+    server.start(session.id, ["bad"])
+    bench.step(200)
+    now = server.parts["arm"].record
+    assert 0.018 < now.position[0] - start.position[0] < 0.0201
+    assert now.commanded_position[0] - now.position[0] == pytest.approx(1e-4), "measured is one tick behind"
+    assert (now.velocity_limit == start.velocity_limit).all()
+    assert now.dof == 7

@@ -70,7 +70,8 @@ def test_mock_needs_executor_and_server_alone() -> None:
 
 def test_the_driver_comes_first_and_ends_last() -> None:
     found = described(workcell="iiwa", program="a.py")
-    assert [process.name for process in found] == ["hardware_driver", "realtime_executor", "control_server", "application"]
+    names = [process.name for process in found]
+    assert names == ["hardware_driver", "realtime_executor", "control_server", "application"]
     assert found[0].parameters == {
         "workcell": str(find_workcell("iiwa")),
         "hardware": "pybullet",
@@ -159,8 +160,9 @@ def test_workcells_are_found_by_name_and_by_path(two_devices: Path) -> None:
     assert find_workcell(two_devices) == two_devices
     with pytest.raises(DefinitionError) as caught:
         find_workcell("nowhere.yaml")
+    path = Path("nowhere.yaml").resolve()
     assert str(caught.value) == (
-        f"workcell 'nowhere.yaml'; expected a file, or one of: arm7, iiwa, panda; got no file {Path('nowhere.yaml').resolve()}"
+        f"workcell 'nowhere.yaml'; expected a file, or one of: arm7, iiwa, panda; got no file {path}"
     )
 
 

@@ -50,7 +50,8 @@ def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_reader_that_has_gone_is_noticed() -> None:
     console = Console(Closed(), ["a"])
-    assert not console.broken
-    console.say("one")
-    assert console.broken
-    console.say("two")
+    states = [console.broken]
+    for text in ("one", "two"):
+        console.say(text)
+        states.append(console.broken)
+    assert states == [False, True, True]

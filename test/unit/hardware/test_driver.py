@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -211,3 +212,50 @@ def test_the_period_is_kept_on_the_average(name):
     assert time.monotonic() - started >= 100 * 0.005 - 0.006
     assert driver.cycles >= 100
     driver.close()
+
+
+@pytest.fixture
+def cycling(name):
+    """A driver that cycles in a thread of its own."""
+    driver = Driver("mock", HardwareInfo(name="sim", period_s=DT, parameters={}, parts=(arm("arm"),)), image_name=name)
+    driver.start()
+    thread = threading.Thread(target=driver.run)
+    thread.start()
+    yield driver, thread
+    driver.stop()
+    thread.join()
+    driver.close()
+
+
+def test_calls_are_made_by_the_thread_that_cycles(cycling):
+    driver, thread = cycling
+    assert driver.call(threading.get_ident) == thread.ident
+    before = driver.cycles
+    assert driver.call(lambda: driver.cycles) >= before
+
+
+def test_a_call_that_fails_fails_for_its_caller_alone(cycling):
+    driver, _ = cycling
+    with pytest.raises(ZeroDivisionError):
+        driver.call(lambda: 1 // 0)
+    assert driver.call(lambda: "still there") == "still there"
+
+
+def test_a_slow_call_is_waited_for(cycling):
+    driver, _ = cycling
+
+    def slow():
+        time.sleep(0.2)
+        return "done"
+
+    assert driver.call(slow, timeout_s=0.1) == "done"
+
+
+def test_a_driver_that_does_not_cycle_takes_no_call(name):
+    driver = Driver("mock", HardwareInfo(name="sim", period_s=DT, parameters={}, parts=(arm("arm"),)), image_name=name)
+    try:
+        with pytest.raises(HardwareError) as caught:
+            driver.call(lambda: None, timeout_s=0.05)
+        assert str(caught.value) == "hardware 'sim' took no call for 0.05 s. Is its driver running?"
+    finally:
+        driver.close()

@@ -48,6 +48,7 @@ def outer():
 
 
 def test_addresses_point_into_the_memory_itself(outer):
+    assert outer_dtype.fields is not None and inner_dtype.fields is not None
     base = outer_dtype.fields["inner"][1]
     for i in range(3):
         start = base + i * inner_dtype.itemsize
