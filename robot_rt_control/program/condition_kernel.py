@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_rt_control.program.atomics import address_of, record_at
+from robot_rt_control.program.layout import instruction_dtype
 from robot_rt_control.program.memory import load_f8
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import JOIN_AND, Operator
+from robot_rt_control.program.realtime_code import inlined, realtime
+from robot_rt_control.program.vocabulary import JOIN_AND, JOIN_OR, Operator
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 """What `evaluate` returns."""
@@ -21,12 +23,17 @@ _EQUAL, _NOT_EQUAL = int(Operator.EQUAL_CONSTANT), int(Operator.NOT_EQUAL_CONSTA
 _TO_CONSTANT = int(Operator.LESS) - int(Operator.LESS_CONSTANT)
 
 
-@realtime
+instruction_at = record_at(instruction_dtype)
+_SIZE = instruction_dtype.itemsize
+
+
+@inlined
 def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int) -> int:
     """The value of the condition whose program is `instructions[first : first + count]`, count >= 1.
 
-    Kleene's logic with two bits for each value on the stack: it is known to be true, it is known to be
-    false; neither: unknown. The stacks of both bits are two integers, so a depth of 32 needs no memory.
+    Nearly all conditions compare variables with constants and join each result with what came before: `a > 1 and
+    b < 2 or c >= 3`. As long as all is known, such a program needs no stack, and whatever cannot change the value any
+    more is passed over. In a tick with many reactions nothing takes as long as this loop.
 
     Args:
         base_address: of the world; the offsets of variables count from there.
@@ -35,10 +42,53 @@ def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int
     Returns:
         FALSE, TRUE or UNKNOWN.
     """
+    start = address_of(instructions) + first * _SIZE
+    address = start
+    end = address + count * _SIZE
+    while True:
+        row = instruction_at(address)
+        operator = int(row.operator) & (JOIN_AND - 1)
+        if operator < _LESS or operator > _EQUAL:
+            break
+        value = load_f8(base_address + int(row.left))
+        constant = row.constant
+        if value != value or constant != constant:
+            break
+        if operator == _LESS:
+            holds = value < constant
+        elif operator == _GREATER:
+            holds = value > constant
+        elif operator == _LESS_EQUAL:
+            holds = value <= constant
+        elif operator == _GREATER_EQUAL:
+            holds = value >= constant
+        else:
+            holds = value == constant
+        address += _SIZE
+        if holds:
+            while address < end and instruction_at(address).operator >= JOIN_OR:
+                address += _SIZE
+        else:
+            while address < end and JOIN_AND <= instruction_at(address).operator < JOIN_OR:
+                address += _SIZE
+        if address == end:
+            return int(holds)
+        if instruction_at(address).operator < JOIN_AND:
+            break
+    return evaluate_with_stack(base_address, start, count)
+
+
+@realtime
+def evaluate_with_stack(base_address: int, start: int, count: int) -> int:
+    """As `evaluate`, for any program; it begins at address `start`.
+
+    Kleene's logic with two bits for each value on the stack: it is known to be true, it is known to be
+    false; neither: unknown. The stacks of both bits are two integers, so a depth of 32 needs no memory.
+    """
     trues = 0  # bit 0 belongs to the top of the stack
     falses = 0
-    for index in range(first, first + count):
-        row = instructions[index]
+    for index in range(count):
+        row = instruction_at(start + index * _SIZE)
         operator = int(row.operator) & (JOIN_AND - 1)
         join = int(row.operator) - operator
         if operator >= _AND:

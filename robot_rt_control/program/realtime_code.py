@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
-from robot_rt_control.program.realtime_compiler import RealtimeFunction
+from robot_rt_control.program.realtime_compiler import OPTIONS, RealtimeFunction
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -48,7 +48,7 @@ def source_digest() -> str:
 numba.config.CACHE_DIR = str(cache_root() / "numba" / source_digest())
 
 MARKED: list[Any] = []
-"""Every function marked with `@realtime`, for the checker."""
+"""Every function marked with `@realtime` or `@inlined`, for the checker."""
 
 
 def realtime(function: _Function) -> _Function:
@@ -58,9 +58,18 @@ def realtime(function: _Function) -> _Function:
     NUMBA_BOUNDSCHECK=1 to check them in tests. Code of users is always compiled with bounds checks.
     With NUMBA_DISABLE_JIT=1 the function stays plain Python: that is the interpreted twin.
     """
+    return _marked(function)
+
+
+def inlined(function: _Function) -> _Function:
+    """Like `@realtime`, and always made a part of what calls it: for what innermost loops call."""
+    return _marked(function, forceinline=True)
+
+
+def _marked(function: _Function, **options: bool) -> _Function:
     if numba.config.DISABLE_JIT:
         compiled: Any = function
     else:
-        compiled = RealtimeFunction(function)
+        compiled = RealtimeFunction(function, targetoptions=OPTIONS | options)
     MARKED.append(compiled)
     return compiled

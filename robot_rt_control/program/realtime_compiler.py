@@ -99,7 +99,8 @@ class RealtimeFunction(CPUDispatcher):
     def for_python(self) -> Any:
         """The same function compiled for callers in Python, and by itself in the cache."""
         if self._for_python is None:
-            self._for_python = numba.jit(**self.targetoptions, cache=True)(self.py_func)
+            options = {name: value for name, value in self.targetoptions.items() if name != "forceinline"}
+            self._for_python = numba.jit(**options, cache=True)(self.py_func)
         return self._for_python
 
     def __call__(self, *arguments: Any) -> Any:

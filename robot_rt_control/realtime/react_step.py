@@ -1,8 +1,11 @@
 """Step 4, react: judge all conditions on the state after sense, then let the firings respond in global order."""
 
-from robot_rt_control.program import capacities
-from robot_rt_control.program.atomics import address_of
+from collections.abc import Callable
+from typing import Any
+
+from robot_rt_control.program.atomics import address_of, record_at
 from robot_rt_control.program.condition_kernel import evaluate
+from robot_rt_control.program.layout import offset_of, reaction_dtype, reaction_runtime_dtype, world_dtype
 from robot_rt_control.program.memory import load_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import (
@@ -32,28 +35,37 @@ _SIGNAL_DROPPED = int(EventKind.SIGNAL_DROPPED)
 _OVERLAP = int(Refusal.PARTS_OVERLAP)
 _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
 _BY_REACTION = int(StopCause.REACTION)
-_N = capacities.EVENT_RING_ENTRIES
 _UNKNOWN = 2
+_MEMORIES = offset_of(world_dtype, "reactions_runtime")
+_REACTION_SIZE = reaction_dtype.itemsize
+_MEMORY_SIZE = reaction_runtime_dtype.itemsize
+
+
+reaction_at: Callable[[int], Any] = record_at(reaction_dtype)
+memory_at: Callable[[int], Any] = record_at(reaction_runtime_dtype)
 
 
 @realtime
-def _judge(w, t, base, i, activation, n):
-    """Judge one reaction; a firing is noted as number n. Returns the new number of firings."""
-    r = t.reactions[i]
-    value = evaluate(base, t.instructions, r.first_instruction, r.n_instructions)
-    m = w.reactions_runtime[r.runtime_slot]
-    if m.activation != activation or m.identity != r.identity:
-        m.identity = r.identity
-        m.activation = activation
-        m.memory = 0
-        m.fired = 0
-    if value == _UNKNOWN:
-        return n
-    if value == 1 and m.memory == 0 and (m.fired == 0 or r.flags & _FIRE_ONCE == 0):
-        m.fired += 1
-        w.firings[n] = i
-        n += 1
-    m.memory = value
+def _judge(w, t, first, last, activation, n):
+    """Judge reactions first to last - 1 of one activation; each firing is noted. Returns the new number of firings."""
+    base = address_of(w)
+    reactions = address_of(t.reactions)
+    memories = base + _MEMORIES
+    for i in range(first, last):
+        r = reaction_at(reactions + i * _REACTION_SIZE)
+        value = evaluate(base, t.instructions, int(r.first_instruction), int(r.n_instructions))
+        m = memory_at(memories + int(r.runtime_slot) * _MEMORY_SIZE)
+        if m.activation != activation or m.identity != r.identity:
+            m.identity = r.identity
+            m.activation = activation
+            m.memory = 0
+            m.fired = 0
+        if value != _UNKNOWN and value != m.memory:
+            m.memory = value
+            if value == 1 and (m.fired == 0 or r.flags & _FIRE_ONCE == 0):
+                m.fired += 1
+                w.firings[n] = i
+                n += 1
     return n
 
 
@@ -201,19 +213,16 @@ def _respond(w, ch, i):
 def react(w, ch):
     """Judge, respond, and bring the parts that were set free to their default action."""
     t = w.tables[w.active_tables]
-    base = address_of(w)
     n = 0
     for i in range(t.n_free_reactions):
         if not session_ended(w, t.reactions[i].session):
-            n = _judge(w, t, base, i, 0, n)
+            n = _judge(w, t, i, i + 1, 0, n)
     for k in range(w.n_active):
         slot = w.active[k]
         rt = w.actions_runtime[slot]
         if rt.judged_from <= w.tick:
             a = t.actions[slot]
-            activation = rt.activation
-            for i in range(a.first_reaction, a.first_reaction + a.n_reactions):
-                n = _judge(w, t, base, i, activation, n)
+            n = _judge(w, t, a.first_reaction, a.first_reaction + a.n_reactions, rt.activation, n)
     if n == 0:
         return
     for f in range(n):

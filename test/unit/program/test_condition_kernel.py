@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import math
 import re
@@ -13,26 +12,19 @@ import numba
 import numpy as np
 import pytest
 
-from robot_rt_control.program import condition_kernel
 from robot_rt_control.program.condition_kernel import FALSE, TRUE, UNKNOWN, evaluate
 from robot_rt_control.program.layout import instruction_dtype
 from robot_rt_control.program.vocabulary import JOIN_AND, JOIN_OR, Operator
+from robot_rt_control.testing.interpreted_tick import interpreted
 
 NAN, INF = math.nan, math.inf
 Evaluate = Callable[[int, np.ndarray, int, int], int]
 Run = Callable[[Sequence[tuple], Sequence[float]], int]
 
 
-def _interpreted() -> Evaluate:
-    """The same source as plain Python; a pointer's load is the only thing that is compiled in it."""
-    source = getattr(evaluate, "py_func", evaluate)
-    names = {**vars(condition_kernel), "load_f8": lambda address: ctypes.c_double.from_address(address).value}
-    return types.FunctionType(source.__code__, names)
-
-
 @pytest.fixture(params=["compiled", "interpreted"])
 def run(request: pytest.FixtureRequest) -> Run:
-    function: Evaluate = evaluate if request.param == "compiled" else _interpreted()
+    function: Evaluate = evaluate if request.param == "compiled" else interpreted(evaluate.__module__).evaluate
 
     def run(rows: Sequence[tuple], values: Sequence[float]) -> int:
         """Evaluate a program; its variables are indices into `values`. A frame of others surrounds it."""
@@ -134,6 +126,18 @@ def test_not(run: Run) -> None:
         assert run([*rows, (Operator.NOT, 0, 0, 0, 0)], [value]) == known
 
 
+def test_chains_of_comparisons(run: Run) -> None:
+    """Programs that need no stack: every join of three comparisons, with every value of each."""
+    inputs = {0.0: TRUE, 2.0: FALSE, NAN: UNKNOWN}
+    for joins in itertools.product((JOIN_AND, JOIN_OR), repeat=2):
+        rows = [(Operator.LESS_CONSTANT + join, i, 0, 1.0, 0) for i, join in enumerate((0, *joins))]
+        for values in itertools.product(inputs, repeat=3):
+            expected = inputs[values[0]]
+            for value, join in zip(values[1:], joins, strict=True):
+                expected = (AND_TABLE if join == JOIN_AND else OR_TABLE)[expected, inputs[value]]
+            assert run(rows, values) == expected, (joins, values)
+
+
 @pytest.mark.parametrize("top", [0.0, 1.0, NAN])
 def test_full_stack(run: Run, top: float) -> None:
     """32 values: the deepest one still decides."""
@@ -151,7 +155,7 @@ def test_no_allocation_and_no_python() -> None:
     array = numba.types.Array(numba.from_dtype(instruction_dtype), 1, "C")
     bare.compile((numba.int64, array, numba.int64, numba.int64))
     code = "".join(bare.inspect_llvm().values())
-    body = re.search(r"^define [^\n]*condition_kernel.*?^}", code, re.MULTILINE | re.DOTALL)
-    assert body is not None
-    calls = re.findall(r"call [^@]*@([\w.]+)", body[0])
-    assert [call for call in calls if not call.startswith("llvm.")] == []
+    bodies = re.findall(r"^define [^\n]*condition_kernel.*?^}", code, re.MULTILINE | re.DOTALL)
+    assert bodies
+    calls = {call for body in bodies for call in re.findall(r"call [^@]*@([\w.]+)", body)}
+    assert [c for c in calls if not c.startswith("llvm.") and "evaluate_with_stack" not in c] == []

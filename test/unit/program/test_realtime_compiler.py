@@ -5,12 +5,13 @@
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numba
 import numpy as np
 import pytest
 
-from robot_rt_control.program.realtime_code import MARKED, realtime
+from robot_rt_control.program.realtime_code import MARKED, inlined, realtime
 from robot_rt_control.program.realtime_compiler import OPTIONS, RealtimeFunction
 
 
@@ -25,6 +26,10 @@ def sum_of_scaled(values):
     return total + scaled(values[2], np.int32(3))
 
 
+part: Any = scaled
+entry: Any = sum_of_scaled
+
+
 def test_python_and_compiled_code_call_the_same_function():
     values = np.array([1.0, 10.0, 100.0])
     assert scaled(3.0, 2) == 6.0
@@ -33,25 +38,43 @@ def test_python_and_compiled_code_call_the_same_function():
 
 
 def test_constants_and_narrow_integers_need_no_version_of_their_own():
-    sum_of_scaled.compile((numba.float64[::1],))
-    assert scaled.signatures == [(numba.float64, numba.int64)]
+    entry.compile((numba.float64[::1],))
+    assert part.signatures == [(numba.float64, numba.int64)]
 
 
 def test_a_part_has_no_entries_and_is_not_optimized():
-    sum_of_scaled.compile((numba.float64[::1],))
-    (overload,) = sum_of_scaled.overloads.values()
+    entry.compile((numba.float64[::1],))
+    (overload,) = entry.overloads.values()
     names = [f.name for f in overload.library.get_defined_functions()]
     assert not [n for n in names if n.startswith(("cfunc.", "_ZN7cpython"))]
     assert overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name) == 0
-    scaled_name = next(iter(scaled.overloads.values())).fndesc.llvm_func_name
+    scaled_name = next(iter(part.overloads.values())).fndesc.llvm_func_name
     assert f"call i32 @{scaled_name}" in overload.library.get_llvm_str()
 
 
 def test_an_entry_is_optimized_with_all_that_it_calls():
-    entry = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(sum_of_scaled.py_func)
-    entry.compile((numba.float64[::1],))
-    (code,) = entry.inspect_llvm().values()
+    compiled = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(entry.py_func)
+    compiled.compile((numba.float64[::1],))
+    (code,) = compiled.inspect_llvm().values()
     assert "call i32" not in code
+
+
+@inlined
+def doubled(x):
+    return 2.0 * x
+
+
+@realtime
+def quadrupled(x):
+    return doubled(doubled(x))
+
+
+def test_inlined_functions_are_never_called():
+    assert (doubled(1.5), quadrupled(1.5)) == (3.0, 6.0)
+    compiled: Any = quadrupled
+    compiled.compile((numba.float64,))
+    (text,) = compiled.inspect_llvm().values()
+    assert "alwaysinline" in text
 
 
 def test_options_reach_the_compiler():
