@@ -41,7 +41,8 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     executor = MultiThreadedExecutor(num_threads=_THREADS_OF_A_NODE * len(own))
-    threading.Thread(target=spin, args=(executor, _report), name="spin", daemon=True).start()
+    spinner = threading.Thread(target=spin, args=(executor, _report), name="spin", daemon=True)
+    spinner.start()
     nodes: list[WorkcellNode] = []
     try:
         for process in own:
@@ -63,6 +64,7 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
         for node in reversed(nodes):
             node.close()
         executor.shutdown(timeout_sec=1.0)
+        spinner.join(1.0)
         for node in nodes:
             node.destroy_node()
         rclpy.try_shutdown()

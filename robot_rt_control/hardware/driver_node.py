@@ -187,8 +187,6 @@ class HardwareDriverNode(WorkcellNode):
             # Its scene cannot be copied: the simulation stands still meanwhile.
             driver.call(lambda: camera.take_picture(path, width, height), _PICTURE_S)
             return path
-        import matplotlib.image  # noqa: F401  # writes the PNG; not in the copy, whose import lock may be taken
-
         driver.call(lambda: PictureInCopy(camera, path, width, height)).wait(_PICTURE_S)
         return path
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ def check_parameters(
     given: Iterable[ParameterValue],
     *,
     dof: int,
+    joint_unit: str = "rad",
     only_given: bool = False,
 ) -> dict[str, CheckedValue]:
     """The values that `ActionType.prepare_parameters` takes.
@@ -36,6 +38,7 @@ def check_parameters(
         declared: parameters of its type.
         given: the values, in any order.
         dof: joints of the part in the first slot: the length of parameters that are declared as "dof".
+        joint_unit: unit of those joints' positions: what "joint" in a declared unit stands for.
         only_given: check what is given, without asking for the rest (for changes of an action that exists).
 
     Returns:
@@ -45,6 +48,7 @@ def check_parameters(
     Raises:
         DefinitionError: unknown, missing, or given twice; wrong unit, type, length, range or choice.
     """
+    declared = [replace(p, unit=p.unit.replace("joint", joint_unit)) for p in declared]
     by_name = {parameter.name: parameter for parameter in declared}
     values: dict[str, ParameterValue] = {}
     for value in given:

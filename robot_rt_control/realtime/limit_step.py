@@ -66,9 +66,17 @@ def _limit_position(part, limits, dt):
 
 
 @realtime
+def _present_position(part, j, dt):
+    """Where joint j is as a velocity command leaves: measured, else where the last command has brought it."""
+    if math.isfinite(part.position[j]):
+        return part.position[j]
+    return part.commanded_position[j] + part.commanded_velocity[j] * dt
+
+
+@realtime
 def _limit_velocity(part, limits, dt):
     for j in range(part.dof):
-        q = part.position[j] if math.isfinite(part.position[j]) else part.commanded_position[j]
+        q = _present_position(part, j, dt)
         v = limited_velocity(limits, j, q, part.commanded_velocity[j], part.velocity_command[j], dt)
         _leave(part, j, q, v, dt)
         part.commanded_effort[j] = 0.0
@@ -94,10 +102,13 @@ def _brake(part, limits, mode, dt):
             part.effort_command[j] = 0.0
         _limit_effort(part, limits, dt)
         return
+    if mode == _VELOCITY:
+        for j in range(part.dof):
+            part.velocity_command[j] = 0.0
+        _limit_velocity(part, limits, dt)
+        return
     for j in range(part.dof):
         q = part.commanded_position[j]
-        if mode == _VELOCITY and math.isfinite(part.position[j]):
-            q = part.position[j]
         v = limited_velocity(limits, j, q, part.commanded_velocity[j], 0.0, dt)
         _leave(part, j, q if v == 0.0 else q + v * dt, v, dt)
         part.commanded_effort[j] = 0.0

@@ -44,6 +44,11 @@ class PartView:
         return self._description.joint_names
 
     @property
+    def joint_unit(self) -> str:
+        """Unit of its joints' positions: rad or m; "rad or m" where it has both."""
+        return " or ".join(sorted(set(self._description.units), reverse=True))
+
+    @property
     def record(self) -> np.record:
         """A copy of the part's record: limits and chain, and what was measured and commanded in the last tick."""
         record = self._description.record

@@ -101,7 +101,10 @@ class Preparer:
             DefinitionError: a given value is not valid.
         """
         declared = registered.action_type.parameters
-        changed = check_parameters(action, declared, given, dof=self._parts[part].dof, only_given=True)
+        view = self._parts[part]
+        changed = check_parameters(
+            action, declared, given, dof=view.dof, joint_unit=view.joint_unit, only_given=True
+        )
         merged = {**present, **changed}
         return {p.name: merged[p.name] for p in declared if p.name in merged}
 
@@ -125,7 +128,10 @@ class Preparer:
     def _values(
         self, action: str, registered: RegisteredType, parts: tuple[PartView, ...], given: Iterable[GivenValue]
     ) -> dict[str, ParameterValue]:
-        return check_parameters(action, registered.action_type.parameters, given, dof=parts[0].dof)
+        first = parts[0]
+        return check_parameters(
+            action, registered.action_type.parameters, given, dof=first.dof, joint_unit=first.joint_unit
+        )
 
     def _assign(
         self, of: str, registered: RegisteredType, given: tuple[str, ...] | Mapping[str, str]

@@ -30,7 +30,6 @@ import numpy as np
 
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
-from robot_rt_control.hardware.mock import set_mock_states
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
@@ -76,23 +75,22 @@ class LockstepCell(ServerBench):
         super().__init__(workcell, _build_types((*specs, *action_types)), gated=True)
         self.workcell = workcell
         self._driven: dict[str, Callable[[], float]] = {}
-        self._sensors = {
-            interface.name: set_states
-            for device in workcell.devices
-            if (set_states := self._setter(device)) is not None
-            for interface in standard_state_interfaces(hardware_info(workcell, device))
-        }
+        self._sensors = {name: place for device in workcell.devices for name, place in self._mock_states(device)}
         self._written = {part.name: self._command_places(part) for part in workcell.parts}
         self.step()  # the parts take their default actions
         self.events.clear()
 
-    def _setter(self, device: DeviceDescription) -> Callable[[dict[str, float]], None] | None:
-        """Sets states of a mock device, in the loop or beside it; None: the device is not a mock."""
+    def _mock_states(self, device: DeviceDescription) -> list[tuple[str, Callable[[float], None]]]:
+        """State interfaces of a mock device, in the loop or beside it, each with what sets it."""
+        info = hardware_info(self.workcell, device)
+        names = [interface.name for interface in standard_state_interfaces(info)]
         if device.plugin == MOCK:
-            record, info = self.executor.world.memory.devices[device.index], hardware_info(self.workcell, device)
-            return lambda values: set_mock_states(record, info, values)
+            state = self.executor.world.memory.devices[device.index].state
+            return [(name, functools.partial(state.__setitem__, i)) for i, name in enumerate(names)]
         plugin = self.executor.devices.hosts[device.name].plugin
-        return plugin.set_states if isinstance(plugin, MockPlugin) else None
+        if not isinstance(plugin, MockPlugin):
+            return []
+        return [(name, lambda value, name=name: plugin.set_states({name: value})) for name in names]  # type: ignore[misc]  # mypy infers no default arguments
 
     def _command_places(self, part: PartDescription) -> dict[str, tuple[int, int]]:
         """Command interface → device and place in its command image."""
@@ -144,7 +142,7 @@ class LockstepCell(ServerBench):
         if name not in self._sensors:
             what = f"workcell {self.workcell.name!r}: state interface {name!r}"
             raise HardwareError(what, expected=unknown("state interface of a mock device", name, self._sensors))
-        self._sensors[name]({name: value})
+        self._sensors[name](value)
 
     def drive_sensor(self, name: str, value: Callable[[], float]) -> None:
         """Before each tick from now on, set a state interface to what `value()` gives.

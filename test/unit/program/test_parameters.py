@@ -147,3 +147,16 @@ def test_what_is_accepted_is_finite_and_in_range(value: float, low: float, high:
     else:
         assert inside
         assert got == {"p": value}
+
+
+def test_joint_units_are_those_of_the_parts_joints():
+    position = Parameter(name="position", length="dof", unit="joint")
+    declared = [position, Parameter(name="speed", unit="joint/s", default=0.1)]
+
+    def check(unit: str, joint_unit: str) -> object:
+        given = [ParameterValue(name="position", value=(0.01, 0.02), unit=unit)]
+        return check_parameters("grip", declared, given, dof=2, joint_unit=joint_unit)
+
+    assert check("rad", "rad") and check("m", "m") and check("", "m")
+    with pytest.raises(DefinitionError, match="wrong unit; expected 'm'; got 'rad'"):
+        check("rad", "m")

@@ -1,0 +1,99 @@
+"""A whole tick allocates nothing, whichever built-in action is active, and whatever happens in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba.core.runtime import _nrt_python, rtsys
+
+from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.testing.lockstep_cell import LockstepCell
+
+CONFIG = Path(__file__).parents[3] / "config"
+GOAL = [0.2, 0.4, 0.1, -1.4, 0.0, 1.0, 0.2]
+ACTIONS: dict[str, dict[str, Any]] = {
+    "stop": {},
+    "hold": {},
+    "move_joint": {"position": GOAL},
+    "velocity_move": {"linear": [0.0, 0.0, -0.02]},
+    "track_trajectory": {"times": [0.0, 2.0, 4.0], "positions": GOAL * 3},
+    "sine_wave": {"amplitude": 0.05, "frequency": 1.0},
+}
+
+
+@pytest.fixture
+def cell() -> Iterator[LockstepCell]:
+    with LockstepCell(CONFIG / "iiwa.yaml") as made:
+        yield made
+
+
+def allocations(cell: LockstepCell, ticks: int) -> tuple[int, int]:
+    before = rtsys.get_allocation_stats()
+    cell.executor.step(ticks)
+    after = rtsys.get_allocation_stats()
+    return after.alloc - before.alloc, after.mi_alloc - before.mi_alloc
+
+
+def test_the_counter_counts() -> None:
+    @numba.njit
+    def allocate() -> float:
+        return np.zeros(3).sum()
+
+    allocate()
+    _nrt_python.memsys_enable_stats()
+    before = rtsys.get_allocation_stats().alloc
+    allocate()
+    assert rtsys.get_allocation_stats().alloc > before
+
+
+def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
+    assert set(ACTIONS) == {t.name for t in cell.types.all()}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_tick_with_the_action_active_allocates_nothing(cell: LockstepCell, action: str) -> None:
+    _nrt_python.memsys_enable_stats()
+    session = cell.session("arm")
+    session.add(Action("first", "move_joint", position=GOAL), Action("a", action, **ACTIONS[action]))
+    session.start("first")
+    if action == "track_trajectory":
+        cell.step(3000)  # it begins where the trajectory does
+    else:
+        cell.step(100)  # it takes over a moving arm
+    session.start("a")
+    cell.step(2)
+    assert cell.active("arm") == "a"
+    assert allocations(cell, 10) == allocations(cell, 1000)
+    assert cell.active("arm") == "a" and not cell.kinds("action_failed")
+
+
+def test_ticks_with_switches_commands_events_and_faults_allocate_nothing(cell: LockstepCell) -> None:
+    _nrt_python.memsys_enable_stats()
+    session = cell.session("arm")
+    again = Reaction("elapsed > 0.002", start="b", event="switch", capture=["elapsed", "arm.tool.z"])
+    session.add(
+        Action("a", "velocity_move", linear=[0, 0, -0.02], reactions=[again]),
+        Action("b", "velocity_move", linear=[0, 0, 0.02], reactions=[Reaction("elapsed > 0.002", start="a")]),
+        reactions=[Reaction("wrist.force.z > 1 or is_unknown(rangefinder.distance)", stop=True)],
+    )
+    session.start("a")
+    cell.step(10)
+    quiet = allocations(cell, 10)
+    assert allocations(cell, 1000) == quiet
+    fired = len(cell.fired("switch"))
+    cell.server.poll()
+    assert len(cell.fired("switch")) > fired + 100
+    # commands, the end of a session, motion off and on
+    for _ in range(20):
+        session.start("a", at_tick=cell.tick + 3)
+        cell.server.set_motion([], "disable")
+        cell.server.set_motion([], "enable")
+    session.close()
+    assert allocations(cell, 10) == quiet
+    cell.server.poll()
+    assert session.ended and len(cell.kinds("part_enabled")) >= 20

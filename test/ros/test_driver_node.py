@@ -1,0 +1,120 @@
+"""The driver node as a process of its own, over DDS, with the mock as its plugin."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+
+from robot_rt_control import srv
+from robot_rt_control.program.segment_names import image_name
+from robot_rt_control.program.shared_memory import segment_path
+
+WORKCELL = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
+DOMAIN = 60 + os.getpid() % 20
+"""Beside whatever else runs on this machine."""
+START_S = 30.0
+
+
+@pytest.fixture
+def observer() -> Iterator[tuple[rclpy.node.Node, SingleThreadedExecutor]]:
+    context = Context()
+    context.init(args=[], domain_id=DOMAIN)
+    node = rclpy.create_node("observer", context=context, namespace="/cell")
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    yield node, executor
+    executor.shutdown()
+    node.destroy_node()
+    context.try_shutdown()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    started = []
+
+    def run(*parameters: str) -> subprocess.Popen[str]:
+        words = [word for p in (f"workcell:={WORKCELL}", "hardware:=mock", *parameters) for word in ("-p", p)]
+        command = [sys.executable, "-m", "robot_rt_control.hardware.driver_node", "--ros-args", "-r", "__ns:=/cell"]
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "PYTHONUNBUFFERED": "1"}
+        started.append(
+            subprocess.Popen(
+                [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+            )
+        )
+        return started[-1]
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def wait(executor: SingleThreadedExecutor, condition: Callable[[], object]) -> bool:
+    deadline = time.monotonic() + START_S
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        executor.spin_once(timeout_sec=0.05)
+    return True
+
+
+def test_it_runs_its_device_until_it_is_told_to_stop(
+    start: Callable[..., subprocess.Popen[str]], observer: tuple[Any, SingleThreadedExecutor]
+) -> None:
+    node, executor = observer
+    messages: list[DiagnosticArray] = []
+    node.create_subscription(DiagnosticArray, "/diagnostics", messages.append, 10)
+    pictures = node.create_client(srv.TakePicture, "hardware_driver/take_picture")
+    process = start("device:=sim")
+    assert wait(executor, pictures.service_is_ready)
+    image = segment_path(image_name("/cell", str(DOMAIN), "sim"))
+    assert image.exists()
+    answer = pictures.call_async(srv.TakePicture.Request(path="/tmp/none.png"))
+    assert wait(executor, answer.done)
+    assert not answer.result().success
+    assert answer.result().message == (
+        "hardware 'sim' (MockPlugin) has no camera. Only simulated hardware has one, such as pybullet"
+    )
+    assert wait(executor, lambda: len(messages) > 1)
+    (status,) = messages[-1].status
+    values = {value.key: value.value for value in status.values}
+    assert (status.name, status.hardware_id) == ("/cell/hardware_driver: device sim", "sim")
+    assert values["mode"] == "holding" and int(values["cycles"]) > 100
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=START_S)
+    assert process.returncode == 0, output
+    assert "device 'sim' runs on 'mock' every 1 ms" in output
+    assert "device closed after" in output
+    assert not image.exists()
+
+
+def test_a_device_that_is_not_there_is_refused(start: Callable[..., subprocess.Popen[str]]) -> None:
+    process = start("device:=smi")
+    output, _ = process.communicate(timeout=START_S)
+    assert process.returncode == 1
+    assert "configuring failed: device 'smi'; expected one of the known names; did you mean 'sim'" in output
+
+
+def test_hardware_that_the_executor_has_built_in_needs_no_driver(
+    start: Callable[..., subprocess.Popen[str]],
+) -> None:
+    process = start()
+    output, _ = process.communicate(timeout=START_S)
+    assert process.returncode == 1
+    assert (
+        "configuring failed: parameter 'device'; expected a workcell with a device that needs a driver; "
+        "got hardware 'mock', which the executor has built in"
+    ) in output
