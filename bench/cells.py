@@ -70,8 +70,8 @@ def action(
 
 
 def sine(arm: int, reactions: Sequence[ReactionDefinition] = (), id: str = "") -> ActionDefinition:
-    """A joint-space action that moves for ever."""
-    values: dict[str, Value] = {"amplitude": 0.2, "frequency": 0.3}
+    """A joint-space action that moves for ever, so little that it may start anew wherever it was stopped."""
+    values: dict[str, Value] = {"amplitude": 0.01, "frequency": 0.3}
     return action(id or f"sine_{arm}", "sine_wave", f"arm_{arm}", values, reactions)
 
 
