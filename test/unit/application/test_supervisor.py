@@ -250,6 +250,27 @@ def test_processes_end_with_their_supervisor(supervisor_process: subprocess.Pope
     assert eventually(lambda: not any(alive(pid) for pid in pids))
 
 
+def test_a_supervisor_can_be_tied_to_whoever_starts_it(tmp_path: Path) -> None:
+    starter = f"""
+import signal, subprocess, sys, time
+from robot_rt_control.application.parent_death import end_with_parent
+with open({str(tmp_path / "log")!r}, "w") as log:
+    subprocess.Popen(
+        [sys.executable, "-c", {SUPERVISOR.format(prelude=PRELUDE)!r}],
+        stdout=log, start_new_session=True, preexec_fn=end_with_parent(signal.SIGINT),
+    )
+time.sleep(60)
+"""
+    log = tmp_path / "log"
+    process = subprocess.Popen([sys.executable, "-c", starter])
+    assert eventually(lambda: log.exists() and "all is up" in log.read_text())
+    process.kill()
+    process.wait()
+    assert eventually(lambda: "one ended with exit code 0" in log.read_text())
+    assert "SIGINT: bringing all down" in log.read_text()
+    assert not any(alive(int(pid)) for pid in re.findall(r"pid (\d+)", log.read_text()))
+
+
 def test_all_end_when_nobody_reads(supervisor_process: subprocess.Popen[str]) -> None:
     pids = pids_when_up(supervisor_process)
     assert supervisor_process.stdout is not None
