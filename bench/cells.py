@@ -21,11 +21,12 @@ _PARTS = """
 """
 
 
-def arms_cell(n: int) -> Workcell:
+def arms_cell(n: int, period: float = 0.001) -> Workcell:
     """A workcell with arms arm_0 …, each with a rangefinder, each pair on a mock device of its own if they fit.
 
     Args:
         n: number of arms; up to 32.
+        period: of a tick [s].
     """
     devices = min(n, 8)
     parts = "".join(_PARTS.format(i=i, robot=_ROBOT, start=_START) for i in range(n))
@@ -33,7 +34,7 @@ def arms_cell(n: int) -> Workcell:
         parts = parts.replace(f"device: device_{i},", f"device: device_{i % devices},").replace(
             f"device: device_{i}}}", f"device: device_{i % devices}}}"
         )
-    text = f"name: bench\nperiod: 0.001\ndefault_hardware: mock\nparts:{parts}devices:\n"
+    text = f"name: bench\nperiod: {period}\ndefault_hardware: mock\nparts:{parts}devices:\n"
     text += "".join(f"  device_{i}: {{mock: {{time_constant: 0.0}}}}\n" for i in range(devices))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cell.yaml"

@@ -15,7 +15,7 @@ from robot_rt_control.realtime.executor import Executor
 from robot_rt_control.realtime.tick import tick
 
 BIN_NS = 10
-BINS = 20_000
+BINS = 100_000
 
 
 @realtime
@@ -57,7 +57,7 @@ def distribution(histogram: np.ndarray, longest: int) -> Distribution:
         rank = fraction * sums[-1]
         i = int(np.searchsorted(sums, rank))
         before = int(sums[i - 1]) if i else 0
-        return BIN_NS * (i + (rank - before) / int(histogram[i]))
+        return float(BIN_NS * (i + (rank - before) / int(histogram[i])))
 
     return Distribution(int(histogram.sum()), percentile(0.5), percentile(0.99), percentile(0.999), float(longest))
 

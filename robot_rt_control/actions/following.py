@@ -3,6 +3,7 @@
 import math
 
 from robot_rt_control.motion.profile import sample_profile
+from robot_rt_control.motion.stop import plan_stop
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, PartKind
 
@@ -17,6 +18,24 @@ def follow(plan, t, part):
     for j in range(part.dof):
         q, _, _ = sample_profile(plan[j], t)
         part.position_command[j] = q
+
+
+@realtime
+def plan_stops(plan, part):
+    """Plan each joint's way to rest from the last command, as fast as it can. Returns a status."""
+    status = 0
+    for j in range(part.dof):
+        joint_status = plan_stop(
+            plan[j],
+            part.commanded_position[j],
+            part.commanded_velocity[j],
+            part.commanded_acceleration[j],
+            part.acceleration_limit[j],
+            part.jerk_limit[j],
+        )
+        if joint_status != 0:
+            status = joint_status
+    return status
 
 
 @realtime

@@ -1,8 +1,7 @@
 """hold: stay. What parts do by default when nothing is asked of them."""
 
-from robot_rt_control.actions.following import JOINT_KINDS, follow, is_within, largest_difference, longest
+from robot_rt_control.actions.following import JOINT_KINDS, follow, is_within, largest_difference, longest, plan_stops
 from robot_rt_control.motion.profile import profile_dtype
-from robot_rt_control.motion.stop import plan_stop
 from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 
 
@@ -28,18 +27,7 @@ class Hold(ActionType):
 
     @staticmethod
     def on_enter(state, params, part):
-        status = 0
-        for j in range(part.dof):
-            joint_status = plan_stop(
-                state.plan[j],
-                part.commanded_position[j],
-                part.commanded_velocity[j],
-                part.commanded_acceleration[j],
-                part.acceleration_limit[j],
-                part.jerk_limit[j],
-            )
-            if joint_status != 0:
-                status = joint_status
+        status = plan_stops(state.plan, part)
         state.total = longest(state.plan, part.dof)
         return status
 

@@ -1,8 +1,8 @@
 """stop: bring a part to rest, each joint as fast as it can or all joints at the same time."""
 
-from robot_rt_control.actions.following import JOINT_KINDS, follow, largest_difference, longest
+from robot_rt_control.actions.following import JOINT_KINDS, follow, largest_difference, longest, plan_stops
 from robot_rt_control.motion.profile import profile_dtype
-from robot_rt_control.motion.stop import plan_stop, plan_stop_synchronized
+from robot_rt_control.motion.stop import plan_stop_synchronized
 from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 
 
@@ -40,18 +40,7 @@ class Stop(ActionType):
                 part.jerk_limit,
             )
         else:
-            status = 0
-            for j in range(part.dof):
-                joint_status = plan_stop(
-                    state.plan[j],
-                    part.commanded_position[j],
-                    part.commanded_velocity[j],
-                    part.commanded_acceleration[j],
-                    part.acceleration_limit[j],
-                    part.jerk_limit[j],
-                )
-                if joint_status != 0:
-                    status = joint_status
+            status = plan_stops(state.plan, part)
         state.total = longest(state.plan, part.dof)
         return status
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from collections.abc import Iterable
 from typing import TextIO
 
@@ -53,3 +55,7 @@ class Console:
             self._stream.flush()
         except (BrokenPipeError, ValueError):
             self.broken = True
+            if self._stream is sys.stdout:
+                # What is still in its buffer is flushed when Python ends; that must not become the exit code.
+                with contextlib.suppress(OSError, ValueError):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

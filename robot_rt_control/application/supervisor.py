@@ -11,46 +11,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from robot_rt_control.application.child_process import ChildProcess
 from robot_rt_control.application.console import Console
+from robot_rt_control.application.supervised_process import Patience, SupervisedProcess
 from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.ros.readiness import report_ready
 
 RESTARTS = ("never", "on-failure")
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SupervisedProcess:
-    """A process to start."""
-
-    name: str
-    command: Sequence[str]
-    required: bool = True
-    """When it ends, and is not started again, all are brought down."""
-    reports_ready: bool = True
-    """It says so when it is up."""
-    consequence: str = ""
-    """What the others do when it dies, in words."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Patience:
-    """How long the supervisor waits."""
-
-    interrupt_s: float = 10.0
-    """After SIGINT, until SIGTERM. The executor brings its parts to rest in this time."""
-    terminate_s: float = 3.0
-    """After SIGTERM, until SIGKILL."""
-    hurried_s: float = 2.0
-    """After a second Ctrl-C, until SIGKILL."""
-    restart_delay_s: float = 1.0
-    restarts: int = 3
-    """So many of one process within `restart_window_s`; then it counts as failed."""
-    restart_window_s: float = 60.0
 
 
 class _Post:
@@ -190,7 +160,7 @@ class Supervisor:
                 self._asked_to_stop = 2
                 self._hurry()
             else:
-                self._kill_all()
+                self._kill(None)
 
     # --- starting and watching --------------------------------------------------------------------
 
@@ -321,9 +291,6 @@ class Supervisor:
             child.send(signal.SIGTERM)
         self._ending = living[-1] if living else None
         self._deadline = time.monotonic() + self._patience.hurried_s
-
-    def _kill_all(self) -> None:
-        self._kill(None)
 
     def _kill(self, child: ChildProcess | None) -> None:
         """Kill one process, or all that live."""

@@ -20,7 +20,8 @@ from robot_rt_control.application.bringup import (
 )
 from robot_rt_control.application.console import Console
 from robot_rt_control.application.process_command import command_line
-from robot_rt_control.application.supervisor import RESTARTS, SupervisedProcess, Supervisor
+from robot_rt_control.application.supervised_process import SupervisedProcess
+from robot_rt_control.application.supervisor import RESTARTS, Supervisor
 from robot_rt_control.program.errors import RobotControlError
 
 _EXAMPLES = """examples:

@@ -1,4 +1,4 @@
-"""A process that only watches: topics for some seconds, then what it saw as JSON."""
+"""A process that only watches: says "watching", watches topics for some seconds, then says what it saw as JSON."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ def main(seconds: float) -> None:
         lambda m: seen["status"].append([(p.name, p.active_action, p.session) for p in m.parts]),
         10,
     )
+    while not (seen["joints"] and seen["ranges"] and seen["status"] and node.count_publishers("control_server/events")):
+        rclpy.spin_once(node, timeout_sec=0.05)
+    print("watching", flush=True)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         rclpy.spin_once(node, timeout_sec=0.05)

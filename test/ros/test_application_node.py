@@ -23,7 +23,7 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 
 from robot_rt_control import msg, srv
 
-DOMAIN = 60 + os.getpid() % 40
+DOMAIN = 60 + os.getpid() % 20
 """Beside whatever else runs on this machine."""
 START_S = 30.0
 

@@ -22,7 +22,7 @@ from robot_rt_control.program.segment_names import image_name
 from robot_rt_control.program.shared_memory import segment_path
 
 WORKCELL = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
-DOMAIN = 60 + os.getpid() % 40
+DOMAIN = 60 + os.getpid() % 20
 """Beside whatever else runs on this machine."""
 START_S = 30.0
 

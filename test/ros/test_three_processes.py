@@ -21,6 +21,7 @@ def test_the_arm_goes_up_and_down_and_everybody_can_see_it(workcell, python):
     with subprocess.Popen(
         [sys.executable, "test/ros/observer.py", "14"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
     ) as observer:
+        assert observer.stdout is not None and observer.stdout.readline() == "watching\n"
         program = python("examples/03_up_and_down.py", "8", timeout=60)
         assert program.returncode == 0, program.stdout + program.stderr
         output, _ = observer.communicate(timeout=60)

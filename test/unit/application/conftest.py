@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from robot_rt_control.application.console import Console
-from robot_rt_control.application.supervisor import Patience, SupervisedProcess, Supervisor
+from robot_rt_control.application.supervised_process import Patience, SupervisedProcess
+from robot_rt_control.application.supervisor import Supervisor
 
 PRELUDE = """
 import os, signal, socket, sys, time

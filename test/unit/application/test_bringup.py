@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from robot_rt_control.application.bringup import (
     BringupOptions,
@@ -15,6 +16,7 @@ from robot_rt_control.application.bringup import (
     processes,
     view_file,
 )
+from robot_rt_control.model.robot_description import WORLD
 from robot_rt_control.program.errors import DefinitionError
 
 ARM = """
@@ -132,6 +134,17 @@ def test_viewers_where_they_are_installed() -> None:
     assert rviz.arguments == ("-d", str(view_file()))
     assert publisher.parameters["use_sim_time"] is True and rviz.parameters["use_sim_time"] is True
     assert list(by_name(described(everything))) == ["realtime_executor", "control_server", "robot_state_publisher"]
+
+
+def test_the_view_shows_what_the_executor_publishes() -> None:
+    view = yaml.safe_load(view_file().read_text())["Visualization Manager"]
+    assert view["Global Options"]["Fixed Frame"] == WORLD
+    displays = {display["Class"].removeprefix("rviz_default_plugins/"): display for display in view["Displays"]}
+    robots = displays["RobotModel"]["Description Topic"]
+    # Relative, so that it follows the namespace; latched, as it is published once.
+    assert (robots["Value"], robots["Durability Policy"]) == ("robot_description", "Transient Local")
+    assert displays["Effort"]["Topic"]["Value"] == "joint_states"
+    assert "TF" in displays
 
 
 def test_rviz_that_is_not_installed_is_an_error() -> None:

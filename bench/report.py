@@ -1,0 +1,112 @@
+"""What every benchmark gives back, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to measure."""
+
+    quick: bool
+    """A fraction of the measurements: to see that all works."""
+    output: Path
+    """Folder for results and plots."""
+    console: Console
+
+    def amount(self, full: int) -> int:
+        """How many of something to measure."""
+        return max(1, full // 10) if self.quick else full
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is aimed at, and whether it was reached."""
+
+    text: str
+    met: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """One benchmark's results."""
+
+    title: str
+    columns: Sequence[str]
+    """The first one is text, the others are numbers."""
+    rows: Sequence[Sequence[str]]
+    goals: Sequence[Goal] = ()
+    notes: Sequence[str] = ()
+    data: dict[str, Any] = field(default_factory=dict)
+    """The same, and more, for machines; SI units."""
+
+
+def show(console: Console, report: Report) -> None:
+    """One table, the goals and the notes."""
+    table = Table(title=report.title, title_justify="left", title_style="bold", header_style="bold")
+    for i, column in enumerate(report.columns):
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0)
+    for row in report.rows:
+        table.add_row(*row)
+    console.print()
+    console.print(table)
+    for goal in report.goals:
+        console.print(f"  [{'green' if goal.met else 'red'}]{'reached' if goal.met else 'missed'}[/]: {goal.text}")
+    for note in report.notes:
+        console.print(f"  {note}", style="dim")
+
+
+def load_average() -> float:
+    """Of the last minute: processes that ran or wanted to."""
+    return float(Path("/proc/loadavg").read_text().split()[0])
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers belong to."""
+    model = next(
+        (
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
+        platform.machine(),
+    )
+    kernel = platform.release()
+    return {
+        "processor": model,
+        "processors": len(os.sched_getaffinity(0)),
+        "kernel": f"{kernel}{', PREEMPT_RT' if 'PREEMPT_RT' in platform.version() else ''}",
+        "python": sys.version.split()[0],
+        "load_average": load_average(),
+    }
+
+
+def save(report: Report, name: str, folder: Path, of: dict[str, Any]) -> Path:
+    """Write a report as JSON."""
+    path = folder / f"{name}.json"
+    content = {
+        "benchmark": name,
+        "title": report.title,
+        "machine": of,
+        "goals": [{"text": g.text, "met": g.met} for g in report.goals],
+        "notes": list(report.notes),
+        "data": report.data,
+    }
+    path.write_text(json.dumps(content, indent=1) + "\n")
+    return path
+
+
+def microseconds(nanoseconds: float) -> str:
+    """As a table shows it."""
+    return f"{nanoseconds / 1000.0:,.2f}"

@@ -1,0 +1,65 @@
+"""All measurements: one table for each, in one run. Results also go to files: JSON for machines, PNG for eyes.
+
+./run bench                      everything, about four minutes
+./run bench --quick              a tenth of it
+./run bench --only tick lateness
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from rich.console import Console
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.report import Options, Report, load_average, machine, save, show  # noqa: E402  (behind the path)
+
+BENCHMARKS = {
+    "tick": "tick_compute",
+    "inactive": "inactive_reactions",
+    "lateness": "wakeup_lateness",
+    "lockstep": "lockstep_overhead",
+    "start": "start_latency",
+    "compile": "compile_time",
+    "motion": "motion",
+}
+"""Name → module with `measure(options) -> Report`."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="./run bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="measure a tenth as much")
+    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, metavar="NAME", help=f"of {', '.join(BENCHMARKS)}")
+    parser.add_argument("--output", type=Path, default=Path(".build/bench"), help="folder (default: %(default)s)")
+    given = parser.parse_args(argv)
+    given.output.mkdir(parents=True, exist_ok=True)
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    options = Options(quick=given.quick, output=given.output, console=console)
+    of = machine()
+    console.print(", ".join(f"{name.replace('_', ' ')} {value}" for name, value in of.items()))
+    missed = 0
+    for name in given.only or BENCHMARKS:
+        busy = load_average()
+        begin = time.monotonic()
+        with console.status(f"{name} ..."):
+            measure: Callable[[Options], Report] = import_module(f"bench.{BENCHMARKS[name]}").measure
+            report = measure(options)
+        show(console, report)
+        seconds = time.monotonic() - begin
+        path = save(report, name, given.output, of | {"load_average": busy})
+        console.print(f"  {path}; took {seconds:.0f} s, load average before it {busy:.2f}", style="dim")
+        missed += sum(not goal.met for goal in report.goals)
+    console.print(f"\n{missed} goals missed" if missed else "\nall goals reached")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

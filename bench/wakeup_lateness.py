@@ -1,0 +1,207 @@
+"""How late the real-time thread wakes up, beside cyclictest and a plain Python thread, while the process is busy."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bench.cells import arms_cell, builtin_types, never_firing, sine
+from bench.disturbance import Disturbance
+from bench.report import Goal, Options, Report, microseconds
+from robot_rt_control.program.capacities import HISTOGRAM_BINS
+from robot_rt_control.realtime.executor import Executor, ExecutorOptions
+from robot_rt_control.realtime.histogram import bin_of, percentile
+from robot_rt_control.server.control_server import ControlServer
+
+PRIORITY = 80
+CPU = 1
+_RATES = (1000, 10_000)
+_ROUNDS = 4
+_SECONDS = 10
+_CYCLICTEST_MICROS = 100_000
+_QUANTILES = (0.5, 0.99, 0.999)
+
+
+@dataclass
+class Lateness:
+    """Wake-ups of one kind: a histogram of `realtime/histogram.py`, and the latest one [ns]."""
+
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(HISTOGRAM_BINS, np.int64))
+    max_ns: int = 0
+
+    def add(self, counts: np.ndarray, max_ns: int) -> None:
+        self.counts += counts
+        self.max_ns = max(self.max_ns, max_ns)
+
+    def quantiles(self) -> list[float]:
+        """[ns]"""
+        return [percentile(self.counts, q) * 1e9 for q in _QUANTILES]
+
+
+def of_loop(rate: int, seconds: float) -> tuple[np.ndarray, int, str]:
+    """The wall-clock loop with an arm in motion and a hundred reactions. Also gives what the system granted."""
+    executor = Executor(
+        arms_cell(1, period=1.0 / rate),
+        ExecutorOptions(priority=PRIORITY, cpu=CPU),
+        channel_name=None,
+        image_name=lambda device: device,
+    )
+    executor.configure(lambda _: None)
+    executor.activate()
+    server = ControlServer(executor.workcell, builtin_types())
+    try:
+        server.attach(executor.channel)
+        session = server.open_session("bench", ["arm_0"], 0.0)
+        server.define(session.id, [sine(0, never_firing(100, 0))])
+        server.start(session.id, ["sine_0"])
+        timing = executor.channel.memory.timing
+        before = timing.lateness.copy()
+        timing.max_lateness_ns = 0
+        time.sleep(seconds)
+        counts, longest = timing.lateness - before, int(timing.max_lateness_ns)
+        if int(executor.world.memory.n_active) != 1:
+            raise RuntimeError("the action ended while it was measured")
+        granted = executor.scheduling
+    finally:
+        server.detach("the measurement is over")
+        executor.deactivate()
+        executor.cleanup()
+    return counts, longest, granted
+
+
+def of_cyclictest(rate: int, seconds: float) -> tuple[np.ndarray, int]:
+    """The reference: cyclictest with the same rate, priority and processor."""
+    command = ["cyclictest", "--quiet", "--mlockall", f"--priority={PRIORITY}", f"--interval={1_000_000 // rate}"]
+    command += ["--threads=1", f"--affinity={CPU}", f"--duration={max(1, round(seconds))}"]
+    command += [f"--histogram={_CYCLICTEST_MICROS}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    counts = np.zeros(HISTOGRAM_BINS, np.int64)
+    for micros, count in re.findall(r"^(\d+)\s+(\d+)$", done.stdout, re.MULTILINE):
+        if int(count):
+            # It cuts to whole microseconds: its values lie half a microsecond higher on average.
+            counts[bin_of(int(micros) * 1000 + 500)] += int(count)
+    (longest,) = re.findall(r"# Max Latencies:\s+(\d+)", done.stdout)
+    return counts, int(longest) * 1000
+
+
+def of_python(rate: int, seconds: float) -> tuple[np.ndarray, int]:
+    """An ordinary Python thread that sleeps until each deadline."""
+    counts = np.zeros(HISTOGRAM_BINS, np.int64)
+    longest = 0
+
+    def run() -> None:
+        nonlocal longest
+        period, deadline = 1_000_000_000 // rate, time.monotonic_ns()
+        end = deadline + round(seconds * 1e9)
+        while deadline < end:
+            deadline += period
+            pause = deadline - time.monotonic_ns()
+            if pause > 0:
+                time.sleep(pause * 1e-9)
+            late = max(time.monotonic_ns() - deadline, 0)
+            counts[bin_of(late)] += 1
+            longest = max(longest, late)
+            if late > period:
+                deadline += late // period * period  # as the loop does: go on with the first deadline ahead
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return counts, longest
+
+
+def measure(options: Options) -> Report:
+    installed = shutil.which("cyclictest") is not None
+    builtin_types()
+    bin_of(1)
+    kinds: dict[tuple[str, int], Lateness] = {}
+    granted = ""
+    seconds = _SECONDS / 5 if options.quick else _SECONDS
+    with Disturbance() as disturbance:
+        time.sleep(1.0)
+        for _ in range(1 if options.quick else _ROUNDS):
+            for rate in _RATES:
+                counts, longest, granted = of_loop(rate, seconds)
+                kinds.setdefault(("real-time loop", rate), Lateness()).add(counts, longest)
+                if installed:
+                    kinds.setdefault(("cyclictest", rate), Lateness()).add(*of_cyclictest(rate, seconds))
+        kinds["plain Python thread", _RATES[0]] = Lateness()
+        kinds["plain Python thread", _RATES[0]].add(*of_python(_RATES[0], seconds))
+    rows = []
+    for (name, rate), lateness in sorted(kinds.items(), key=lambda item: item[0][1]):
+        quantiles = lateness.quantiles()
+        ratio = ""
+        if installed and name != "cyclictest":
+            ratio = f"{quantiles[-1] / kinds['cyclictest', rate].quantiles()[-1]:.2f}"
+        rows.append(
+            [f"{name}, {rate} Hz", *map(microseconds, quantiles), microseconds(lateness.max_ns), ratio]
+            + [f"{int(lateness.counts.sum()):,}"]
+        )
+    notes = [f"{granted}. Meanwhile in the same process, {disturbance.description}; also while cyclictest runs."]
+    if not installed:
+        notes.append("cyclictest is not installed (Debian package rt-tests): nothing to compare with.")
+    plot = options.output / "lateness.png"
+    draw(kinds, plot)
+    notes.append(f"Plot: {plot}")
+    return Report(
+        title="Lateness of wake-ups",
+        columns=["thread", "median [µs]", "p99", "p99.9", "max", "p99.9 : cyclictest's", "wake-ups"],
+        rows=rows,
+        goals=_goals(kinds) if installed else [],
+        notes=notes,
+        data={"scheduling": granted, "rows": [_machine_readable(k, v) for k, v in kinds.items()]},
+    )
+
+
+def _goals(kinds: dict[tuple[str, int], Lateness]) -> list[Goal]:
+    goals = []
+    for rate in _RATES:
+        ours, reference = kinds["real-time loop", rate].quantiles()[-1], kinds["cyclictest", rate].quantiles()[-1]
+        text = f"p99.9 at {rate} Hz within 1.5 times cyclictest's: {ours / reference:.2f}"
+        goals.append(Goal(text, ours <= 1.5 * reference))
+    return goals
+
+
+def _machine_readable(kind: tuple[str, int], lateness: Lateness) -> dict[str, Any]:
+    p50, p99, p999 = (q * 1e-9 for q in lateness.quantiles())
+    return {
+        "thread": kind[0],
+        "rate_hz": kind[1],
+        "wake_ups": int(lateness.counts.sum()),
+        "median_s": p50,
+        "p99_s": p99,
+        "p999_s": p999,
+        "max_s": lateness.max_ns * 1e-9,
+        "histogram": lateness.counts.tolist(),
+    }
+
+
+def draw(kinds: dict[tuple[str, int], Lateness], path: Any) -> None:
+    """Which fraction of the wake-ups is later than so much."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 5))
+    edges = 2.0 ** (np.arange(1, HISTOGRAM_BINS + 1) / 16) * 1e-3  # [µs]
+    styles: Callable[[int], str] = {_RATES[0]: "-", _RATES[1]: "--"}.__getitem__
+    colors = {"real-time loop": "tab:blue", "cyclictest": "tab:gray", "plain Python thread": "tab:red"}
+    for (name, rate), lateness in kinds.items():
+        later = 1.0 - np.cumsum(lateness.counts) / lateness.counts.sum()
+        seen = (later > 0) & (later < 1)
+        axes.step(edges[seen], later[seen], styles(rate), color=colors[name], label=f"{name}, {rate} Hz")
+    axes.set(xscale="log", yscale="log", xlabel="lateness [µs]", ylabel="fraction of wake-ups that are later")
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)
