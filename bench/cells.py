@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def never_firing(n: int, arm: int) -> tuple[ReactionDefinition, ...]:
 
 
 def action(
-    id: str, type: str, part: str, values: dict[str, Value], reactions: Sequence[ReactionDefinition] = ()
+    id: str, type: str, part: str, values: Mapping[str, Value], reactions: Sequence[ReactionDefinition] = ()
 ) -> ActionDefinition:
     """An action of a built-in type on one part."""
     parameters = tuple(ParameterValue(name=name, value=value) for name, value in values.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,34 +47,44 @@ def iiwa_cell() -> Workcell:
 
 
 def bare_loop(workcell: Workcell) -> Callable[[int], None]:
-    """The same simulation and the same motion, by hand: set the drives, step, read the joints."""
+    """The same simulation and the same motion by hand, with the calls that the plugin makes, too: read the joints,
+    set the drives (with speeds, so that the arm does not lag behind), step."""
     import pybullet
 
     from robot_rt_control.hardware.pybullet_parameters import PyBulletParameters
     from robot_rt_control.hardware.pybullet_world import PyBulletWorld
 
     info = hardware_info(workcell, workcell.devices[0])
-    world = PyBulletWorld(info, PyBulletParameters.model_validate(info.parameters))
+    parameters = PyBulletParameters.model_validate(info.parameters)
+    world = PyBulletWorld(info, parameters)
     part = info.parts[0]
     robot = world.robot("arm", "bench")
     joints = [robot.joint(name, "bench") for name in part.joint_names]
     start, forces, client, body = list(part.initial_position), list(part.limits.effort), world.client, robot.body
     for joint, position in zip(joints, start, strict=True):
         pybullet.resetJointState(body, joint, position, 0.0, physicsClientId=client)
-    tick = 0
+    gains = parameters.gains
+    measured: deque[list[float]] = deque(maxlen=1)
+    n, tick = len(joints), 0
 
     def run(steps: int) -> None:
         nonlocal tick
         for _ in range(steps):
-            pybullet.getJointStates(body, joints, physicsClientId=client)
+            states = pybullet.getJointStates(body, joints, physicsClientId=client)
+            measured.append([state[0] for state in states])
             tick += 1
-            offset = _AMPLITUDE * math.sin(2.0 * math.pi * _FREQUENCY * tick * info.period_s)
+            phase = 2.0 * math.pi * _FREQUENCY * tick * info.period_s
+            speed = (1.0 - gains.position) * 2.0 * math.pi * _FREQUENCY * _AMPLITUDE * math.cos(phase)
+            offset = _AMPLITUDE * math.sin(phase)
             pybullet.setJointMotorControlArray(
                 body,
                 joints,
                 pybullet.POSITION_CONTROL,
                 targetPositions=[q + offset for q in start],
+                targetVelocities=[speed] * n,
                 forces=forces,
+                positionGains=[gains.position] * n,
+                velocityGains=[gains.velocity] * n,
                 physicsClientId=client,
             )
             pybullet.stepSimulation(physicsClientId=client)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -56,15 +57,17 @@ def show(console: Console, report: Report) -> None:
     """One table, the goals and the notes."""
     table = Table(title=report.title, title_justify="left", title_style="bold", header_style="bold")
     for i, column in enumerate(report.columns):
-        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0)
+        table.add_column(escape(column), justify="left" if i == 0 else "right", no_wrap=i > 0)
     for row in report.rows:
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     console.print()
     console.print(table)
     for goal in report.goals:
-        console.print(f"  [{'green' if goal.met else 'red'}]{'reached' if goal.met else 'missed'}[/]: {goal.text}")
+        console.print(
+            f"  [{'green' if goal.met else 'red'}]{'reached' if goal.met else 'missed'}[/]: {escape(goal.text)}"
+        )
     for note in report.notes:
-        console.print(f"  {note}", style="dim")
+        console.print(f"  {escape(note)}", style="dim")
 
 
 def load_average() -> float:

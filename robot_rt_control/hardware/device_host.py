@@ -6,14 +6,16 @@ import logging
 
 import numpy as np
 
-from robot_rt_control.hardware.image import publish_state, take_command
+from robot_rt_control.hardware.image import driver_calls
 from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import JOINT_INTERFACES, InterfaceDescription
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.hardware.plugin import HardwarePlugin
 from robot_rt_control.hardware.process_image import Manifest, ProcessImage
 from robot_rt_control.hardware.rest_ramp import RestRamp
+from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.errors import HardwareError
+from robot_rt_control.program.layout import driver_dtype
 from robot_rt_control.program.vocabulary import CommandMode, DriverMode, ImageError
 
 _log = logging.getLogger(__name__)
@@ -59,8 +61,13 @@ class DeviceHost:
         manifest = Manifest.of(info, states, commands)
         self.image = ProcessImage.private(manifest) if image_name is None else ProcessImage.create(image_name, manifest)
         self._side = self.image.new_driver_side()
-        self._address = self.image.address
+        self._publish, self._take = driver_calls()
+        self._addresses = self.image.address, address_of(self._side)
         n = len(commands)
+        # Views, because reading a field of a record takes a microsecond.
+        fields = np.frombuffer(memoryview(self._side).cast("B"), driver_dtype)
+        self._enable, self._last_cycle = fields["enable"], fields["last_cycle"]
+        self._published = self._side.state[: len(states)]
         self._taken = self._side.command[:n]
         self._command = self.lifecycle.command
         self._older, self._older_cycle, self._newer_cycle = np.zeros(n), 0, 0
@@ -100,18 +107,18 @@ class DeviceHost:
         if self.failure is None:
             try:
                 self.lifecycle.read(time_s, period_s)
-                self._side.state[: len(self.lifecycle.state)] = self.lifecycle.state
+                self._published[:] = self.lifecycle.state
             except HardwareError as error:
                 self._fail(error)
-        publish_state(self._address, self._side)
+        self._publish(*self._addresses)
 
     def cycle_write(self, time_s: float, period_s: float) -> None:
         """Take the newest command, or brake and hold, and write to the device."""
         if self.failure is not None:
             return
-        new = take_command(self._address, self._side) == 1
+        new = self._take(*self._addresses) == 1
         self._silent = 0 if new else self._silent + 1
-        enabled = int(self._side.enable) == 1
+        enabled = self._enable[0] == 1
         if self._latched and new and not enabled and not self._ending:
             _log.info("hardware %r: the executor is back and has withdrawn its commands", self.info.name)
             self._latch(ImageError.NONE)
@@ -145,10 +152,10 @@ class DeviceHost:
             if not self._switch(modes, period_s):
                 return
             # A first command of a mode has no predecessor: it does not move yet.
-            self._older[:], self._older_cycle = self._taken, int(self._side.last_cycle) - 1
+            self._older[:], self._older_cycle = self._taken, int(self._last_cycle[0]) - 1
         else:
             self._older[:], self._older_cycle = self._command, self._newer_cycle
-        self._newer_cycle = int(self._side.last_cycle)
+        self._newer_cycle = int(self._last_cycle[0])
         self._command[:] = self._taken
 
     def _switch(self, modes: bytes, period_s: float) -> bool:

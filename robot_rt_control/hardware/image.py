@@ -7,6 +7,13 @@ on with what it had. See `program.atomics` for why the fences stand where they s
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+
 from robot_rt_control.program.atomics import (
     address_of,
     copy_words,
@@ -20,7 +27,7 @@ from robot_rt_control.program.atomics import (
     store_release,
 )
 from robot_rt_control.program.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
-from robot_rt_control.program.layout import device_image_dtype
+from robot_rt_control.program.layout import device_image_dtype, driver_dtype
 from robot_rt_control.program.realtime_code import realtime
 
 READ_ATTEMPTS = 3
@@ -150,3 +157,34 @@ def take_command(address, driver):
         driver.last_cycle = cycle
         return NEW
     return NOTHING_NEW
+
+
+driver_at: Callable[[int], Any] = record_at(driver_dtype)
+
+
+@cache
+def driver_calls() -> tuple[Callable[[int, int], object], Callable[[int, int], int]]:
+    """`publish_state` and `take_command` for a driver in Python: of the addresses of image and driver's record.
+
+    Compiled on first use. A call takes a third of a microsecond, where Numba's own dispatcher takes two, and a
+    simulation in lockstep makes both in each tick.
+    """
+
+    def publish(image: int, driver: int) -> None:
+        publish_state(image, driver_at(driver))
+
+    def take(image: int, driver: int) -> int:
+        return take_command(image, driver_at(driver))
+
+    if numba.config.DISABLE_JIT:
+        return publish, take
+    word = numba.int64
+    compiled = (
+        numba.cfunc(numba.void(word, word), nopython=True, cache=True)(publish),
+        numba.cfunc(word(word, word), nopython=True, cache=True)(take),
+    )
+    return (
+        # PYFUNCTYPE keeps the GIL: to give it away for so short a call could cost milliseconds.
+        ctypes.PYFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(compiled[0].address),
+        ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(compiled[1].address),
+    )

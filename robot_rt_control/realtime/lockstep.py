@@ -34,7 +34,7 @@ class Lockstep:
     ) -> None:
         self._world, self._channel, self._devices = world, channel, devices
         self._period_ns, self._speed, self._before_tick = period_ns, speed, before_tick
-        self._entry = lockstep_entry()
+        self._entry = lockstep_entry(keep_gil=devices.in_process)
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None

@@ -22,8 +22,12 @@ def run_lockstep(w, ch, ticks, period_ns):
 
 
 @cache
-def lockstep_entry() -> Callable[[int, int, int, int], None]:
+def lockstep_entry(*, keep_gil: bool = False) -> Callable[[int, int, int, int], None]:
     """run_lockstep by address: (world address, channel address, ticks, period_ns).
+
+    Args:
+        keep_gil: for one tick at a time. To give the GIL away for a microsecond may cost milliseconds, where
+            other threads of Python are busy.
 
     Compiled on first use. A call costs a third of a microsecond, where Numba's own dispatcher takes two.
     """
@@ -33,5 +37,5 @@ def lockstep_entry() -> Callable[[int, int, int, int], None]:
     def entry(world, channel, ticks, period_ns):
         run_lockstep(carray(world, 1)[0], carray(channel, 1)[0], ticks, period_ns)
 
-    prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    return prototype(entry.address)
+    prototype = ctypes.PYFUNCTYPE if keep_gil else ctypes.CFUNCTYPE
+    return prototype(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(entry.address)

@@ -1,0 +1,66 @@
+"""How long starting takes: imports, compiling the loops and the built-in action types, loading them from the cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from bench.report import Goal, Options, Report
+
+_SCRIPT = """
+import json, time
+begin = [time.perf_counter(), time.process_time()]
+def lap():
+    global begin
+    now = [time.perf_counter(), time.process_time()]
+    laps.append([b - a for a, b in zip(begin, now)])
+    begin = now
+laps = []
+from robot_rt_control.realtime.lockstep_loop import lockstep_entry
+from robot_rt_control.realtime.realtime_thread import RealtimeThread
+lap()
+import numpy as np
+from robot_rt_control.program.layout import world_dtype
+from robot_rt_control.realtime.channel import Channel
+world, channel = np.zeros(1, world_dtype)[0], Channel.private()
+lap()
+RealtimeThread.compile(world, channel)
+lockstep_entry()
+lap()
+from robot_rt_control.actions import BUILTIN
+from robot_rt_control.server.builder.build import build
+for spec in BUILTIN:
+    build(spec)
+lap()
+print(json.dumps(laps))
+"""
+_STEPS = ("import of the real-time layer", "a world and a channel", "both loops", "built-in action types")
+
+
+def measure(options: Options) -> Report:
+    seconds: dict[str, list[list[float]]] = {}
+    with tempfile.TemporaryDirectory() as cache:
+        for state in ("empty", "full"):
+            environment = os.environ | {"ROBOT_RT_CONTROL_CACHE": cache}
+            done = subprocess.run(
+                [sys.executable, "-c", _SCRIPT], env=environment, stdout=subprocess.PIPE, text=True, check=True
+            )
+            seconds[state] = json.loads(done.stdout)
+    rows = [[name, *[f"{x:.2f}" for state in seconds for x in seconds[state][i]]] for i, name in enumerate(_STEPS)]
+    # Of processor time: on an idle machine that is what passes on the clock.
+    loops, cached = (seconds[state][1][1] + seconds[state][2][1] for state in ("empty", "full"))
+    imports = seconds["full"][0][1]
+    return Report(
+        title="Starting a process",
+        columns=["step", "empty cache [s]", "processor [s]", "from the cache [s]", "processor [s] "],
+        rows=rows,
+        goals=[
+            Goal(f"channel and both loops compiled within 15 s: {loops:.1f} s", loops < 15.0),
+            Goal(f"channel and both loops loaded within 1.5 s: {cached:.2f} s", cached < 1.5),
+            Goal(f"imports within 0.7 s: {imports:.2f} s", imports < 0.7),
+        ],
+        data={"steps": _STEPS, "seconds_clock_and_processor": seconds},
+    )
