@@ -58,7 +58,9 @@ def test_a_required_process_that_fails_brings_all_down() -> None:
         r"(\[workcell\] +(one|two)\n){2}",  # two pipes: which line comes first is open
         run.text,
     )
-    assert "executor ended with exit code 0" in run.text
+    # How it ended is open: the signal may have come while its Python was still starting.
+    assert "ending, in this order: executor" in run.text
+    assert not alive(pid_of(run, "executor"))
 
 
 def test_a_required_process_that_is_killed_is_a_failure() -> None:
@@ -140,7 +142,7 @@ def test_a_process_that_fails_again_and_again_is_given_up() -> None:
         assert run.end() == 5
     assert run.text.count("started server") == 3
     assert "server failed 3 times within 60 s: it is not started again" in run.text
-    assert "other ended with exit code 0" in run.text
+    assert not alive(pid_of(run, "other"))
 
 
 def test_a_process_that_ends_well_is_not_started_again() -> None:
