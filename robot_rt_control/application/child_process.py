@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import secrets
 import signal
@@ -12,12 +11,11 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+from robot_rt_control.application.parent_death import end_with_parent
 from robot_rt_control.ros.readiness import READY, VARIABLE
 
 KEPT_LINES = 20
 _CHUNK = 65536
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
 
 
 class ChildProcess:
@@ -44,14 +42,6 @@ class ChildProcess:
         address = f"@robot_rt_control-{os.getpid()}-{secrets.token_hex(8)}"
         self._readiness = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         self._readiness.bind("\0" + address[1:])
-        parent = os.getpid()
-
-        def tie() -> None:
-            """Between fork and exec."""
-            _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-            if os.getppid() != parent:  # it died in between
-                os._exit(1)
-
         try:
             self._process = subprocess.Popen(
                 list(command),
@@ -60,7 +50,7 @@ class ChildProcess:
                 stderr=subprocess.STDOUT,
                 env={**environment, VARIABLE: address},
                 start_new_session=True,
-                preexec_fn=tie,
+                preexec_fn=end_with_parent(signal.SIGTERM),
             )
         except OSError:
             self._readiness.close()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from robot_rt_control.application.parent_death import end_with_parent
 from robot_rt_control.client import Client
 from robot_rt_control.program.errors import RobotControlError
 
@@ -36,6 +37,7 @@ class DemoWorkcell:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                preexec_fn=end_with_parent(signal.SIGINT),
                 start_new_session=True,  # Ctrl-C ends the demonstration, which then ends the workcell in order
                 env=os.environ | {"PYTHONUNBUFFERED": "1"},
             )

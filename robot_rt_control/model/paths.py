@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -20,7 +21,8 @@ def package_folder(package: str) -> Path | None:
         checkout = Path(__file__).resolve().parents[2]
         if (checkout / "config").is_dir():
             return checkout
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+    # A plain Python environment (pip install) has share/ at its root, and sets no AMENT_PREFIX_PATH.
+    for prefix in (*os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep), sys.prefix):
         share = Path(prefix) / "share" / package
         if prefix and share.is_dir():
             return share

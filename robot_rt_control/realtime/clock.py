@@ -14,6 +14,8 @@ from numba.extending import lower_builtin, type_callable
 
 _MONOTONIC = 1
 _ABSOLUTE = 1
+INTERRUPTED = 4
+"""What `sleep_until` returns where a signal came before the deadline."""
 _FUTEX_WAIT, _FUTEX_WAKE = 0, 1
 _FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
 _FUTEX = _FUTEX_NUMBERS.get(platform.machine(), -1)
@@ -33,7 +35,7 @@ def now_ns() -> int:
 
 
 def sleep_until(deadline: int) -> int:
-    """Sleep until CLOCK_MONOTONIC reaches `deadline` [ns]. Returns 0, or the errno (EINTR: woken by a signal)."""
+    """Sleep until CLOCK_MONOTONIC reaches `deadline` [ns]. Returns 0, or the errno (INTERRUPTED: by a signal)."""
     time.sleep(max(0.0, (deadline - time.monotonic_ns()) * 1e-9))
     return 0
 
@@ -108,7 +110,7 @@ def wait(address: int, seen: int, timeout_s: float) -> bool:
     if result == 0:
         return True
     error = ctypes.get_errno()
-    if error in (11, 4):  # EAGAIN: the word has changed already; EINTR: a signal came
+    if error in (11, INTERRUPTED):  # EAGAIN: the word has changed already; EINTR: a signal came
         return True
     if error == 110:  # ETIMEDOUT
         return False

@@ -8,7 +8,7 @@ from robot_rt_control.program.atomics import (
 )
 from robot_rt_control.program.layout import channel_dtype, offset_of, record
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.realtime.clock import now_ns, ring, sleep_until
+from robot_rt_control.realtime.clock import INTERRUPTED, now_ns, ring, sleep_until
 from robot_rt_control.realtime.histogram import bin_of
 from robot_rt_control.realtime.tick import tick
 
@@ -86,7 +86,8 @@ def run_wallclock(w, ch, loop):
     deadline = now_ns() + period
     done = 0
     while load_acquire(stop) == 0:
-        sleep_until(deadline)
+        while sleep_until(deadline) == INTERRUPTED:
+            pass  # by a signal to the process: the tick is not due yet
         start = now_ns()
         w.now_ns = start
         watch_server(w, ch, loop, start)

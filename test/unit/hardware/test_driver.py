@@ -27,6 +27,13 @@ WORKCELL = Path(__file__).resolve().parents[3] / "config" / "arm7.yaml"
 DT = 0.001
 
 
+@pytest.fixture(autouse=True)
+def ordinary_priority(monkeypatch):
+    """The command line is called in this process, which must not go before all others from then on."""
+    monkeypatch.setattr("robot_rt_control.hardware.driver.raise_urgency", lambda: "")
+
+
+
 @pytest.fixture
 def name():
     chosen = f"rrc_test_{uuid.uuid4().hex[:12]}"

@@ -77,3 +77,11 @@ def test_meshes(tmp_path, share):
         assert mesh_uri(text, tmp_path) == mesh.as_uri()
     assert mesh_uri("package://my_robot/arm.urdf", tmp_path) == (share / "arm.urdf").as_uri()
     assert mesh_uri("package://unknown/b.stl", tmp_path) == "package://unknown/b.stl"
+
+
+def test_a_plain_python_environment_has_its_share_folder_at_its_root(monkeypatch, tmp_path):
+    (tmp_path / "share" / "some_package").mkdir(parents=True)
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    assert package_folder("some_package") == tmp_path / "share" / "some_package"
+    assert package_folder("other_package") is None

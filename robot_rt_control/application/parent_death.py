@@ -1,0 +1,29 @@
+"""Processes that end with the one that started them, however that ends."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from collections.abc import Callable
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+def end_with_parent(number: signal.Signals) -> Callable[[], None]:
+    """For `preexec_fn` of subprocess.Popen: the kernel sends the new process a signal when its parent ends.
+
+    The parent is the thread that starts it; it should be the main thread, or one that lives as long.
+
+    Args:
+        number: the signal.
+    """
+    parent = os.getpid()
+
+    def between_fork_and_exec() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+        if os.getppid() != parent:  # it ended in between
+            os._exit(1)
+
+    return between_fork_and_exec
