@@ -53,7 +53,7 @@ motion = st.floats(-1.0, 1.0)
 @given(
     velocity=st.lists(motion, min_size=7, max_size=7),
     acceleration=st.lists(motion, min_size=7, max_size=7),
-    amplitude=st.floats(0.0, 0.3),
+    amplitude=st.floats(0.0, 0.25),
     frequency=st.floats(0.0, 0.6),
     ramp_time=st.floats(0.6, 2.0),
 )
