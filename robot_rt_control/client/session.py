@@ -112,7 +112,8 @@ class Session:
             DefinitionError: names what is wrong; nothing has changed.
         """
         free = list(reactions)
-        for reaction in [*free, *(r for a in actions for r in a.reactions)]:
+        before = len(self._queues)
+        for reaction in {id(r): r for r in [*free, *(r for a in actions for r in a.reactions)]}.values():
             self._prepare_callback(reaction)
         try:
             self._call(
@@ -122,6 +123,11 @@ class Session:
                 reactions=[reaction_message(r) for r in free],
             )
         except SessionError as error:
+            with self._changed:
+                refused = self._queues[before:]
+                del self._queues[before:]
+            for _, callbacks in refused:  # else a second, corrected try would call them twice
+                callbacks.close()
             raise DefinitionError(str(error)) from None
 
     def _prepare_callback(self, reaction: Reaction) -> None:

@@ -25,7 +25,6 @@ loop_dtype = record(
         ("python_seen_ns", "i8"),
         ("watching", "i8"),  # a server is attached and not yet lost
         ("server_epoch", "i8"),
-        ("overrun", "i8"),  # ticks that could not be started in their period
     ]
 )
 
