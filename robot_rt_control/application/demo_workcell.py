@@ -55,6 +55,7 @@ class DemoWorkcell:
         """
         assert self._process is not None
         deadline = time.monotonic() + timeout_s
+        seen = "nothing was asked yet"
         while True:
             lines = self.last_lines()
             progress(lines[0] if lines else "starting")
@@ -62,13 +63,17 @@ class DemoWorkcell:
                 shown = "\n".join(self.last_lines(_SHOWN_LINES))
                 raise RobotControlError(
                     "the workcell did not come up" if self._process.poll() is None else "the workcell ended",
+                    expected="all parts with joints enabled",
+                    got=seen,
                     hint=f"Its last words (all of them: {self._log}):\n{shown}",
                 )
             try:
                 parts = client.parts()
-            except RobotControlError:
+            except RobotControlError as error:
+                seen = str(error)
                 continue  # the control server is not there yet; the call has waited for it
             moving = [p for p in parts if p.joint_names]
+            seen = ", ".join(f"{p.name} {p.operational_state}" for p in moving)
             if parts and all(p.operational_state == "enabled" for p in moving):
                 return
             for part in moving:

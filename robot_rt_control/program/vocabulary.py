@@ -13,6 +13,8 @@ class PartKind(IntEnum):
     RANGEFINDER = 4
     IO = 5
     BASE = 6
+    SENSOR = 7
+    """Named numbers, such as fields of a topic."""
 
 
 class CommandMode(IntEnum):
@@ -144,6 +146,11 @@ class Command(IntEnum):
     CLEAR_FAULTS = 9
     SERVER_LOST = 10
     """Every session has lost its server: safety actions everywhere."""
+    SET_PARAMETERS = 11
+    """Give an action new parameters, which lie in the channel."""
+    PROTECTIVE_STOP = 12
+    """End all actions, brake and hold all parts, and start nothing until it is released."""
+    RELEASE_PROTECTIVE_STOP = 13
 
 
 class EventKind(IntEnum):
@@ -162,6 +169,12 @@ class EventKind(IntEnum):
     SERVER_LOST = 12
     SIGNAL_DROPPED = 13
     """A signal was raised to an action that is not active."""
+    PROTECTIVE_STOP = 14
+    PROTECTIVE_STOP_RELEASED = 15
+    OVERRUN = 16
+    """Deadlines were missed, under a policy other than `count`."""
+    BUDGET_EXCEEDED = 17
+    """An action took longer than its time budget."""
 
 
 class Refusal(IntEnum):
@@ -177,6 +190,7 @@ class Refusal(IntEnum):
     TARGET_TICK_PASSED = 7
     MALFORMED = 8
     STILL_FAULTED = 9
+    PROTECTIVE_STOP = 10
 
 
 class StopCause(IntEnum):
@@ -191,3 +205,4 @@ class StopCause(IntEnum):
     REMOVED = 7
     DISPLACED = 8
     """A newly started action took its parts."""
+    PROTECTIVE_STOP = 9

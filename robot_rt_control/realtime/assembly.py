@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -68,8 +70,11 @@ class World:
         commands = {i.name: (p.index, i) for p in parts for i in p.command_interfaces}
         _require(device.name, "state", states, manifest.state)
         _require(device.name, "command", commands, manifest.command)
+        first = int(w.n_reads)
         w.n_reads = self._link(w.reads, int(w.n_reads), index, manifest.state, states)
         w.n_writes = self._link(w.writes, int(w.n_writes), index, manifest.command, commands)
+        for link in w.reads[first : int(w.n_reads)]:  # unknown until it has been read
+            ctypes.c_double.from_address(self.address + int(link["offset"])).value = math.nan
 
     def _link(
         self, links: np.ndarray, n: int, device: int, names: Iterable[str], known: Mapping[str, tuple[int, Interface]]

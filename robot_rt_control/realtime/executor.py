@@ -153,9 +153,25 @@ class Executor:
         ]
         for worker in self._workers:
             worker.start()
-        self._internal_command(Command.ENABLE, self._all_states_known)
+        self._enable_all()
         if self.lockstep is not None:
             self.lockstep.start()
+
+    def _enable_all(self) -> None:
+        """Enable every part, also one whose device needs a while; a fault stays for somebody to clear."""
+        deadline = time.monotonic() + self.options.device_timeout_s
+        while True:
+            self._internal_command(Command.ENABLE, self._all_states_known)
+            left = [
+                part.name
+                for part in self.workcell.parts
+                if self.world.memory.parts_runtime[part.index].state == OperationalState.DISABLED
+            ]
+            if not left:
+                return
+            if time.monotonic() > deadline:
+                _log.error("not enabled, as their position is not known: %s; enable them later", ", ".join(left))
+                return
 
     def deactivate(self, timeout_s: float = 2.0) -> bool:
         """Bring all parts to rest, disable their motion and stop ticking. Returns whether they came to rest in time."""

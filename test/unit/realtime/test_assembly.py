@@ -43,6 +43,11 @@ def test_nothing_is_defined_and_variables_of_actions_are_unknown(world: World) -
     assert np.isnan(w.state_arena).all() and not w.tables["n_actions"].any()
 
 
+def test_measured_values_are_unknown_until_a_tick_has_read_them(workcell: Workcell, world: World) -> None:
+    arm = world.memory.parts[workcell.part("arm").index]
+    assert np.isnan(arm.position[: arm.dof]).all() and np.isnan(arm.velocity[: arm.dof]).all()
+
+
 def test_interfaces_are_linked_with_the_fields_of_their_parts(workcell: Workcell, world: World) -> None:
     w, names = world.memory, manifest(workcell)
     assert (w.n_reads, w.n_writes) == (len(names.state), len(names.command))
