@@ -37,6 +37,10 @@ MAX_SCHEDULED_COMMANDS = 64
 """Commands waiting for their target tick."""
 MAX_ACTIONS_PER_COMMAND = 8
 EVENT_RING_ENTRIES = 8192
+MAX_OVERRUN_LIMIT = 64
+"""Missed deadlines that the policy `fault` may tolerate in its window."""
+LOG_REQUESTS = 8
+"""Logs of the last ticks that wait for being written."""
 MAX_NAME_LENGTH = 128
 MAX_LABEL_BYTES = 64
 """Of a name that the tables carry for people: the rest is cut off."""

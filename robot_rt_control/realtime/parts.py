@@ -18,6 +18,7 @@ from robot_rt_control.realtime.activation import (
     take_fallback,
 )
 from robot_rt_control.realtime.events import begin_event, publish_event
+from robot_rt_control.realtime.recorder import request_log
 
 _DISABLED = int(OperationalState.DISABLED)
 _ENABLED = int(OperationalState.ENABLED)
@@ -32,12 +33,13 @@ _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
 
 
 @realtime
-def _report(w, ch, p, kind, reason, joint):
+def _report(w, ch, p, kind, reason, joint, log):
     k = begin_event(w, ch, kind, reason)
     if k >= 0:
         e = ch.events.entries[k]
         e.part = p
         e.joint = joint
+        e.log = log
         publish_event(ch)
 
 
@@ -57,7 +59,8 @@ def fault_part(w, ch, p, reason, joint):
     pr.fault_joint = joint
     set_state(w, p, _FAULTED)
     slot = pr.active_action
-    _report(w, ch, p, _PART_FAULTED, reason, joint)
+    pr.fault_log = request_log(w, _PART_FAULTED, reason, p, joint, 0, slot)
+    _report(w, ch, p, _PART_FAULTED, reason, joint, pr.fault_log)
     if slot >= 0:
         end_activation(w, ch, slot, _BY_FAULT)
         release_parts(w, ch, slot, SAFETY)
@@ -74,6 +77,7 @@ def clear_fault(w, p):
         return _STILL_FAULTED
     pr.fault = 0
     pr.fault_joint = -1
+    pr.fault_log = 0
     set_state(w, p, _DISABLED)
     return 0
 
@@ -97,7 +101,7 @@ def enable_part(w, ch, p):
         part.commanded_acceleration[j] = 0.0
         part.commanded_effort[j] = 0.0
     set_state(w, p, _ENABLED)
-    _report(w, ch, p, _PART_ENABLED, 0, -1)
+    _report(w, ch, p, _PART_ENABLED, 0, -1, 0)
     take_fallback(w, ch, p, DEFAULT)
     return 0
 
@@ -113,4 +117,4 @@ def disable_part(w, ch, p):
     if slot >= 0:
         end_activation(w, ch, slot, _BY_COMMAND)
         release_parts(w, ch, slot, SAFETY)
-    _report(w, ch, p, _PART_DISABLED, 0, -1)
+    _report(w, ch, p, _PART_DISABLED, 0, -1, 0)
