@@ -264,7 +264,7 @@ class _Generator:
         own = [a.identity for a in d.actions if a.session == session]
         some = tuple(random.choice(own) for _ in range(random.choice((1, 1, 1, 2, 3)))) if own else ()
         kind = random.randrange(100)
-        if self.stopped and self.chance(30):  # else little more would happen
+        if self.stopped and self.chance(18):  # else little more would happen
             self.stopped = False
             return ReleaseProtectiveStop()
         if kind < 56:

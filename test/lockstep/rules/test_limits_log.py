@@ -22,7 +22,8 @@ def test_L13_a_fault_names_a_file_with_the_ticks_before_and_after_it(cell: Locks
     live = cell.part("left")
     seen = {}
     for _ in range(1500):
-        seen[cell.step()] = (live.position[:2].copy(), live.commanded_velocity[:2].copy())
+        tick = cell.step()
+        seen[tick] = (live.position[:2].copy(), live.commanded_velocity[:2].copy())
         if live.position[0] > 0.8:
             session.start("bad")
         if cell.kinds("part_faulted"):
