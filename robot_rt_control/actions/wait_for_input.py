@@ -53,7 +53,8 @@ class WaitForInput(ActionType):
             if not above < below:
                 raise DefinitionError(f"{where}: condition", expected="above < below", got=f"{above:g} and {below:g}")
             # The numbers next to them: the bounds themselves do not count.
-            params.lower, params.upper = math.nextafter(above, math.inf), math.nextafter(below, -math.inf)
+            params.lower = math.nextafter(above, math.inf) if "above" in values else -math.inf
+            params.upper = math.nextafter(below, -math.inf) if "below" in values else math.inf
         else:
             params.lower = values["value"] - values["tolerance"]
             params.upper = values["value"] + values["tolerance"]
