@@ -30,7 +30,7 @@ from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 
 _JOINTS = {PartKind.ARM: 7, PartKind.BASE: 3, PartKind.GRIPPER: 1}
-_CHANNELS: dict[PartKind, dict[str, tuple[str, ...]]] = {
+_CHANNELS: dict[PartKind, dict[str, Any]] = {
     PartKind.IO: {"inputs": ("input_0", "input_1"), "outputs": ("output_0", "output_1")},
     PartKind.SENSOR: {"inputs": ("value",)},
 }
