@@ -240,6 +240,8 @@ def _of_part(part: PartDescription, base: int) -> list[_Column]:
     if part.kind == PartKind.FORCE_TORQUE_SENSOR:
         widths["wrench"] = 6
     widths |= {name: count for name, count in (("inputs", part.inputs), ("outputs", part.outputs)) if count}
+    if part.outputs:
+        widths["commanded_outputs"] = part.outputs
     found = [
         _Column(f"{part.name}.{name}", base + offset_of(dtype, name), width, scalar=False)
         for name, width in widths.items()

@@ -17,6 +17,7 @@ FILES = {
     "G": "signals",
     "S": "sessions",
     "L": "limits",
+    "I": "io",
 }
 """First letter of a rule → what its files in test/lockstep/rules begin with, behind "test_"."""
 
