@@ -35,6 +35,4 @@ def show_motion(w, p):
     faster = 0.0 if part.dt <= 0.0 else w.period / part.dt
     for j in range(part.dof):
         part.motion_velocity[j] = _within(part.commanded_velocity[j] * faster, limits.velocity[j])
-        part.motion_acceleration[j] = _within(
-            part.commanded_acceleration[j] * faster * faster, limits.acceleration[j]
-        )
+        part.motion_acceleration[j] = _within(part.commanded_acceleration[j] * faster * faster, limits.acceleration[j])

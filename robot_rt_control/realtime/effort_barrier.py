@@ -9,7 +9,8 @@ and the effort towards the limit is at most E (w - v) L / A, within ±E: all of 
 full braking A / L above it. So the excess decays with the rate L where the joint's inertia is E / A, which is the
 largest that the limits of effort and acceleration allow, and faster where it is less; k = L / 4 lets the joint creep to
 its limit without overshoot. L = 10 /s is stable down to 1/300 of that inertia at a period of 1 ms with the default
-rate of efforts.
+rate of efforts. A joint that is lighter than 1/20 of it and pushed with its full effort may pass its velocity limit
+before the effort, whose rate is limited, has come down; then the monitor faults it.
 """
 
 import math

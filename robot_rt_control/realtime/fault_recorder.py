@@ -214,9 +214,7 @@ class FaultRecorder:
 
 def _columns(world: World, channel: Channel) -> list[_Column]:
     """What each row holds behind its tick."""
-    found = [
-        _Column(name, world.address + offset_of(world_dtype, name), 1) for name in ("speed", "protective_stop")
-    ]
+    found = [_Column(name, world.address + offset_of(world_dtype, name), 1) for name in ("speed", "protective_stop")]
     snapshot = channel.address + offset_of(channel.memory.dtype, "snapshot")
     for part in world.workcell.parts:
         base = world.address + offset_of(world_dtype, "parts", part.index)

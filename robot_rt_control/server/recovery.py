@@ -89,8 +89,7 @@ class Recoveries:
         found = [
             name
             for name in self._described
-            if view is not None
-            and view.operational_state(self._server.parts[name].index) == OperationalState.FAULTED
+            if view is not None and view.operational_state(self._server.parts[name].index) == OperationalState.FAULTED
         ]
         if not found:
             raise DefinitionError(
@@ -124,9 +123,7 @@ class Recoveries:
     def _begin(self, part: str) -> str:
         """Clear, enable and start, in a session of its own. Raises RobotControlError: nothing is left of it."""
         server, described = self._server, self._described[part]
-        plan = plan_program(
-            server, described.program, until_event=described.until_event, timeout=described.timeout
-        )
+        plan = plan_program(server, described.program, until_event=described.until_event, timeout=described.timeout)
         parts = list(dict.fromkeys((part, *plan.parts)))
 
         def prepare() -> None:
@@ -171,9 +168,7 @@ class Recoveries:
             recovery.run.close()
         except RobotControlError as error:
             _log.warning("the session of a recovery could not be closed: %s", error)
-        self._server.announce(
-            RECOVERY_ENDED, session=recovery.run.session_id, parts=[recovery.part], reason=message
-        )
+        self._server.announce(RECOVERY_ENDED, session=recovery.run.session_id, parts=[recovery.part], reason=message)
 
     def _try(self, part: str) -> None:
         """Begin an automatic recovery, or see why not."""
@@ -197,6 +192,8 @@ class Recoveries:
         try:
             if view.protective_stop or server.session_of_part(part):
                 raise SessionError(f"part {part!r} is not free")
+            if not view.position_known(server.parts[part].index):
+                raise CommandRefused(f"the position of part {part!r} is not known")
             self._begin(part)
         except RobotControlError as error:
             _log.debug("automatic recovery of part %r waits: %s", part, error)

@@ -47,6 +47,11 @@ class SnapshotView:
         """Why the part is faulted, in words; empty: it is not."""
         return fault_text(int(self._snapshot.parts[part].fault))
 
+    def position_known(self, part: int) -> bool:
+        """Whether the positions of all joints of the part are measured."""
+        measured = self._snapshot.parts[part].measured
+        return bool(np.isfinite(measured.position[: int(measured.dof)]).all())
+
     def fault_reason(self, part: int) -> int:
         """Why the part is faulted (`vocabulary.FaultReason`)."""
         return int(self._snapshot.parts[part].fault)

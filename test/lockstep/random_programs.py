@@ -279,7 +279,7 @@ class _Generator:
             return RaiseSignal(session, some[0] if some else 999, 7 if self.chance(5) else random.randint(0, 1))
         part = random.choice((-1, 9, *range(n_parts), *range(n_parts)))
         if kind < 80:
-            if self.chance(25):
+            if self.chance(45):
                 self.stopped = True
                 return ProtectiveStop()
             return SetSpeed(random.choice((0.0, 0.5, 1.0, 1.5, nan)))
