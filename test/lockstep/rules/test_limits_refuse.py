@@ -38,7 +38,9 @@ GOALS: dict[str, list[tuple[dict[str, Any], str]]] = {
 }
 """Action type → parameters beyond the limits of arm7, and a part of the refusal."""
 
-OUTPUTS: dict[str, tuple[dict[str, Any], str]] = {"set_output": ({"outputs": "output_0", "values": [2.0]}, "value of output 'output_0'; expected 0 to 1")}
+OUTPUTS: dict[str, tuple[dict[str, Any], str]] = {
+    "set_output": ({"outputs": "output_0", "values": [2.0]}, "value of output 'output_0'; expected 0 to 1")
+}
 WITHOUT_GOAL = {"hold", "stop", "wait_for_input"}
 
 
