@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,8 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
 
     Args:
         path: the YAML file.
-        hardware: the plugin to run all devices on; None: the file's default_hardware.
+        hardware: the plugin to run all devices on but those that have a `plugin` of their own (mock: really all);
+            None: the file's default_hardware. Exceptions may follow: "pybullet,people=mock".
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
@@ -157,18 +158,45 @@ def _check_joints(parts: list[PartDescription], place: Place) -> None:
                 )
 
 
+class _Choice:
+    """Which plugin each device runs on: "pybullet", or with exceptions "pybullet,people=mock"."""
+
+    def __init__(self, text: str, devices: Mapping[str, schema.Device]) -> None:
+        self._devices = devices
+        self._general, *rest = (word.strip() for word in text.split(","))
+        self._exceptions = {}
+        for word in rest:
+            name, equals, plugin = word.partition("=")
+            if not equals or not plugin:
+                raise DefinitionError(f"hardware {text!r}", expected="plugin,device=plugin,…", got=repr(word))
+            if name not in devices:
+                raise DefinitionError(
+                    f"hardware {text!r}: device {name!r}", expected=unknown("device", name, devices), got=repr(name)
+                )
+            self._exceptions[name] = plugin
+
+    def plugin(self, name: str, place: Place) -> str:
+        """Of this device."""
+        device = self._devices[name]
+        own = self._general if self._general == MOCK else device.plugin or self._general
+        wanted = self._exceptions.get(name, own)
+        if wanted in device.plugins or wanted == MOCK:
+            return wanted
+        raise DefinitionError(
+            str(place),
+            expected=f"a configuration for the hardware {wanted!r}, possibly an empty one",
+            got=", ".join(sorted(device.plugins)) or "none",
+            hint=f"Add `{wanted}: {{}}` to the device, or choose other hardware",
+        )
+
+
 def _devices(
     content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, place: Place
 ) -> tuple[DeviceDescription, ...]:
     found = []
+    choice = _Choice(hardware, content.devices)
     for index, (name, device) in enumerate(content.devices.items()):
-        if hardware not in device.plugins and hardware != MOCK:
-            raise DefinitionError(
-                str(place / name),
-                expected=f"a configuration for the hardware {hardware!r}, possibly an empty one",
-                got=", ".join(sorted(device.plugins)) or "none",
-                hint=f"Add `{hardware}: {{}}` to the device, or choose other hardware",
-            )
+        plugin = choice.plugin(name, place / name)
         own = tuple(part for part in parts if part.device == name)
         for kind in ("state", "command"):
             count = sum(len(getattr(part, f"{kind}_interfaces")) for part in own)
@@ -182,8 +210,8 @@ def _devices(
             DeviceDescription(
                 name=name,
                 index=index,
-                plugin=hardware,
-                config=copy.deepcopy(device.plugins.get(hardware, {})),
+                plugin=plugin,
+                config=copy.deepcopy(device.plugins.get(plugin, {})),
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
             )
