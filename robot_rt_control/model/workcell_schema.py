@@ -309,7 +309,8 @@ class Device(Model):
             if key in ("max_age_ticks", "plugin"):
                 continue
             if value is not None and not isinstance(value, Mapping):
-                raise refuse("max_age_ticks, plugin, or the name of a plugin with a mapping as its configuration", key=key)
+                expected = "max_age_ticks, plugin, or the name of a plugin with a mapping as its configuration"
+                raise refuse(expected, key=key)
             plugins[str(key)] = dict(value or {})
         return {"max_age_ticks": data.get("max_age_ticks"), "plugin": data.get("plugin"), "plugins": plugins}
 

@@ -63,12 +63,12 @@ def test_good(tmp_path):
         (
             "max_age_ticks: 3",
             "max_age_tick: 3",
-            ":12: devices.sim.max_age_tick; expected max_age_ticks, or the name of",
+            ":12: devices.sim.max_age_tick; expected max_age_ticks, plugin, or the name of",
         ),
         (
             "mock: {}",
             "mock: 3",
-            ":13: devices.sim.mock; expected max_age_ticks, or the name of a plugin with a mapping",
+            ":13: devices.sim.mock; expected max_age_ticks, plugin, or the name of a plugin with a mapping",
         ),
         (
             "    joints:",
@@ -115,7 +115,7 @@ def test_hardware_without_configuration(tmp_path):
 
 
 def test_a_device_may_have_a_plugin_of_its_own(tmp_path):
-    text = GOOD.replace("    mock: {}", "    pybullet: {gui: true}").replace("device: sim, inputs", "device: bus, inputs")
+    text = GOOD.replace("    mock: {}", "    pybullet: {gui: true}").replace("sim, inputs", "bus, inputs")
     text += "  bus: {plugin: 'my.module:Bus', 'my.module:Bus': {rate: 5}}\n"
 
     def plugins(hardware):
