@@ -21,6 +21,8 @@ from robot_rt_control.program.errors import CapacityError, DefinitionError, unkn
 
 MOCK = "mock"
 """The plugin that every device can run on without configuration."""
+TOPIC = "topic"
+"""The plugin that goes along with any hardware: a device runs on it that has it and nothing for the chosen hardware."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +59,7 @@ class Workcell:
     period: float
     """[s]"""
     hardware: str
-    """The plugin that was chosen."""
+    """The plugin that was chosen; a device that has none of it may run on TOPIC."""
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
@@ -94,8 +96,9 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
 
     Args:
         path: the YAML file.
-        hardware: the plugin to run all devices on but those that have a `plugin` of their own (mock: really all);
-            None: the file's default_hardware. Exceptions may follow: "pybullet,people=mock".
+        hardware: the plugin to run all devices on; None: the file's default_hardware. A device with a `plugin` of its
+            own runs on that (unless all are to run on MOCK), and one without a configuration for the chosen plugin,
+            but with one for TOPIC, on that. Exceptions may follow: "pybullet,people=mock".
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
@@ -178,8 +181,7 @@ class _Choice:
     def plugin(self, name: str, place: Place) -> str:
         """Of this device."""
         device = self._devices[name]
-        own = self._general if self._general == MOCK else device.plugin or self._general
-        wanted = self._exceptions.get(name, own)
+        wanted = self._exceptions.get(name) or self._usual(device)
         if wanted in device.plugins or wanted == MOCK:
             return wanted
         raise DefinitionError(
@@ -188,6 +190,11 @@ class _Choice:
             got=", ".join(sorted(device.plugins)) or "none",
             hint=f"Add `{wanted}: {{}}` to the device, or choose other hardware",
         )
+
+    def _usual(self, device: schema.Device) -> str:
+        if device.plugin is not None and self._general != MOCK:
+            return device.plugin
+        return TOPIC if self._general not in device.plugins and TOPIC in device.plugins else self._general
 
 
 def _devices(
