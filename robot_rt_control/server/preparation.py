@@ -105,9 +105,7 @@ class Preparer:
         """
         declared = registered.action_type.parameters
         view = self._parts[part]
-        changed = check_parameters(
-            action, declared, given, dof=view.dof, joint_unit=view.joint_unit, only_given=True
-        )
+        changed = check_parameters(action, declared, given, dof=view.dof, joint_unit=view.joint_unit, only_given=True)
         merged = {**present, **changed}
         return {p.name: merged[p.name] for p in declared if p.name in merged}
 

@@ -96,7 +96,7 @@ _seen: dict[str, bytes] = {}
 
 def _import(place: str) -> types.ModuleType:
     """Import a file or module, and anew what it uses of the user's own where that has changed."""
-    _forget_changed()
+    _forget_changed(Path(place).resolve().parent if place.endswith(".py") else None)
     importlib.invalidate_caches()
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # a .pyc file may outlive an edit of its second
     try:
@@ -116,13 +116,26 @@ def _file_digest(file: str) -> bytes:
         return b""
 
 
-def _forget_changed() -> None:
-    """Forget modules whose files are not what they were when they were imported, and modules that use such."""
+def _forget_changed(folder: Path | None) -> None:
+    """Forget modules whose files are not what they were when they were imported, and modules that use such.
+
+    Args:
+        folder: of the file that will be imported: of two modules of one name, it means the one beside it.
+    """
     present = {name: sys.modules[name] for name in _seen if name in sys.modules}
     changed = {n for n, m in present.items() if not m.__file__ or _file_digest(m.__file__) != _seen[n]}
+    if folder is not None:
+        changed |= {n for n, m in present.items() if "." not in n and _is_another(m, folder)}
     for name, module in present.items():
         if changed & {m.__name__ for m in user_modules(module)}:
             del sys.modules[name], _seen[name]
+
+
+def _is_another(module: types.ModuleType, folder: Path) -> bool:
+    """Whether the module of this name in a folder is another one."""
+    name, file = module.__name__, Path(module.__file__ or "").resolve()
+    there = [f for f in (folder / f"{name}.py", folder / name / "__init__.py") if f.is_file()]
+    return bool(there) and file not in there
 
 
 def _is_action_type(value: Any) -> bool:
