@@ -21,6 +21,7 @@ from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.event_hub import EventHub, Listener
 from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
 from robot_rt_control.server.part_view import PartView
+from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.reasons import status_text
 from robot_rt_control.server.sessions import Session, SessionRegistry
 from robot_rt_control.server.type_keeper import TypeKeeper
@@ -37,6 +38,7 @@ class ServerCore:
         types: the action types, built.
         clock: monotonic time [s], for leases.
         builder: to load action types later; None: none can be loaded.
+        programs: those that can be used by name; left out: the library only.
 
     Raises:
         DefinitionError: the workcell asks for an action type that does not exist.
@@ -49,6 +51,7 @@ class ServerCore:
         *,
         clock: Callable[[], float] = time.monotonic,
         builder: Builder | None = None,
+        programs: ProgramStore | None = None,
     ) -> None:
         self.workcell, self.types = workcell, types
         self.parts = {p.name: PartView(p, self._raw_snapshot) for p in workcell.parts}
@@ -59,6 +62,7 @@ class ServerCore:
                 if name is not None:
                     types.get(name, f"part {part.name!r} of the workcell")
         self.variables = workcell_variables(workcell)
+        self.programs = programs or ProgramStore()
         self._refs = {name: v.ref for name, v in self.variables.items()}
         self._clock = clock
         self._sessions: SessionRegistry | None = None
