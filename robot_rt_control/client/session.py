@@ -111,7 +111,9 @@ class Session:
 
         Raises:
             DefinitionError: names what is wrong; nothing has changed.
+            CompileError: code of an action's class is refused; likewise.
         """
+        self._client.load_classes(a.action_class for a in actions if a.action_class is not None)
         free = list(reactions)
         before = len(self._queues)
         for reaction in {id(r): r for r in [*free, *(r for a in actions for r in a.reactions)]}.values():

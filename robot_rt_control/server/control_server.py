@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from robot_rt_control.program import capacities
+from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
 from robot_rt_control.program.errors import CapacityError, ChannelError, CommandRefused, DefinitionError, unknown
 from robot_rt_control.program.vocabulary import Command, OperationalState, Refusal
@@ -23,6 +24,18 @@ _SNAPSHOT_WAIT_S = 0.1
 
 class ControlServer(ServerCore):
     """Sessions, definitions and commands over the channel to one executor."""
+
+    # --- action types ---------------------------------------------------------------------------
+
+    def load_action_types(
+        self, source: str | type[ActionType] = "", *, code: str = "", replace: bool = False
+    ) -> tuple[str, ...]:
+        """Load action types while the loop runs: see `TypeKeeper.load`. Returns their names."""
+        return self._keeper.load(source, code=code, replace=replace)
+
+    def unload_action_types(self, names: Sequence[str]) -> None:
+        """Unload action types that no action has: see `TypeKeeper.unload`."""
+        self._keeper.unload(names)
 
     # --- definitions ----------------------------------------------------------------------------
 
@@ -45,6 +58,8 @@ class ControlServer(ServerCore):
             session = self.session(session_id)  # it may have ended meanwhile, and the executor with it
             if self._at().definer is not definer:
                 raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
+            for action in prepared:
+                self.types.check_present(action.type, f"action {action.id!r}")
             return self._tick(definer.define(session, actions, prepared, reactions))
 
     def upload_program(
@@ -100,8 +115,16 @@ class ControlServer(ServerCore):
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        with self._changing:
-            return self._tick(self._at().definer.set_parameters(self.session(session_id), action, values))
+        given = tuple(values)
+        while True:
+            definer = self._at().definer
+            change = definer.prepare_parameters(self.session(session_id), action, given)
+            with self._changing:
+                if self._at().definer is not definer:
+                    raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
+                tick = definer.set_parameters(self.session(session_id), change)
+                if tick is not None:
+                    return self._tick(tick)
 
     def contents(self, session: Session) -> SessionContents:
         """What a session has defined."""

@@ -182,6 +182,9 @@ def action_type_message(registered: RegisteredType) -> Any:
             for v in declared.state_variables
         ],
         signals=list(declared.signals),
+        source=registered.origin,
+        compute_time=registered.compute_time,
+        time_budget=registered.time_budget,
     )
 
 

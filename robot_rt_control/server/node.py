@@ -55,6 +55,7 @@ class ControlServerNode(WorkcellNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("control_server", _PARAMETERS, **options)
         self.server: ControlServer | None = None
+        self._builder: Builder | None = None
         self._event_publisher: Any = None
         self._keeper: Any = None
         self._offered_services: Services | None = None
@@ -76,15 +77,20 @@ class ControlServerNode(WorkcellNode):
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
         self._channel_name = self.value("channel") or channel_name(self.get_namespace(), domain)
         self._digest = workcell.digest
-        self.server = ControlServer(workcell, self._build(workcell))
+        builder = Builder(timeout=self.value("build_timeout"))
+        try:
+            self.server = ControlServer(workcell, self._build(workcell, builder), builder=builder)
+        except BaseException:
+            builder.close()
+            raise
+        self._builder = builder
         self.server.add_listener(self._publish)
 
-    def _build(self, workcell: Workcell) -> ActionTypes:
+    def _build(self, workcell: Workcell, builder: Builder) -> ActionTypes:
         """All action types, as native code."""
         begin = time.monotonic()
-        specs = [f"{source.path or source.module}:{source.class_name}" for source in workcell.action_types]
-        with Builder(timeout=self.value("build_timeout")) as builder:
-            types = ActionTypes.build(specs, builder, self._tell)
+        specs = [source.text for source in workcell.action_types]
+        types = ActionTypes.build(specs, builder, self._tell, period=workcell.period)
         self.get_logger().info(f"{len(types.all())} action types are ready after {time.monotonic() - begin:.1f} s")
         return types
 
@@ -116,6 +122,9 @@ class ControlServerNode(WorkcellNode):
 
     def cleanup(self) -> None:
         self.server = None
+        if self._builder is not None:
+            self._builder.close()
+            self._builder = None
 
     # --- keeping in touch -------------------------------------------------------------------------
 

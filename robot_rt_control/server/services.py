@@ -45,6 +45,8 @@ class Services:
             "set_action_parameters": (srv.SetActionParameters, self._set_action_parameters),
             "start_actions": (srv.StartActions, self._start_actions),
             "stop_actions": (srv.StopActions, self._stop_actions),
+            "load_action_types": (srv.LoadActionTypes, self._load_action_types),
+            "unload_action_types": (srv.UnloadActionTypes, self._unload_action_types),
             "raise_signal": (srv.RaiseSignal, self._raise_signal),
             "set_speed": (srv.SetSpeed, self._set_speed),
             "set_motion": (srv.SetMotion, self._set_motion),
@@ -156,6 +158,14 @@ class Services:
     def _list_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
         types = [server.types.get(request.name, "the list of types")] if request.name else server.types.all()
         response.action_types = [action_type_message(t) for t in types]
+        return ""
+
+    def _load_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.names = server.load_action_types(request.source, code=request.code, replace=request.replace)
+        return ""
+
+    def _unload_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.unload_action_types(list(request.names))
         return ""
 
     def _list_state_variables(self, server: ControlServer, request: Any, response: Any) -> str:
