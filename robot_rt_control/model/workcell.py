@@ -21,6 +21,8 @@ from robot_rt_control.program.errors import CapacityError, DefinitionError, unkn
 
 MOCK = "mock"
 """The plugin that every device can run on without configuration."""
+TOPIC = "topic"
+"""The plugin that goes along with any hardware: a device runs on it that has it and nothing for the chosen hardware."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +67,7 @@ class Workcell:
     period: float
     """[s]"""
     hardware: str
-    """The plugin that was chosen."""
+    """The plugin that was chosen; a device that has none of it may run on TOPIC."""
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
@@ -104,7 +106,8 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
 
     Args:
         path: the YAML file.
-        hardware: the plugin to run all devices on; None: the file's default_hardware.
+        hardware: the plugin to run all devices on; None: the file's default_hardware. A device without a
+            configuration for it, but with one for TOPIC, runs on that.
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
@@ -173,7 +176,8 @@ def _devices(
 ) -> tuple[DeviceDescription, ...]:
     found = []
     for index, (name, device) in enumerate(content.devices.items()):
-        if hardware not in device.plugins and hardware != MOCK:
+        plugin = TOPIC if hardware not in device.plugins and TOPIC in device.plugins else hardware
+        if plugin not in device.plugins and plugin != MOCK:
             raise DefinitionError(
                 str(place / name),
                 expected=f"a configuration for the hardware {hardware!r}, possibly an empty one",
@@ -193,8 +197,8 @@ def _devices(
             DeviceDescription(
                 name=name,
                 index=index,
-                plugin=hardware,
-                config=copy.deepcopy(device.plugins.get(hardware, {})),
+                plugin=plugin,
+                config=copy.deepcopy(device.plugins.get(plugin, {})),
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
             )

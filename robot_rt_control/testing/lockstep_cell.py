@@ -24,6 +24,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -166,6 +167,27 @@ class LockstepCell(ServerBench):
             self.executor.devices.silent.add(device)
         else:
             self.executor.devices.silent.discard(device)
+
+    def publish(self, topic: str, message: Any) -> None:
+        """Let a message come to the devices on the plugin `topic` that listen to a topic: the next tick sees it.
+
+        Nothing is sent, so that the test is exact to the tick. What a publisher sends is seen once it has arrived.
+
+        Args:
+            topic: as in the workcell file.
+            message: of the type that the file says.
+
+        Raises:
+            HardwareError: no device listens to the topic, or to messages of another type.
+        """
+        plugins = [host.plugin for host in self.executor.devices.hosts.values() if hasattr(host.plugin, "receive")]
+        listening = [plugin for plugin in plugins if topic in plugin.topics]
+        if not listening:
+            known = [name for plugin in plugins for name in plugin.topics]
+            what = f"workcell {self.workcell.name!r}: topic {topic!r}"
+            raise HardwareError(what, expected=unknown("topic of a device on the plugin topic", topic, known))
+        for plugin in listening:
+            plugin.receive(topic, message)
 
     def part(self, name: str) -> np.record:
         """The record of a part (`layout.part_dtype`), as actions see it: measured and commanded values."""
