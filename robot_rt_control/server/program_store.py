@@ -12,6 +12,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from robot_rt_control.program.definitions import ProgramDefinition
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, unknown
 from robot_rt_control.program.program_file import ProgramTemplate
 
@@ -216,13 +217,8 @@ class ProgramStore:
         return self.folder
 
 
-def events_of(template: ProgramTemplate) -> list[str]:
-    """Names of the events that a program emits, in its order.
-
-    Raises:
-        DefinitionError: the program is not valid.
-    """
-    program = template.sample().definition
+def events_of(program: ProgramDefinition) -> list[str]:
+    """Names of the events that a program emits, in its order."""
     reactions = [*(r for a in program.actions for r in a.reactions), *program.reactions]
     return list(dict.fromkeys(r.event for r in reactions if r.event))
 

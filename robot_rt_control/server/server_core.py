@@ -16,6 +16,7 @@ from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.server import heartbeat
 from robot_rt_control.server.action_types import ActionTypes
 from robot_rt_control.server.attachment import Attachment
+from robot_rt_control.server.entities import SessionContents
 from robot_rt_control.server.event_hub import EventHub, Listener
 from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
 from robot_rt_control.server.part_view import PartView
@@ -215,6 +216,10 @@ class ServerCore:
         """Id of the session that holds a part; empty: none."""
         holder = self._sessions.holder_of(part) if self._sessions is not None else None
         return holder.id if holder is not None else ""
+
+    def contents(self, session: Session) -> SessionContents:
+        """What a session has defined."""
+        return self._at().definer.contents(session)
 
     def renew_session(self, session_id: str) -> None:
         """Count a session's lease from now.
