@@ -129,8 +129,10 @@ def _check_parameters(
     names = {p.name for p in action.parameters}
     for parameter in action_type.parameters:
         if _is_required(parameter) and parameter.name not in names:
+            if dof is None and parameter.length == "dof":
+                parameter = replace(parameter, length="any")
             try:
-                check_parameters(action.id, [parameter], [], dof=dof or 1, joint_unit=unit or "joint")
+                check_parameters(action.id, [parameter], [], dof=dof or 1, joint_unit=unit or "rad or m")
             except DefinitionError as error:
                 yield error, ("actions", action.id)
 
