@@ -13,11 +13,12 @@ import rclpy
 import rclpy.context
 import rclpy.executors
 import rclpy.node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg, srv
 from robot_rt_control.client.conversions import event_of
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.programs import Programs, ProgramState, state_of
 from robot_rt_control.client.services import Services
 from robot_rt_control.client.session import Session
 from robot_rt_control.program import defaults
@@ -27,6 +28,8 @@ from robot_rt_control.program.errors import CompileError, RobotControlError
 
 BUILD_TIMEOUT_S = 180.0
 """How long the client waits for code to be compiled: longer than the server does."""
+
+_KEPT_STATES = 512
 
 
 class Client:
@@ -52,13 +55,20 @@ class Client:
         self._context = rclpy.context.Context()
         self._context.init(args=arguments)
         self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
+        self.timeout_s = timeout_s
         self._services = Services(self.node, timeout_s=timeout_s)
+        self.programs = Programs(self)
         self._listeners: list[Callable[[Event], None]] = []
         self._listeners_lock = threading.Lock()
         self._sessions: list[Session] = []
         self._loaded_classes: set[type[ActionType]] = set()
         profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
         self.node.create_subscription(msg.Event, "control_server/events", self._on_event, profile)
+        self._program_states: dict[str, ProgramState] = {}
+        latched = QoSProfile(
+            depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
+        self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, latched)
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._closing = threading.Event()
@@ -89,6 +99,7 @@ class Client:
         self._closing.set()
         self._executor.wake()
         self._thread.join(2.0)
+        self.programs.close()
         self._executor.shutdown(timeout_sec=1.0)
         self.node.destroy_node()
         self._context.try_shutdown()
@@ -233,6 +244,16 @@ class Client:
         with self._listeners_lock:
             if listener in self._listeners:
                 self._listeners.remove(listener)
+
+    @property
+    def program_states(self) -> dict[str, ProgramState]:
+        """Session → the states that its program is in, of all sessions that have started something."""
+        return dict(self._program_states)
+
+    def _on_state(self, message: msg.ProgramState) -> None:
+        self._program_states[message.session] = state_of(message)
+        while len(self._program_states) > _KEPT_STATES:
+            self._program_states.pop(next(iter(self._program_states)))
 
     def _on_event(self, message: msg.Event) -> None:
         event = event_of(message)

@@ -18,6 +18,7 @@ from robot_rt_control.server import heartbeat
 from robot_rt_control.server.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.attachment import Attachment
 from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.entities import SessionContents
 from robot_rt_control.server.event_hub import EventHub, Listener
 from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
 from robot_rt_control.server.part_view import PartView
@@ -228,6 +229,10 @@ class ServerCore:
         """Id of the session that holds a part; empty: none."""
         holder = self._sessions.holder_of(part) if self._sessions is not None else None
         return holder.id if holder is not None else ""
+
+    def contents(self, session: Session) -> SessionContents:
+        """What a session has defined."""
+        return self._at().definer.contents(session)
 
     def renew_session(self, session_id: str) -> None:
         """Count a session's lease from now.

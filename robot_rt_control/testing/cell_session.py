@@ -45,6 +45,14 @@ class CellSession:
         return self._session.end_reason or None
 
     @property
+    def active(self) -> tuple[str, ...]:
+        """Ids of its active actions after the last tick, in definition order."""
+        view, contents = self._cell.server.snapshot(), self._cell.server.contents(self._session)
+        if view is None:
+            return ()
+        return tuple(a.id for a in contents.actions.values() if view.active_since(a.entry.identity) is not None)
+
+    @property
     def events(self) -> list[ServerEvent]:
         """What happened in this session."""
         return [e for e in self._cell.events if e.session == self.id]
