@@ -1,7 +1,7 @@
 """velocity_move: move with a joint velocity or a tool twist until something else is started."""
 
-
 from robot_rt_control.actions.following import POSITION
+from robot_rt_control.actions.headings import turned_about_z
 from robot_rt_control.model.kinematics import (
     differential_inverse,
     forward,
@@ -185,6 +185,7 @@ class VelocityMove(ActionType):
         Parameter(
             name="frame", type="text", default="world", choices=("world", "tool"), description="Axes of the twist."
         ),
+        Parameter(name="heading", unit="rad", default=0.0, description="Turns the twist's axes about their z."),
         Parameter(name="linear_acceleration", unit="m/s^2", default=2.0, minimum=0.001, description="Of the tool."),
         Parameter(name="angular_acceleration", unit="rad/s^2", default=5.0, minimum=0.001, description="Of the tool."),
         Parameter(
@@ -240,7 +241,10 @@ class VelocityMove(ActionType):
                 got="both" if joints else "none of them",
             )
         frame = values["frame"]
-        super().prepare_parameters({k: v for k, v in values.items() if k != "frame"}, params)
+        heading = values["heading"]
+        super().prepare_parameters({k: v for k, v in values.items() if k not in ("frame", "heading")}, params)
+        params.linear[:] = turned_about_z(params.linear, heading)
+        params.angular[:] = turned_about_z(params.angular, heading)
         params.mode = _JOINTS if joints else _TOOL
         params.in_tool_frame = frame == "tool"
         record = part.record
