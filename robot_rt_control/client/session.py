@@ -6,14 +6,14 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from robot_rt_control import srv
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.callback_queue import CallbackQueue
-from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message
+from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message, role_texts
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
@@ -143,9 +143,25 @@ class Session:
         """Remove actions, and free-standing reactions by name: all of them or none."""
         self._call(srv.RemoveActions, "remove_actions", actions=_ids(actions), reactions=list(reactions))
 
-    def upload(self, program: str) -> list[str]:
-        """Define everything of a program (YAML text). Returns the ids of its actions."""
-        return list(self._call(srv.UploadProgram, "upload_program", program=program).actions)
+    def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
+        """Define everything of a program: all of it or, on an error, nothing. Returns the ids of its actions.
+
+        Args:
+            program: YAML text, or the name of a kept program: "trace_edge", "trace_edge@2".
+            parts: parts for its roles, role → part or "role=part".
+            parameters: values of its parameters, as those of an Action.
+
+        Raises:
+            SessionError: names what is wrong, with the line; nothing has changed.
+        """
+        response = self._call(
+            srv.UploadProgram,
+            "upload_program",
+            program=program,
+            parts=role_texts(parts),
+            parameters=parameter_messages(parameters),
+        )
+        return list(response.actions)
 
     # --- running --------------------------------------------------------------------------------
 
