@@ -26,13 +26,15 @@ from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, PartKind
 
 _POSITION = int(CommandMode.POSITION)
-_DAMPING = 0.05
+_DAMPING = 0.03
 _CORRECTION = 20.0
 """[1/s] gain with which the tool is led back to its line: the integration alone would drift."""
 _LARGEST_DEVIATION = 0.01
 """[m] Farther off its line than this, the tool is held back by a limit or a singularity."""
 _LARGEST_TURN = 0.05
 """[rad] likewise."""
+_LEAST_SHARE = 0.05
+"""Of the limits for each component, so that it is soon rid of what little acceleration it has."""
 _MOVING = 0.01
 """A component that moves faster than this fraction of the limit when the action starts."""
 
@@ -51,7 +53,7 @@ def set_component_limits(state, first, speed, acceleration, ramp_time):
         share = abs(state.way[i]) / way if way > 1e-12 else 1.0
         if abs(state.twist[i]) > _MOVING * speed or abs(state.twist_acceleration[i]) > _MOVING * acceleration:
             share = 1.0
-        share = max(share, 1e-6)
+        share = max(share, _LEAST_SHARE)
         state.top_speed[i] = share * speed
         state.top_acceleration[i] = share * acceleration
         state.top_jerk[i] = share * acceleration / ramp_time
@@ -188,7 +190,7 @@ def move_along(state, part):
 class MoveLinear(ActionType):
     """Move the tool on a straight line, with limited speed, acceleration and jerk along it, and stay there.
 
-    Give `position` and/or `orientation` in the world, or an `offset` from where the tool is when the action starts. From
+    Give `position` and/or `orientation` in the world, or an `offset` from where the tool is when it starts. From
     a moving arm the tool first curves onto its way. Where a joint's limit or a singularity keeps the tool off its
     line, it brakes and says so (`is_blocked`).
     """
