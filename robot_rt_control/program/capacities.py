@@ -36,6 +36,8 @@ COMMANDS_PER_TICK = 16
 MAX_SCHEDULED_COMMANDS = 64
 """Commands waiting for their target tick."""
 MAX_ACTIONS_PER_COMMAND = 8
+PARAMETER_UPDATE_BYTES = 4096
+"""Largest parameter record that one command carries; a larger one comes with new tables, which takes longer."""
 EVENT_RING_ENTRIES = 8192
 MAX_NAME_LENGTH = 128
 MAX_LABEL_BYTES = 64

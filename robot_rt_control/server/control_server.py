@@ -18,6 +18,7 @@ from robot_rt_control.server.refusals import explain
 from robot_rt_control.server.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.snapshot_view import SnapshotView
+from robot_rt_control.server.transactions import Answer
 
 _SNAPSHOT_WAIT_S = 0.1
 
@@ -87,8 +88,24 @@ class ControlServer(ServerCore):
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        with self._changing:
-            return self._tick(self._at().definer.set_parameters(self.session(session_id), action, values))
+        with self.session(session_id).setting:  # one after the other; the author's code may take long
+            with self._changing:
+                old = self._at().definer.find(self.session(session_id), action)
+                definer = self._at().definer
+            prepared = definer.with_values(old, values)
+            with self._changing:
+                session, at = self.session(session_id), self._at()
+                if at.definer is not definer:
+                    raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
+                definer.find(session, action)  # it may have been removed meanwhile
+                if len(prepared.parameters) > capacities.PARAMETER_UPDATE_BYTES:
+                    return self._tick(definer.replace_parameters(session, old, prepared))
+                entry = old.entry
+                posted = at.link.post_parameters(session.identity, (entry.slot, entry.identity), prepared.parameters)
+                definer.keep_parameters(session, old, prepared)
+        answer = at.link.answer(posted)
+        self._refuse(Command.SET_PARAMETERS, session, [old], answer)
+        return answer.tick or self._tick(0)
 
     def contents(self, session: Session) -> SessionContents:
         """What a session has defined."""
@@ -194,10 +211,7 @@ class ControlServer(ServerCore):
             target_tick=target_tick,
             signal=signal,
         )
-        if answer.refusal != Refusal.NONE:
-            if session.end_reason:
-                self.session(session.id)  # raises, with the reason
-            raise explain(command, answer.refusal, actions, target_tick, self.snapshot_after(answer.tick))
+        self._refuse(command, session, actions, answer, target_tick)
         if signal_name and at.signal_dropped(answer.transaction):
             raise CommandRefused(
                 f"signal {signal_name!r} was dropped",
@@ -206,6 +220,21 @@ class ControlServer(ServerCore):
                 hint="Start it first",
             )
         return answer.tick if not answer.queued else target_tick or self._tick(0)
+
+    def _refuse(
+        self,
+        command: Command,
+        session: Session,
+        actions: Sequence[DefinedAction],
+        answer: Answer,
+        target_tick: int = 0,
+    ) -> None:
+        """Raise what a refusal of the loop means, if it is one."""
+        if answer.refusal == Refusal.NONE:
+            return
+        if session.end_reason:
+            self.session(session.id)  # raises, with the reason
+        raise explain(command, answer.refusal, actions, target_tick, self.snapshot_after(answer.tick))
 
     def set_speed(self, speed: float) -> None:
         """Set the speed override, 0 to 1.

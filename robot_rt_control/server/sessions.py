@@ -34,6 +34,8 @@ class Session:
     """Why it ended; empty: it lives."""
     used_ids: set[str] = field(default_factory=set)
     """Ids of all actions that it ever had."""
+    setting: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    """Held while parameters change, so that none of two changes undoes the other's values."""
 
     @property
     def label(self) -> str:
