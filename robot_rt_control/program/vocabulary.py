@@ -135,7 +135,7 @@ class Command(IntEnum):
     STOP = 2
     """Stop the named actions; their parts take their default action."""
     STOP_SESSION = 3
-    """Stop every action of the session; default actions."""
+    """Stop every action of the session, with session 0 of all sessions; default actions."""
     END_SESSION = 4
     """Stop every action of the session; safety actions."""
     SIGNAL = 5

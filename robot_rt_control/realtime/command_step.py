@@ -190,6 +190,10 @@ def _execute(w, ch, c, parameters):
     if c.command == _SERVER_LOST:
         lose_server(w, ch)
         return 0
+    if c.command == _STOP_SESSION and c.session == 0:
+        for i in range(1, w.tables[w.active_tables].n_sessions):
+            stop_session(w, ch, i, _BY_COMMAND, DEFAULT)
+        return 0
     session = _session_index(w, c.session)
     if session < 0:
         return _OTHER_SESSION

@@ -42,6 +42,11 @@ class ControlServer(ServerCore):
             ChannelError: there is no executor.
         """
         definer = self._at().definer
+        if actions:
+            self.session(session_id).check_moves(f"define action {actions[0].id!r}")
+        for reaction in reactions:
+            if reaction.start or reaction.stop or reaction.signal:
+                self.session(session_id).check_moves("start, stop or signal anything by a reaction")
         prepared = definer.prepare(self.session(session_id), actions)
         with self._changing:
             session = self.session(session_id)  # it may have ended meanwhile, and the executor with it
@@ -67,6 +72,7 @@ class ControlServer(ServerCore):
                 got="a part that the session does not hold",
             )
         self.define(session_id, program.actions, program.reactions)
+        session.program = program.name
         return program
 
     def remove(self, session_id: str, actions: Sequence[str], reactions: Sequence[str] = ()) -> int:
@@ -79,6 +85,19 @@ class ControlServer(ServerCore):
         """
         with self._changing:
             return self._tick(self._at().definer.remove(self.session(session_id), actions, reactions))
+
+    def clear(self, session_id: str) -> int:
+        """Remove everything that a session has defined, as one change. Its parts take their default action.
+
+        Raises:
+            SessionError: there is no such session.
+            ChannelError: there is no executor.
+        """
+        with self._changing:
+            has = self.contents(self.session(session_id))
+            if not has.actions and not has.reactions:
+                return self._tick(0)
+            return self.remove(session_id, list(has.actions), list(has.reactions))
 
     def set_parameters(self, session_id: str, action: str, values: Iterable[ParameterValue]) -> int:
         """Change some of an action's parameters, all in the same tick. Returns that tick.
@@ -147,11 +166,18 @@ class ControlServer(ServerCore):
     def stop(self, session_id: str, actions: Sequence[str] = ()) -> int:
         """Stop actions, without names all of the session; their parts take their default action. Returns the tick.
 
+        Args:
+            session_id: empty, and no actions: all actions of all sessions, in one tick. The sessions live on.
+
         Raises:
             as `start`.
         """
+        if not session_id and not actions:
+            answer = self._at().link.send(Command.STOP_SESSION)
+            return answer.tick or self._tick(0)
         if not actions:
             session = self.session(session_id)
+            session.check_moves("stop anything")
             if not self.contents(session).actions:
                 return self._tick(0)
             return self._command(Command.STOP_SESSION, session, [])
@@ -179,6 +205,7 @@ class ControlServer(ServerCore):
     def _find(self, session_id: str, actions: Sequence[str], what: str) -> tuple[Session, list[DefinedAction]]:
         with self._changing:
             session = self.session(session_id)
+            session.check_moves(f"{what} anything")
             definer = self._at().definer
             found = [definer.find(session, name) for name in actions]
         if not found:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
 from robot_rt_control.model.workcell import Workcell, load_workcell
@@ -92,7 +92,10 @@ class ControlServerNode(WorkcellNode):
         self.get_logger().info(message)
 
     def activate(self) -> None:
-        profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+        # The last events are kept for clients that this topic finds after their first call.
+        profile = QoSProfile(
+            depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
         self._event_publisher = self.create_publisher(msg.Event, "~/events", profile)
         parallel, single = ReentrantCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self._next_try, self._complaint = 0.0, ""

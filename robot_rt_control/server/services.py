@@ -18,6 +18,7 @@ from robot_rt_control.server.conversions import (
     parameter_values,
     part_message,
     reaction_definition,
+    session_messages,
     variable_messages,
 )
 
@@ -39,6 +40,7 @@ class Services:
             "open_session": (srv.OpenSession, self._open_session),
             "renew_session": (srv.RenewSession, self._renew_session),
             "close_session": (srv.CloseSession, self._close_session),
+            "list_sessions": (srv.ListSessions, self._list_sessions),
             "define_actions": (srv.DefineActions, self._define_actions),
             "upload_program": (srv.UploadProgram, self._upload_program),
             "remove_actions": (srv.RemoveActions, self._remove_actions),
@@ -90,7 +92,13 @@ class Services:
     # --- sessions -------------------------------------------------------------------------------
 
     def _open_session(self, server: ControlServer, request: Any, response: Any) -> str:
-        session = server.open_session(request.name, list(request.parts), request.lease)
+        session = server.open_session(
+            request.name,
+            list(request.parts),
+            request.lease,
+            read_only=request.read_only,
+            deadline=request.deadline,
+        )
         response.session, response.lease = session.id, session.lease
         return ""
 
@@ -101,6 +109,10 @@ class Services:
     def _close_session(self, server: ControlServer, request: Any, response: Any) -> str:
         server.close_session(request.session)
         return self._remark(server)
+
+    def _list_sessions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.sessions = session_messages(server)
+        return ""
 
     # --- definitions ----------------------------------------------------------------------------
 
@@ -115,7 +127,10 @@ class Services:
         return self._remark(server)
 
     def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
-        server.remove(request.session, list(request.actions), list(request.reactions))
+        if request.actions or request.reactions:
+            server.remove(request.session, list(request.actions), list(request.reactions))
+        else:
+            server.clear(request.session)
         return self._remark(server)
 
     def _set_action_parameters(self, server: ControlServer, request: Any, response: Any) -> str:

@@ -266,7 +266,7 @@ class _Generator:
         if kind < 63:
             return Stop(session, some)
         if kind < 66:
-            return StopSession(session)
+            return StopSession(0 if self.chance(25) else session)
         if kind < 68:
             return EndSession(session)
         if kind < 77:

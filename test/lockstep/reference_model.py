@@ -130,7 +130,8 @@ class ReferenceModel(ReactionRules):
                 stopped = [self.active[i] for i in dict.fromkeys(identities) if i in self.active]
                 self._stop(stopped)
             case StopSession(session):
-                self._stop(self._of_session(session))
+                sessions = [s for s in self.definitions.sessions if s != SYSTEM] if session == 0 else [session]  # S14
+                self._stop([a for s in sessions for a in self._of_session(s)])
             case EndSession(session):
                 self._end_session(session, "SESSION_END")
             case RaiseSignal(_, action, signal):
@@ -181,6 +182,8 @@ class ReferenceModel(ReactionRules):
 
     def _refusal(self, command: Any) -> str:
         match command:
+            case StopSession(0):
+                return ""
             case (
                 Start(session)
                 | Stop(session)

@@ -16,6 +16,7 @@ FILES = {
     "A": "actions",
     "G": "signals",
     "S": "sessions",
+    "B": "callbacks",
     "L": "limits",
 }
 """First letter of a rule → its file in test/lockstep/rules."""
