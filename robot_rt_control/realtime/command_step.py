@@ -235,9 +235,13 @@ def _answer(w, ch, transaction, session, refusal):
 
 
 @realtime
-def _schedule(w, ch, address):
+def _schedule(w, ch, address, session):
     """Keep a command until its tick. Returns 0, or why not."""
-    if w.n_scheduled >= capacities.MAX_SCHEDULED_COMMANDS:
+    own = 0
+    for i in range(w.n_scheduled):
+        if w.scheduled[i].session == session:
+            own += 1
+    if w.n_scheduled >= capacities.MAX_SCHEDULED_COMMANDS or own >= capacities.MAX_SCHEDULED_BY_SESSION:
         return _TOO_MANY
     copy_bytes(address_of(w) + _SCHEDULED + w.n_scheduled * _SIZE, address, _SIZE)
     w.n_scheduled += 1
@@ -287,7 +291,7 @@ def take_commands(w, ch):
         elif c.command == _SET_PARAMETERS:  # its record leaves with its place in the ring
             _answer(w, ch, c.transaction, c.session, _MALFORMED)
         else:
-            refusal = _schedule(w, ch, base + _ENTRIES + i * _SIZE)
+            refusal = _schedule(w, ch, base + _ENTRIES + i * _SIZE, c.session)
             if refusal != 0:
                 _answer(w, ch, c.transaction, c.session, refusal)
         tail += 1

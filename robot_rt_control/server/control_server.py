@@ -107,6 +107,7 @@ class ControlServer(ServerCore):
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
+        self.session(session_id).check_moves("set parameters")
         with self.session(session_id).setting:  # one after the other; the author's code may take long
             with self._changing:
                 old = self._at().definer.find(self.session(session_id), action)
