@@ -125,6 +125,7 @@ class Attack:
         self._watch = Watch(domain)
         self._segments: set[str] = set()
         self._ends: list[Event] = []
+        self._faults: list[str] = []
         self._open = ExitStack()
 
     def __enter__(self) -> Attack:
@@ -132,10 +133,16 @@ class Attack:
             open_now.enter_context(self._workcell)
             self.client = open_now.enter_context(Client("kill_attack", timeout_s=5.0))
             self._workcell.wait_until_ready(self.client, lambda _: None, 300.0)
-            self.client.add_listener(lambda e: self._ends.append(e) if e.kind == "session_ended" else None)
+            self.client.add_listener(self._take)
             self._open = open_now.pop_all()
         self._segments = self._own_segments()
         return self
+
+    def _take(self, event: Event) -> None:
+        if event.kind == "session_ended":
+            self._ends.append(event)
+        elif event.kind == "part_faulted":
+            self._faults.append(f"{event.part}: {event.reason}")
 
     def __exit__(self, *error: Any) -> None:
         self._open.__exit__(*error)
@@ -174,11 +181,14 @@ class Attack:
         """
         kind = victim if victim in ("client", "application") else self._random.choice(("client", "application"))
         first_line, first_end = len(self._log_text()), len(self._ends)
+        self._faults.clear()
         with self._mover(kind) as mover:
             speed = self._watch.follow()
             self._until(lambda: speed() > 20.0, 20.0, f"the {kind} to move the arm")
             time.sleep(self._random.uniform(0.0, 1.5))
             self._until(lambda: speed() > 1.0, 2.0, "the arm to move")
+            if self._faults:
+                raise RobotControlError("a part faulted by itself before the kill", got=self._faults[0])
             pid = mover.pid if victim == kind else self._pid(victim)
             at_kill = speed()
             os.kill(pid, signal.SIGKILL)
@@ -194,7 +204,9 @@ class Attack:
         deadline = time.monotonic() + timeout_s
         while not condition():
             if time.monotonic() > deadline:
-                raise RobotControlError(f"waited {timeout_s:g} s for {what}", hint=f"See {self._log}")
+                raise RobotControlError(
+                    f"waited {timeout_s:g} s for {what}", got="; ".join(self._faults), hint=f"See {self._log}"
+                )
             time.sleep(0.002)
 
     @staticmethod
@@ -294,7 +306,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=100, help="how many (default: %(default)s; some 8 s each)")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
     given = parser.parse_args(argv)
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=120)
     console.print(f"seed {given.seed}")
     return 0 if run(given.kills, given.seed, console) else 1
 

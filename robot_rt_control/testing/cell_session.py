@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -88,24 +89,33 @@ class CellSession:
             assert reaction.call is not None
             self._callbacks.append((reaction.event, reaction.call, reaction.reply_to))
 
-    def on(self, name: str, callback: Callable[[Event], object]) -> None:
-        """Call `callback(event)` at every event of this name or kind, as `add` says."""
+    def on(self, name: str, callback: Callable[[Event], object], *, capacity: int = 100) -> None:
+        """Call `callback(event)` at every event of this name or kind, as `add` says; none is ever dropped here."""
         self._callbacks.append((name, callback, ""))
 
     @property
-    def has_callbacks(self) -> bool:
-        """Whether there is anybody to call."""
+    def called_by_cell(self) -> bool:
+        """Whether the cell has somebody to call behind a tick."""
         return bool(self._callbacks)
 
     def call_back(self, event: ServerEvent) -> None:
         """Call the callbacks of an event. The cell does that."""
-        if event.session != self.id:
-            return
-        for name, call, reply_to in self._callbacks:
-            if name in (event.event, event.kind):
-                result = call(_event_of(event))
-                if reply_to and (values := reply_of(result, reply_to)):
-                    self.set(reply_to, **values)
+        if event.session == self.id:
+            for call in self._calls_for(event_of(event)):
+                call()
+
+    def _calls_for(self, event: Event) -> list[Callable[[], None]]:
+        """What is to be called at an event."""
+        return [
+            functools.partial(self._call_and_reply, call, reply_to, event)
+            for name, call, reply_to in self._callbacks
+            if name in (event.name, event.kind)
+        ]
+
+    def _call_and_reply(self, call: Callable[[Event], object], reply_to: str, event: Event) -> None:
+        result = call(event)
+        if reply_to and (values := reply_of(result, reply_to)):
+            self.set(reply_to, **values)
 
     def remove(self, *actions: str | Action, reactions: Iterable[str] = ()) -> None:
         """Remove actions, and free-standing reactions by name: all of them or none."""
@@ -117,9 +127,16 @@ class CellSession:
         """Remove everything that the session has defined, in one tick; its parts take their default action."""
         self._cell.server.clear(self.id)
 
-    def upload(self, program: str) -> list[str]:
-        """Define everything of a program (YAML text). Returns the ids of its actions."""
-        return [a.id for a in self._cell.server.upload_program(self.id, program).actions]
+    def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
+        """Define everything of a program. Returns the ids of its actions.
+
+        Args:
+            program: YAML text, or the name of a kept program: "trace_edge", "trace_edge@2".
+            parts: parts for its roles, role → part or "role=part".
+            parameters: values of its parameters, as those of an Action.
+        """
+        server, values = self._cell.server, _parameter_values(parameters)
+        return [a.id for a in server.upload_program(self.id, program, values, parts).actions]
 
     # --- running --------------------------------------------------------------------------------
 
@@ -146,7 +163,7 @@ class CellSession:
         return self._cell.value(self.id, name)
 
 
-def _event_of(event: ServerEvent) -> Event:
+def event_of(event: ServerEvent) -> Event:
     """The event as an application sees it; its time is the loop's own."""
     return Event(
         kind=event.kind,

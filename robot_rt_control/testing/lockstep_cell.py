@@ -112,7 +112,7 @@ class LockstepCell(ServerBench):
 
     def step(self, ticks: int = 1) -> int:
         """Run ticks and hand out their events. Returns the last one's number."""
-        calling = [s for s in self._sessions if s.ended is None and s.has_callbacks]
+        calling = [s for s in self._sessions if s.ended is None and s.called_by_cell]
         at_once = 1 if self._driven or calling else _TICKS_AT_ONCE
         for done in range(0, ticks, at_once):
             for name, value in self._driven.items():
