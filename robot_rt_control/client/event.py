@@ -26,3 +26,5 @@ class Event:
     """Log of the last ticks before a fault, on the executor's machine (`program.fault_log.load_fault_log`)."""
     values: Mapping[str, float] = field(default_factory=dict)
     sequence: int = 0
+    missed: int = 0
+    """How many events a callback has missed right before this one, because it was too slow."""

@@ -16,10 +16,12 @@ FILES = {
     "A": "actions",
     "G": "signals",
     "S": "sessions",
+    "B": "callbacks",
     "L": "limits",
+    "K": "action_types",
     "I": "io",
 }
-"""First letter of a rule → what its files in test/lockstep/rules begin with, behind "test_"."""
+"""First letter of a rule → its files in test/lockstep/rules, which begin so."""
 
 
 def rules() -> list[str]:
