@@ -41,7 +41,13 @@ GOALS: dict[str, list[tuple[dict[str, Any], str]]] = {
 OUTPUTS: dict[str, tuple[dict[str, Any], str]] = {
     "set_output": ({"outputs": "output_0", "values": [2.0]}, "value of output 'output_0'; expected 0 to 1")
 }
-WITHOUT_GOAL = {"hold", "stop", "wait_for_input"}
+WITHOUT_GOAL = {"hold", "stop", "wait_for_input", "watch_distance", "watch_tool"}
+IN_TOOL_SPACE = {"move_linear"}
+"""Where its goal leads the joints shows as it moves: they are held back at their limits."""
+GRIPPER: dict[str, tuple[dict[str, Any], str]] = {
+    "grasp": ({"effort": 500.0}, "the effort is above its limit; expected at most 40; got 500"),
+    "move_gripper": ({"opening": 1.5}, "parameter 'opening'"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -90,5 +96,14 @@ def test_L6_outputs_beyond_their_range_are_refused(cell: LockstepCell, kind: str
     assert words in str(refused.value)
 
 
+@pytest.mark.parametrize("kind", GRIPPER)
+def test_L6_grippers_are_asked_for_no_more_than_their_limits(cell: LockstepCell, kind: str) -> None:
+    parameters, words = GRIPPER[kind]
+    session = cell.session("tool")
+    with pytest.raises(DefinitionError) as refused:
+        session.add(Action("beyond", kind, **parameters))
+    assert words in str(refused.value)
+
+
 def test_L6_every_built_in_action_is_looked_at(arm: LockstepCell) -> None:
-    assert {t.name for t in arm.types.all()} == set(GOALS) | set(OUTPUTS) | WITHOUT_GOAL
+    assert {t.name for t in arm.types.all()} == set(GOALS) | set(OUTPUTS) | set(GRIPPER) | WITHOUT_GOAL | IN_TOOL_SPACE

@@ -23,6 +23,7 @@ MOTIONS: dict[str, tuple[dict[str, Any], float]] = {
     "sine_wave": ({"joint": 3, "amplitude": 0.2, "frequency": 0.5}, 1e-9),
     "velocity_move": ({"velocity": [0.3, -0.1, 0.0, 0.2, 0.0, 0.1, -0.4]}, 2e-3),
     "velocity_move of the tool": ({"linear": [0.05, 0.1, -0.05]}, 2e-3),
+    "move_linear": ({"offset": [0.05, 0.1, -0.05], "speed": 0.2}, 2e-3),
     "track_trajectory": ({"times": [0.0, 1.0, 2.0]}, 1e-9),
 }
 """Motion → parameters, and how far [rad] a joint may be off its path: those that integrate velocities are a little."""
