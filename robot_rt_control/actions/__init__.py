@@ -7,5 +7,7 @@ BUILTIN = (
     "robot_rt_control.actions.velocity_move:VelocityMove",
     "robot_rt_control.actions.track_trajectory:TrackTrajectory",
     "robot_rt_control.actions.sine_wave:SineWave",
+    "robot_rt_control.actions.follow_joint_stream:FollowJointStream",
+    "robot_rt_control.actions.follow_pose_stream:FollowPoseStream",
 )
 """Where the built-in action types are, as "module:Class": the server loads them by these names."""

@@ -12,6 +12,8 @@ from robot_rt_control.server.directory import Directory
 from robot_rt_control.server.reasons import fault_text, refusal_text, status_text, stop_text
 
 SESSION_ENDED = "session_ended"
+STREAM_REFUSED = "stream_refused"
+"""A sample for a stream input was refused."""
 
 
 @dataclass(frozen=True, kw_only=True)

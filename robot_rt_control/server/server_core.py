@@ -17,13 +17,16 @@ from robot_rt_control.server import heartbeat
 from robot_rt_control.server.action_types import ActionTypes
 from robot_rt_control.server.attachment import Attachment
 from robot_rt_control.server.event_hub import EventHub, Listener
-from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
+from robot_rt_control.server.events import SESSION_ENDED, STREAM_REFUSED, EventTranslator, ServerEvent
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.reasons import status_text
 from robot_rt_control.server.sessions import Session, SessionRegistry
+from robot_rt_control.server.stream_hub import OutputSample
 from robot_rt_control.server.variables import workcell_variables
 
 _log = logging.getLogger(__name__)
+
+SampleListener = Callable[[OutputSample], None]
 
 
 class ServerCore:
@@ -55,6 +58,7 @@ class ServerCore:
         self._lost = ""
         self._changing = threading.RLock()
         self._hub = EventHub()
+        self._sample_listeners: list[SampleListener] = []
         heartbeat.prepare()
 
     # --- life -----------------------------------------------------------------------------------
@@ -87,6 +91,10 @@ class ServerCore:
                 on_event=self._take_event,
                 on_lost=self._take_loss,
                 while_waiting=while_waiting,
+                period=self.workcell.period,
+                on_samples=self._take_samples,
+                on_refused_sample=self._take_refused_sample,
+                clock=self._clock,
             )
             self._translator = EventTranslator(
                 attachment.directory,
@@ -156,6 +164,7 @@ class ServerCore:
             return
         if attachment.without_threads:
             attachment.link.dispatch()
+        attachment.streams.poll()
         with self._changing:
             for session in self._registry().overdue():
                 self._close(session, f"its client did not renew it for its lease of {session.lease:g} s")
@@ -282,6 +291,28 @@ class ServerCore:
     def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
         self._hub.remove(listener)
+
+    def add_sample_listener(self, listener: SampleListener) -> None:
+        """Hand `listener` every sample of a stream output from now on, in the dispatcher's thread."""
+        self._sample_listeners.append(listener)
+
+    def _take_samples(self) -> None:
+        """In the dispatcher's thread."""
+        attachment = self._attachment
+        if attachment is None:
+            return
+        for sample in attachment.streams.take():
+            for listener in self._sample_listeners:
+                listener(sample)
+
+    def _take_refused_sample(self, session: str, action: str, reason: str) -> None:
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=STREAM_REFUSED, session=session, tick=tick, time_ns=time_ns, current_action=action, reason=reason
+            )
+        )
 
     def _take_event(self, raw: np.record) -> None:
         """In the dispatcher's thread."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.stream import Stream, StreamSample
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.server.stream_hub import OutputSample
 
 if TYPE_CHECKING:
     from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -88,6 +90,46 @@ class CellSession:
     def set(self, action: str | Action, **parameters: Any) -> int:
         """Give an action new parameters; those left out keep their values. Returns the tick."""
         return self._cell.server.set_parameters(self.id, _ids([action])[0], _parameter_values(parameters))
+
+    # --- streams --------------------------------------------------------------------------------
+
+    def stream(self, action: str | Action, name: str) -> Stream:
+        """Get ready to write a stream input. Its clock is that of the cell: samples arrive in the tick in which they are
+        written, unless their `time` says that they are older."""
+        (action_id,) = _ids([action])
+        opened = self._cell.server.open_stream(self.id, action_id, name)
+
+        def send(sample: StreamSample) -> None:
+            self._cell.server.write_stream(
+                self.id,
+                action_id,
+                name,
+                sample.values,
+                valid=sample.valid,
+                time=sample.source_time,
+                sequence=sample.sequence,
+                tick=sample.tick,
+            )
+
+        return Stream(
+            action_id,
+            name,
+            length=opened.length,
+            rates=opened.rates,
+            period=opened.period,
+            send=send,
+            clock=lambda: self._cell.tick * opened.period,
+        )
+
+    def on_stream(self, action: str | Action, name: str, callback: Callable[[OutputSample], object]) -> None:
+        """Call `callback(sample)` at every sample of a stream output, within `cell.step`."""
+        (action_id,) = _ids([action])
+
+        def listener(sample: OutputSample) -> None:
+            if (sample.session, sample.action, sample.stream) == (self.id, action_id, name):
+                callback(sample)
+
+        self._cell.server.add_sample_listener(listener)
 
     # --- looking --------------------------------------------------------------------------------
 
