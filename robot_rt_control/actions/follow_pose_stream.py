@@ -115,9 +115,7 @@ class FollowPoseStream(ActionType):
     parameters = (
         SMOOTHING,
         REPORT_INTERVAL,
-        Parameter(
-            name="linear_velocity", unit="m/s", default=0.5, minimum=0.001, description="Of the tool, at most."
-        ),
+        Parameter(name="linear_velocity", unit="m/s", default=0.5, minimum=0.001, description="Of the tool, at most."),
         Parameter(
             name="angular_velocity", unit="rad/s", default=2.0, minimum=0.001, description="Of the tool, at most."
         ),

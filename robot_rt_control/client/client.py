@@ -20,6 +20,7 @@ from robot_rt_control.client.conversions import event_of
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.services import Services
 from robot_rt_control.client.session import Session
+from robot_rt_control.client.stream_link import StreamLink
 from robot_rt_control.program import defaults
 from robot_rt_control.program.errors import RobotControlError
 
@@ -48,6 +49,7 @@ class Client:
         self._context.init(args=arguments)
         self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
         self._services = Services(self.node, timeout_s=timeout_s)
+        self.streams = StreamLink(self.node, timeout_s=timeout_s)
         self._listeners: list[Callable[[Event], None]] = []
         self._listeners_lock = threading.Lock()
         self._sessions: list[Session] = []

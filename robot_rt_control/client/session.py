@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from robot_rt_control import srv
 from robot_rt_control.client.actions import Action, Reaction
@@ -16,7 +16,9 @@ from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
+from robot_rt_control.client.stream import Stream
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
+from robot_rt_control.program.stream_sample import InputSample, OutputSample
 
 if TYPE_CHECKING:
     from robot_rt_control.client.client import Client
@@ -73,6 +75,7 @@ class Session:
         for _, callbacks in self._queues:
             callbacks.close()
         self._client.remove_listener(self._receive)
+        self._client.streams.forget(self.id)
 
     @property
     def ended(self) -> str | None:
@@ -171,6 +174,52 @@ class Session:
                 parameters=parameter_messages(parameters),
             ).tick
         )
+
+    # --- streams --------------------------------------------------------------------------------
+
+    def stream(self, action: str | Action, name: str) -> Stream:
+        """Get ready to write a stream input of an action, before or while it is active.
+
+        Raises:
+            SessionError: there is no such action or stream, or the session has ended.
+        """
+        (action_id,) = _ids([action])
+        link = self._client.streams
+        link.connect()
+        opened = self._call(srv.OpenStream, "open_stream", action=action_id, stream=name)
+
+        def send(sample: InputSample) -> None:
+            if self._end_reason is not None:
+                raise SessionError(f"session {self.id!r} has ended: {self._end_reason}", hint="Open a new one")
+            link.send(self.id, action_id, name, sample)
+
+        return Stream(
+            action_id,
+            name,
+            length=int(opened.length),
+            rates=True,  # the server knows whether the stream takes them
+            period=float(opened.period),
+            send=send,
+            clock=time.monotonic,
+        )
+
+    def on_stream(
+        self, action: str | Action, name: str, callback: Callable[[OutputSample], object], *, capacity: int = 1000
+    ) -> None:
+        """Call `callback(sample)` at every sample of a stream output, in a thread of its own, in order.
+
+        Samples beyond `capacity` that wait for it are dropped with a warning.
+        """
+        (action_id,) = _ids([action])
+        queue = CallbackQueue(
+            cast(Any, callback),
+            capacity=capacity,
+            on_overflow=lambda n: _log.warning("callback for stream %r is too slow: %d samples dropped", name, n),
+            name=f"{action_id}.{name}",
+        )
+        with self._changed:
+            self._queues.append((lambda event: False, queue))
+        self._client.streams.listen(self.id, action_id, name, queue)
 
     # --- events ---------------------------------------------------------------------------------
 

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from robot_rt_control.program.errors import DefinitionError, SessionError
+from robot_rt_control.program.stream_sample import InputSample
 
 Values = Sequence[float] | np.ndarray | float
-
-
-@dataclass(frozen=True, eq=False)
-class StreamSample:
-    """What leaves: the fields of msg/StreamSample."""
-
-    sequence: int
-    source_time: float
-    values: list[float]
-    valid: list[bool]
-    tick: int = 0
 
 
 class Stream:
@@ -47,7 +36,7 @@ class Stream:
         length: int,
         rates: bool,
         period: float,
-        send: Callable[[StreamSample], Any],
+        send: Callable[[InputSample], Any],
         clock: Callable[[], float],
     ) -> None:
         self.action, self.name, self.length, self.period = action, name, length, period
@@ -106,7 +95,7 @@ class Stream:
             raise DefinitionError(f"{what}: time of a sample", expected="a finite number", got=str(now))
         self._sequence += 1
         all_valid = [] if all(given) else given * (1 if rates is None else 2)
-        self._send(StreamSample(self._sequence, now, flat, all_valid, tick))
+        self._send(InputSample(self._sequence, now, flat, all_valid, tick))
 
     def _checked(self, what: str, kind: str, given: Values, valid: list[bool]) -> list[float]:
         try:

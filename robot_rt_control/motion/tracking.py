@@ -34,6 +34,12 @@ def speed_before_stop(distance: float, amax: float, jmax: float) -> float:
 
 
 @realtime
+def keeps_velocity(v: float, a: float, vmax: float, jmax: float) -> bool:
+    """Whether the velocity stays within its limit if the acceleration is taken back from now on."""
+    return abs(v) <= vmax and abs(v + a * abs(a) / (2.0 * jmax)) <= vmax
+
+
+@realtime
 def track(
     profile: np.record,
     q: float,
@@ -67,16 +73,21 @@ def track(
     t = max(horizon, 3.0 * dt)
     jerk = (60.0 * error + 36.0 * t * (follow - v) - 9.0 * t * t * a) / (t * t * t)
     next_q, next_v, next_a = advance(q, v, a, jerk, dt)
-    # Where the velocity would end if the acceleration were taken back at once.
-    released = next_v + next_a * abs(next_a) / (2.0 * jmax)
-    if abs(jerk) <= jmax and abs(next_a) <= amax and abs(released) <= vmax and abs(next_v) <= vmax:
+    if abs(jerk) <= jmax and abs(next_a) <= amax and keeps_velocity(next_v, next_a, vmax, jmax):
         return next_q, next_v, next_a, OK
     room = vmax - follow if error > 0.0 else vmax + follow
     status = plan_position(profile, 0.0, v - follow, a, error, 0.0, max(room, SLOWEST * vmax), amax, jmax)
     if status != OK:
         return q, v, a, status
     moved, relative, next_a = sample_profile(profile, dt)
-    return q + moved + follow * dt, relative + follow, next_a, OK
+    if keeps_velocity(relative + follow, next_a, vmax, jmax):
+        return q + moved + follow * dt, relative + follow, next_a, OK
+    # The frame's velocity changes from step to step: what was within the limit in the last one need not be in this.
+    status = plan_velocity(profile, q, v, a, math.copysign(vmax, relative + follow), amax, jmax)
+    if status != OK:
+        return q, v, a, status
+    next_q, next_v, next_a = sample_profile(profile, dt)
+    return next_q, next_v, next_a, OK
 
 
 @realtime

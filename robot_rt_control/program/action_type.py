@@ -25,8 +25,8 @@ A signal reads 1.0 in exactly one call of `set_parameters` and `control`.
 
 A declared stream has a record of its own in the state, see `streams`: `state.goal.value[j]`. Each stream input also
 brings the state variables `<stream>_age`, `_valid`, `_timed_out`, `_missed`, `_late` and the parameters `<stream>_gap`,
-`_delay`, `_horizon`, `_timeout`. A further static method `interpolate_<stream>(state, params, part, ...)` is its own gap
-function: called before `sense`, it finds the samples in `state.<stream>.times` and `.values`, and writes `.value`.
+`_delay`, `_horizon`, `_timeout`. A further static method `interpolate_<stream>(state, params, part, ...)` is its own
+gap function: called before `sense`, it finds the samples in `state.<stream>.times` and `.values`, and writes `.value`.
 """
 
 from __future__ import annotations

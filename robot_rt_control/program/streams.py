@@ -38,7 +38,10 @@ SETTINGS = ("gap", "delay", "horizon", "timeout")
 
 @dataclass(frozen=True, kw_only=True)
 class StreamInput:
-    """Samples that an application writes while the action runs, or before. The last four are defaults of its settings."""
+    """Samples that an application writes while the action runs, or before.
+
+    The last four fields are the defaults of the parameters that it brings.
+    """
 
     name: str
     length: int | str = 1

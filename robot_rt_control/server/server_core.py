@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program.errors import ChannelError, RobotControlError, SessionError
+from robot_rt_control.program.stream_sample import OutputSample
 from robot_rt_control.program.vocabulary import Command, EventKind
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.server import heartbeat
@@ -21,7 +22,6 @@ from robot_rt_control.server.events import SESSION_ENDED, STREAM_REFUSED, EventT
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.reasons import status_text
 from robot_rt_control.server.sessions import Session, SessionRegistry
-from robot_rt_control.server.stream_hub import OutputSample
 from robot_rt_control.server.variables import workcell_variables
 
 _log = logging.getLogger(__name__)

@@ -56,7 +56,10 @@ def stream_entries(of: str, registered: RegisteredType, dof: int, places: Sequen
                 f"{of}: stream {stream.name!r} has one value for each joint", expected="a part with joints"
             )
         is_input = isinstance(stream, StreamInput)
-        first_variable, first_setting = f"{stream.name}_{streams.VARIABLES[0][0]}", f"{stream.name}_{streams.SETTINGS[0]}"
+        first_variable, first_setting = (
+            f"{stream.name}_{streams.VARIABLES[0][0]}",
+            f"{stream.name}_{streams.SETTINGS[0]}",
+        )
         found.append(
             StreamEntry(
                 declared=stream,
@@ -80,5 +83,3 @@ def write_streams(entries: Sequence[StreamEntry], identity: int, slot: int, rows
         quaternion = getattr(entry.declared, "quaternion", None)
         row["quaternion"] = -1 if quaternion is None else quaternion
         row["variables"], row["record"], row["settings"] = entry.variables, entry.record, entry.settings
-
-

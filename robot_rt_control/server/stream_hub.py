@@ -14,6 +14,7 @@ from robot_rt_control.program.action_type import stream_inputs
 from robot_rt_control.program.atomics import address_of, fence_acquire, load_acquire, store_release
 from robot_rt_control.program.errors import DefinitionError, unknown
 from robot_rt_control.program.layout import channel_dtype, offset_of, stream_ring_dtype
+from robot_rt_control.program.stream_sample import OutputSample
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.server.definition_store import DefinitionStore
 from robot_rt_control.server.entities import DefinedAction, SessionContents
@@ -39,20 +40,6 @@ class OpenedStream:
     period: float
     delay: float
     """[s] from a sample's arrival to its effect."""
-
-
-@dataclass(frozen=True, eq=False)
-class OutputSample:
-    """A sample that an action has written."""
-
-    session: str
-    action: str
-    stream: str
-    sequence: int
-    tick: int
-    time: float
-    """[s] of the loop."""
-    values: tuple[float, ...]
 
 
 @dataclass(eq=False)
@@ -129,7 +116,7 @@ class StreamHub:
             writer = self._input(session, action, entry).writer
             writer.begin()
             memory = self._channel.memory
-            given = float(action.prepared.values[f"{stream}_delay"])  # type: ignore[arg-type]  # a checked number
+            given = float(action.prepared.values[f"{stream}_delay"])
             return OpenedStream(
                 entry.n_values, writer.declared.rates, int(memory.loop_beat), self._period, max(given, 0.0)
             )
@@ -166,7 +153,7 @@ class StreamHub:
                     tick=tick,
                     now=self.now(),
                     gap=str(settings[f"{stream}_gap"]),
-                    delay=float(settings[f"{stream}_delay"]),  # type: ignore[arg-type]  # a checked number
+                    delay=float(settings[f"{stream}_delay"]),
                 )
             except DefinitionError as error:
                 self._refuse(found, action.id, str(error))
@@ -244,7 +231,9 @@ class StreamHub:
         if sessions is self._known:
             return
         self._known = sessions
-        defined = [(self._store.directory.session_id(s.identity), a) for s in sessions.values() for a in s.actions.values()]
+        defined = [
+            (self._store.directory.session_id(s.identity), a) for s in sessions.values() for a in s.actions.values()
+        ]
         identities = {a.entry.identity for _, a in defined}
         self._inputs = {key: found for key, found in self._inputs.items() if key[0] in identities}
         self._outputs = {e.place: (s, a, e) for s, a in defined for e in a.entry.streams if e.is_output}

@@ -31,9 +31,7 @@ class StreamWriter:
         period: of a tick [s].
     """
 
-    def __init__(
-        self, of: str, declared: StreamInput, n: int, ring: np.record, identity: int, period: float
-    ) -> None:
+    def __init__(self, of: str, declared: StreamInput, n: int, ring: np.record, identity: int, period: float) -> None:
         self.of, self.declared, self.n = of, declared, n
         self._ring, self._address, self._identity, self._period = ring, address_of(ring), identity, period
         self.begin()

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.client.stream import Stream, StreamSample
+from robot_rt_control.client.stream import Stream
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.program.stream_sample import InputSample, OutputSample
 from robot_rt_control.server.events import ServerEvent
-from robot_rt_control.server.stream_hub import OutputSample
 
 if TYPE_CHECKING:
     from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -94,12 +94,14 @@ class CellSession:
     # --- streams --------------------------------------------------------------------------------
 
     def stream(self, action: str | Action, name: str) -> Stream:
-        """Get ready to write a stream input. Its clock is that of the cell: samples arrive in the tick in which they are
-        written, unless their `time` says that they are older."""
+        """Get ready to write a stream input, before or while the action is active.
+
+        Samples arrive in the tick in which they are written; `time` may say that they were made before.
+        """
         (action_id,) = _ids([action])
         opened = self._cell.server.open_stream(self.id, action_id, name)
 
-        def send(sample: StreamSample) -> None:
+        def send(sample: InputSample) -> None:
             self._cell.server.write_stream(
                 self.id,
                 action_id,

@@ -23,7 +23,14 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "velocity_move": {"linear": [0.0, 0.0, -0.1], "angular": [0.0, 0.0, 0.2]},
     "track_trajectory": {"times": [0.0, 1.0, 2.0], "positions": [*BENT, *GOAL, *BENT]},
     "sine_wave": {"amplitude": 0.2, "frequency": 0.5},
+    "follow_joint_stream": {"goal_timeout": 0.0},
+    "follow_pose_stream": {"goal_timeout": 0.0},
 }
+SAMPLES: dict[str, tuple[float, ...]] = {
+    "follow_joint_stream": GOAL,
+    "follow_pose_stream": (0.3, 0.1, 0.8, 0.0, 0.0, 0.0, 1.0),
+}
+"""What is written to the stream input `goal` before the action starts."""
 
 
 def load(path: str) -> type[ActionType]:
@@ -46,9 +53,12 @@ def _harness(action_type: type[ActionType], *, compiled: bool = False, moving: b
         for j in range(arm.dof):
             arm.live.commanded_velocity[j] = 0.3 * (-1) ** j
     slot = action_type.slots[0].name
-    return ActionHarness(
+    harness = ActionHarness(
         action_type, parts={slot: arm}, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled
     )
+    if action_type.name in SAMPLES:
+        harness.stream("goal").write(SAMPLES[action_type.name])
+    return harness
 
 
 @pytest.fixture
