@@ -54,10 +54,11 @@ def track_joint(state, part, j, goal, goal_velocity, smoothing):
     """One step of joint j to a moving goal [rad or m, per second of the action's time]. Returns a status."""
     amax, jmax = part.acceleration_limit[j], part.jerk_limit[j]
     low, high = part.position_lower[j], part.position_upper[j]
+    goal = min(max(goal, low), high)
     if math.isfinite(low) and math.isfinite(high):
-        goal = min(max(goal, low), high)
-        goal_velocity = min(goal_velocity, speed_before_stop(high - state.joint_position[j], _MARGIN * amax, jmax))
-        goal_velocity = max(goal_velocity, -speed_before_stop(state.joint_position[j] - low, _MARGIN * amax, jmax))
+        # Towards a limit the goal has to slow down, too.
+        goal_velocity = min(goal_velocity, speed_before_stop(high - goal, _MARGIN * amax, jmax))
+        goal_velocity = max(goal_velocity, -speed_before_stop(goal - low, _MARGIN * amax, jmax))
     q, v, a, status = track(
         state.profile,
         state.joint_position[j],
@@ -65,6 +66,8 @@ def track_joint(state, part, j, goal, goal_velocity, smoothing):
         state.joint_acceleration[j],
         goal,
         goal_velocity,
+        low,
+        high,
         part.velocity_limit[j],
         amax,
         jmax,

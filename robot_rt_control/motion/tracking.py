@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from robot_rt_control.motion.extremes import position_range
 from robot_rt_control.motion.position import plan_position
 from robot_rt_control.motion.profile import advance, sample_profile
 from robot_rt_control.motion.velocity import plan_velocity
@@ -40,7 +41,38 @@ def keeps_velocity(v: float, a: float, vmax: float, jmax: float) -> bool:
 
 
 @realtime
-def track(
+def come_to_rest(
+    profile: np.record, q: float, v: float, a: float, amax: float, jmax: float, dt: float
+) -> tuple[float, float, float, int]:
+    """One step of the fastest way to rest. Arguments and result as `track`."""
+    if dt <= 0.0 or (v == 0.0 and a == 0.0):
+        return q, v, a, OK
+    status = plan_velocity(profile, q, v, a, 0.0, amax, jmax)
+    if status != OK:
+        return q, v, a, status
+    next_q, next_v, next_a = sample_profile(profile, dt)
+    return next_q, next_v, next_a, OK
+
+
+@realtime
+def stops_inside(
+    profile: np.record, q: float, v: float, a: float, low: float, high: float, amax: float, jmax: float
+) -> bool:
+    """Whether the fastest way to rest from this state stays between low and high. `profile` is scratch."""
+    if q < low or q > high:
+        return False
+    fastest = abs(v) + a * a / (2.0 * jmax)
+    longest = fastest * (fastest / amax + 2.0 * amax / jmax)  # more than it takes, without planning
+    if q - longest > low and q + longest < high:
+        return True
+    if plan_velocity(profile, q, v, a, 0.0, amax, jmax) != OK:
+        return False
+    lowest, highest = position_range(profile)
+    return lowest >= low and highest <= high
+
+
+@realtime
+def _towards(
     profile: np.record,
     q: float,
     v: float,
@@ -53,21 +85,7 @@ def track(
     horizon: float,
     dt: float,
 ) -> tuple[float, float, float, int]:
-    """The state one step later.
-
-    Args:
-        profile: record of `profile_dtype`, scratch.
-        q, v, a: the present state: position, velocity, acceleration.
-        goal, goal_velocity: where the goal is at the end of the step, and how fast. Finite.
-        vmax, amax, jmax: limits, positive.
-        horizon: [s] in which an error decays; with a goal that accelerates by b the error is 0.15 horizon^2 b.
-        dt: length of the step [s]; 0: the state stays.
-
-    Returns:
-        position, velocity, acceleration, status (of `plan_position`; then the state is as it was).
-    """
-    if dt <= 0.0:
-        return q, v, a, OK
+    """As `track`, without a range."""
     follow = min(max(goal_velocity, -vmax), vmax)
     error = goal - follow * dt - q  # to where the goal is now
     t = max(horizon, 3.0 * dt)
@@ -91,14 +109,44 @@ def track(
 
 
 @realtime
-def come_to_rest(
-    profile: np.record, q: float, v: float, a: float, amax: float, jmax: float, dt: float
+def track(
+    profile: np.record,
+    q: float,
+    v: float,
+    a: float,
+    goal: float,
+    goal_velocity: float,
+    low: float,
+    high: float,
+    vmax: float,
+    amax: float,
+    jmax: float,
+    horizon: float,
+    dt: float,
 ) -> tuple[float, float, float, int]:
-    """One step of the fastest way to rest. Arguments and result as `track`."""
-    if dt <= 0.0 or (v == 0.0 and a == 0.0):
+    """The state one step later.
+
+    From a state that can stop between low and high, all later ones can: a step to one that cannot is replaced by
+    one of the fastest way to rest. From outside it comes back in.
+
+    Args:
+        profile: record of `profile_dtype`, scratch.
+        q, v, a: the present state: position, velocity, acceleration.
+        goal, goal_velocity: where the goal is at the end of the step, and how fast. Finite.
+        low, high: range of the position; may be infinite.
+        vmax, amax, jmax: limits, positive.
+        horizon: [s] in which an error decays; with a goal that accelerates by b the error is 0.15 horizon^2 b.
+        dt: length of the step [s]; 0: the state stays.
+
+    Returns:
+        position, velocity, acceleration, status (of `plan_position`; then the state is as it was).
+    """
+    if dt <= 0.0:
         return q, v, a, OK
-    status = plan_velocity(profile, q, v, a, 0.0, amax, jmax)
+    next_q, next_v, next_a, status = _towards(profile, q, v, a, goal, goal_velocity, vmax, amax, jmax, horizon, dt)
     if status != OK:
         return q, v, a, status
-    next_q, next_v, next_a = sample_profile(profile, dt)
-    return next_q, next_v, next_a, OK
+    # From outside, every step back in is welcome.
+    if stops_inside(profile, next_q, next_v, next_a, min(low, q), max(high, q), amax, jmax):
+        return next_q, next_v, next_a, OK
+    return come_to_rest(profile, q, v, a, amax, jmax, dt)
