@@ -1,6 +1,8 @@
-"""Long proofs, beyond what `./run test` has time for: random programs and random motions, with new seeds in each run.
+"""Long proofs, beyond what `./run test` has time for: random programs and motions, and processes killed.
 
-    ./run prove [--programs 100000] [--motions 1000000] [--seed N]
+    ./run prove [--programs 100000] [--motions 1000000] [--kills 100] [--seed N]
+
+New seeds in each run; the kills (some 8 s each) need a machine with nothing else to do.
 
 Prints the seed first: with it, a failure can be repeated. Ends with exit code 1 at the first disagreement.
 """
@@ -50,10 +52,20 @@ def prove_motions(console: Console, count: int, seed: int) -> bool:
     return done.returncode == 0
 
 
+def prove_kills(console: Console, count: int, seed: int) -> bool:
+    """Kill processes while an arm moves. Did each bound hold?"""
+    command = [sys.executable, str(REPOSITORY / "bench" / "kill_attack.py")]
+    done = subprocess.run([*command, "--kills", str(count), "--seed", str(seed)], check=False)
+    if done.returncode:
+        console.print(f"[red]a kill with seed {seed} had another end than documented[/red]")
+    return done.returncode == 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="./run prove", description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--programs", type=int, default=20_000, help="random programs (default: %(default)s)")
     parser.add_argument("--motions", type=int, default=300_000, help="random motions (default: %(default)s)")
+    parser.add_argument("--kills", type=int, default=100, help="killed processes (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
     given = parser.parse_args(argv)
     console = Console()
@@ -62,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     proofs = (
         (f"{given.programs} random programs", lambda: prove_programs(console, given.programs, given.seed)),
         (f"{given.motions} random motions", lambda: prove_motions(console, given.motions, given.seed)),
+        (f"{given.kills} kills", lambda: prove_kills(console, given.kills, given.seed)),
     )
     for name, proof in proofs:
         if not proof():

@@ -88,7 +88,7 @@ def measure(options: Options) -> Report:
     ]
     cases.insert(3, (1, 100, "velocity_move (tool)", twist))
     rows, data = [], []
-    goal = 0.0
+    goal = crowd = 0.0
     granted = ""
     for n, reactions, name, make in cases:
         ticks = options.amount(400_000 // n // (1 + reactions // 200))
@@ -111,12 +111,17 @@ def measure(options: Options) -> Report:
         )
         if (n, reactions, name) == (1, 100, "sine_wave"):
             goal = d.median
+        if (n, reactions, name) == (32, 100, "sine_wave"):
+            crowd = d.p999
     overhead = clock_overhead()
     return Report(
         title=f"Compute time of a tick, arms of {JOINTS} joints on mock hardware",
         columns=["active", "reactions of each", "median [µs]", "p99", "p99.9", "max", "ticks"],
         rows=rows,
-        goals=[Goal(f"1 µs median for one arm with 100 reactions: {goal / 1000:.2f} µs", goal <= 1000.0)],
+        goals=[
+            Goal(f"1 µs median for one arm with 100 reactions: {goal / 1000:.2f} µs", goal <= 1000.0),
+            Goal(f"100 µs p99.9 for 32 arms with 100 reactions each: {crowd / 1000:.1f} µs", crowd <= 100_000.0),
+        ],
         notes=[
             f"Conditions have three terms and never hold. Thread: {granted}. "
             f"Reading the clock is part of each number: {overhead:.0f} ns."

@@ -7,6 +7,8 @@ BUILTIN = (
     "robot_rt_control.actions.velocity_move:VelocityMove",
     "robot_rt_control.actions.track_trajectory:TrackTrajectory",
     "robot_rt_control.actions.sine_wave:SineWave",
+    "robot_rt_control.actions.set_output:SetOutput",
+    "robot_rt_control.actions.wait_for_input:WaitForInput",
     "robot_rt_control.actions.follow_joint_stream:FollowJointStream",
     "robot_rt_control.actions.follow_pose_stream:FollowPoseStream",
 )

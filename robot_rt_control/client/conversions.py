@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,13 @@ def parameter_messages(parameters: Mapping[str, Any]) -> list[msg.ParameterValue
             message.values = numbers.tolist()
         messages.append(message)
     return messages
+
+
+def role_texts(parts: Mapping[str, str] | Iterable[str]) -> list[str]:
+    """Parts for a program's roles as the interface spells them: "role=part"."""
+    if isinstance(parts, Mapping):
+        return [f"{role}={part}" for role, part in parts.items()]
+    return [parts] if isinstance(parts, str) else list(parts)
 
 
 def reaction_message(reaction: Reaction) -> msg.Reaction:

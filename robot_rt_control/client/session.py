@@ -6,18 +6,19 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from robot_rt_control import srv
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.callback_queue import CallbackQueue
-from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message
+from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message, role_texts
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
+from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.client.stream import Stream
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
+from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError, unknown
 from robot_rt_control.program.stream_sample import InputSample, OutputSample
 
 if TYPE_CHECKING:
@@ -146,9 +147,25 @@ class Session:
         """Remove actions, and free-standing reactions by name: all of them or none."""
         self._call(srv.RemoveActions, "remove_actions", actions=_ids(actions), reactions=list(reactions))
 
-    def upload(self, program: str) -> list[str]:
-        """Define everything of a program (YAML text). Returns the ids of its actions."""
-        return list(self._call(srv.UploadProgram, "upload_program", program=program).actions)
+    def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
+        """Define everything of a program: all of it or, on an error, nothing. Returns the ids of its actions.
+
+        Args:
+            program: YAML text, or the name of a kept program: "trace_edge", "trace_edge@2".
+            parts: parts for its roles, role → part or "role=part".
+            parameters: values of its parameters, as those of an Action.
+
+        Raises:
+            SessionError: names what is wrong, with the line; nothing has changed.
+        """
+        response = self._call(
+            srv.UploadProgram,
+            "upload_program",
+            program=program,
+            parts=role_texts(parts),
+            parameters=parameter_messages(parameters),
+        )
+        return list(response.actions)
 
     # --- running --------------------------------------------------------------------------------
 
@@ -174,6 +191,40 @@ class Session:
                 parameters=parameter_messages(parameters),
             ).tick
         )
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def values(self, prefixes: Iterable[str]) -> dict[str, float]:
+        """Present values, all of one tick, of the state variables whose name begins with one of these words: parts'
+        and the session's actions' ("arm.tool.", "move.is_done"); NaN: unknown.
+        """
+        wanted = " ".join(prefixes)
+        response = self._call(srv.ListStateVariables, "list_state_variables", filter=wanted)
+        return {variable.name: float(variable.value) for variable in response.variables}
+
+    def value(self, name: str) -> float:
+        """Present value of a state variable of a part, or of an action of this session; NaN: unknown.
+
+        Raises:
+            DefinitionError: there is none of this name.
+        """
+        values = self.values([name])
+        if name not in values:
+            known = unknown("state variable", name, self.values([""]))
+            raise DefinitionError(f"state variable {name!r} is not known", expected=known)
+        return values[name]
+
+    def record(self, *names: str, period_s: float = 0.02) -> Recorder:
+        """Record state variables while the context lives: `with session.record("arm.tool.z") as recording: …`.
+
+        Args:
+            names: as conditions of the session spell them: "arm.tool.z", "move.progress".
+            period_s: between two looks [s].
+
+        Raises:
+            DefinitionError: there is none of this name.
+        """
+        return Recorder(self.values, names, period_s)
 
     # --- streams --------------------------------------------------------------------------------
 

@@ -68,7 +68,10 @@ class Driver:
         self._calls: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def start(self) -> None:
-        """Open the device and publish its first state. Raises: HardwareError."""
+        """Open the device and publish its first state; `run` must follow at once. Raises: HardwareError."""
+        # What is alive now stays: the collector need not look through it, which would hold a cycle up for 50 ms.
+        gc.collect()
+        gc.freeze()
         self.host.activate()
 
     def stop(self) -> None:
@@ -119,9 +122,6 @@ class Driver:
         Raises:
             HardwareError: the device failed.
         """
-        # What is alive now stays: the collector need not look through it, which would hold a cycle up for 50 ms.
-        gc.collect()
-        gc.freeze()
         last = None if max_cycles is None else self.cycles + max_cycles
         deadline = time.monotonic()
         while not self._stop and (last is None or self.cycles < last):

@@ -74,14 +74,7 @@ class HardwareDriverNode(WorkcellNode):
         return candidates[0]
 
     def activate(self) -> None:
-        self._opened.clear()
-        self._error = None
-        self._thread = threading.Thread(target=self._run, name="driver", daemon=True)
-        self._thread.start()
-        if not self._opened.wait(_OPEN_S):
-            raise HardwareError(f"the device did not open within {_OPEN_S:g} s")
-        if self._error is not None:
-            raise self._error
+        # All that takes long comes before the device's first state: from then on the executor counts its age.
         group = MutuallyExclusiveCallbackGroup()
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._made = [
@@ -91,11 +84,29 @@ class HardwareDriverNode(WorkcellNode):
                 srv.TakePicture, "~/take_picture", self._take_picture, callback_group=MutuallyExclusiveCallbackGroup()
             ),
         ]
+        try:
+            self._open()
+        except HardwareError:
+            self._withdraw()
+            raise
+
+    def _open(self) -> None:
+        self._opened.clear()
+        self._error = None
+        self._thread = threading.Thread(target=self._run, name="driver", daemon=True)
+        self._thread.start()
+        if not self._opened.wait(_OPEN_S):
+            raise HardwareError(f"the device did not open within {_OPEN_S:g} s")
+        if self._error is not None:
+            raise self._error
+
+    def _withdraw(self) -> None:
+        self.remove(*self._made)
+        self._made = []
 
     def deactivate(self) -> None:
         """Bring the device to rest and close it."""
-        self.remove(*self._made)
-        self._made = []
+        self._withdraw()
         if self.driver is not None:
             self.driver.stop()
         if self._thread is not None:

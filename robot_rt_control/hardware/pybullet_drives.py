@@ -13,6 +13,9 @@ from robot_rt_control.hardware.pybullet_world import PyBulletWorld, Robot
 from robot_rt_control.program.errors import HardwareError
 from robot_rt_control.program.vocabulary import CommandMode
 
+_CATCH_UP = 1.1
+"""A position drive moves its goal at most so many times as fast as the system limit."""
+
 
 class Drives:
     """The drives of a part's joints, and of those that mimic them.
@@ -20,7 +23,8 @@ class Drives:
     Position and velocity drives are PyBullet's motor constraints, with the joint's effort limit as their
     greatest effort. A position drive takes away the fraction k of the error in each step; so that
     it does not lag behind a moving command, its velocity goal is (1 - k) times the command's change: then the
-    joint is where the command was for it to be, in the step after the command.
+    joint is where the command was for it to be, in the step after the command. As a real drive does, it limits its
+    speed: where commands went on while the simulation stood still, the joint catches up without a blow.
 
     Args:
         world: where the part's robot is.
@@ -56,6 +60,7 @@ class Drives:
         self._forces = [*part.limits.effort, *(part.limits.effort[leader] for leader, _ in self._mimics)]
         self._position_gains = [gains.position] * len(self._all)
         self._velocity_gains = [gains.velocity] * len(self._all)
+        self._steps = [_CATCH_UP * velocity * period for velocity in part.limits.velocity]
         self._feed_forward = (1.0 - gains.position) / period
         self._commands = (command[0 : 3 * n : 3], command[1 : 3 * n : 3], command[2 : 3 * n : 3])
         self._last = list(part.initial_position)
@@ -91,9 +96,13 @@ class Drives:
     def apply(self) -> None:
         """Hand this period's goals to the simulator; efforts count for one step of the simulation only."""
         if self.mode == CommandMode.POSITION:
-            goal = self._commands[0].tolist()
             k = self._feed_forward
-            velocity = [k * change for change in map(sub, goal, self._last)]
+            changes = [
+                min(max(change, -most), most)
+                for change, most in zip(map(sub, self._commands[0].tolist(), self._last), self._steps, strict=True)
+            ]
+            goal = [last + change for last, change in zip(self._last, changes, strict=True)]
+            velocity = [k * change for change in changes]
             self._last = goal
             self._drive(goal, velocity)
         elif self.mode == CommandMode.VELOCITY:

@@ -54,6 +54,13 @@ def fault(
     return ConditionError(what, text=text, position=position, expected=expected, got=got, hint=hint)
 
 
+def unit_at(text: str, position: int) -> str:
+    """The unit that follows a number which ends at a position, with the space before it; empty: none."""
+    start = _skip_space(text, position)
+    match = _UNIT.match(text, start)
+    return text[position : match.end()] if match and match[0] not in RESERVED else ""
+
+
 def tokenize(text: str, of: str) -> list[Token]:
     """All tokens of the text, the last of kind END.
 

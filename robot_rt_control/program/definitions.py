@@ -70,6 +70,8 @@ class ActionDefinition:
             as messages have them, become slot → part.
         parameters: values, each name once; what is left out takes its default.
         reactions: in the order in which they are judged.
+        final: of a program: it may end here, so that no reaction needs to lead away.
+        manual: of a program: a user starts it by hand, so that no reaction needs to lead here.
 
     Raises:
         CapacityError: more than MAX_ACTION_SLOTS parts.
@@ -81,6 +83,8 @@ class ActionDefinition:
     parts: tuple[str, ...] | Mapping[str, str]
     parameters: tuple[ParameterValue, ...] = ()
     reactions: tuple[ReactionDefinition, ...] = ()
+    final: bool = False
+    manual: bool = False
 
     def __post_init__(self) -> None:
         check_name("id of an action", self.id)

@@ -30,6 +30,22 @@ class RobotControlError(Exception):
 class DefinitionError(RobotControlError):
     """A workcell, action, reaction, parameter or program is not valid."""
 
+    line: int = 0
+    """Of the file that the message names; 0: it names none."""
+
+
+class ProgramError(DefinitionError):
+    """Several mistakes in one program: each with its line, one below the other.
+
+    Args:
+        mistakes: at least one, in the order of the message.
+    """
+
+    def __init__(self, mistakes: Iterable[DefinitionError]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+        self.line = self.mistakes[0].line
+
 
 class ConditionError(DefinitionError):
     """A condition's text is not valid; the message points at the character.

@@ -27,6 +27,7 @@ def check_parameters(
     dof: int,
     joint_unit: str = "rad",
     only_given: bool = False,
+    of: str = "",
 ) -> dict[str, CheckedValue]:
     """The values that `ActionType.prepare_parameters` takes.
 
@@ -40,6 +41,7 @@ def check_parameters(
         dof: joints of the part in the first slot: the length of parameters that are declared as "dof".
         joint_unit: unit of those joints' positions: what "joint" in a declared unit stands for.
         only_given: check what is given, without asking for the rest (for changes of an action that exists).
+        of: what messages call it instead, where it is no action: "program 'trace_edge'".
 
     Returns:
         name → float, int, bool, str, or a float64 array of shape (n,) for a parameter whose length is not 1.
@@ -50,42 +52,43 @@ def check_parameters(
     """
     declared = [replace(p, unit=p.unit.replace("joint", joint_unit)) for p in declared]
     by_name = {parameter.name: parameter for parameter in declared}
+    of = of or f"action {action!r}"
     values: dict[str, ParameterValue] = {}
     for value in given:
         if value.name not in by_name:
             raise DefinitionError(
-                f"action {action!r} has no parameter {value.name!r}",
+                f"{of} has no parameter {value.name!r}",
                 expected=unknown("parameter", value.name, by_name),
                 got=repr(value.name),
             )
         if value.name in values:
             raise DefinitionError(
-                f"action {action!r}: parameter {value.name!r} is given twice", expected="one value", got="two"
+                f"{of}: parameter {value.name!r} is given twice", expected="one value", got="two"
             )
         values[value.name] = value
     checked: dict[str, CheckedValue] = {}
     for parameter in declared:
         if parameter.name in values:
-            checked[parameter.name] = _check(_Item(action, parameter, dof), values[parameter.name])
+            checked[parameter.name] = _check(_Item(of, parameter, dof), values[parameter.name])
         elif not only_given and parameter.default is not None:
-            checked[parameter.name] = _default(_Item(action, parameter, dof, of_default=True), parameter.default)
+            checked[parameter.name] = _default(_Item(of, parameter, dof, of_default=True), parameter.default)
         elif not only_given and not parameter.optional:
             raise DefinitionError(
-                f"action {action!r}: parameter {parameter.name!r} is missing",
-                expected=_Item(action, parameter, dof).described(),
+                f"{of}: parameter {parameter.name!r} is missing",
+                expected=_Item(of, parameter, dof).described(),
                 got="no value",
             )
     return checked
 
 
 class _Item:
-    """One parameter of one action, and how messages speak of it."""
+    """One parameter of one action or program, and how messages speak of it."""
 
-    def __init__(self, action: str, parameter: Parameter, dof: int, *, of_default: bool = False) -> None:
+    def __init__(self, of: str, parameter: Parameter, dof: int, *, of_default: bool = False) -> None:
         self.parameter = parameter
         self.length = dof if parameter.length == "dof" else parameter.length
         self.is_scalar = parameter.length == 1
-        self.name = f"action {action!r}: {'default of ' if of_default else ''}parameter {parameter.name!r}"
+        self.name = f"{of}: {'default of ' if of_default else ''}parameter {parameter.name!r}"
 
     def described(self) -> str:
         """What the parameter wants, in words."""

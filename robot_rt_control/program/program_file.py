@@ -1,46 +1,44 @@
 """Programs as YAML.
 
     name: up_and_down                # optional
-    parts: [arm]                     # optional: those of the actions
+    description: Down until near.    # optional
+    roles:                           # optional: parts that whoever uses it gives
+      robot: {kinds: [arm]}
+      eye: {kinds: [rangefinder], default: rangefinder}
+    parameters:                      # optional: values that whoever uses it may give
+      speed: {unit: m/s, default: 0.1, minimum: 0.01, maximum: 0.25}
     start: [move_down]
     actions:
       move_down:
         type: velocity_move
-        parts: arm                   # or [arm, gripper], or {slot: part}
+        parts: robot                 # a part or role; or [arm, gripper], or {slot: part}
         parameters:
-          linear: [0, 0, -0.1]       # or {value: [0, 0, -0.1], unit: m/s}
+          linear: [0, 0, -$speed]    # or {value: [0, 0, -0.1], unit: m/s}
         reactions:
-          - {when: rangefinder.distance < 0.25, start: move_up}
-          - {when: is_done, event: finished, capture: [rangefinder.distance]}
+          - {when: eye.distance < 0.25, start: move_up}
+          - {when: is_done, event: finished, capture: [eye.distance]}
     reactions: []                    # free-standing, optional
 
-A reaction has `when` and any of: name, start, stop, signal, event, fire_once, keep_owner, capture.
+All keys are in program_schema.py, what `$speed` can say in program_expression.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from robot_rt_control.program.definitions import (
-    ActionDefinition,
-    ParameterValue,
-    ProgramDefinition,
-    ReactionDefinition,
-    Value,
-)
+from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
 from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.program_declarations import Role, parts_of, samples_of, values_of
+from robot_rt_control.program.program_head import ProgramHead, read_head
+from robot_rt_control.program.program_places import Mistakes, Places
+from robot_rt_control.program.program_reader import ProgramReader
+from robot_rt_control.program.program_substitution import Substitution
 from robot_rt_control.program.yaml_reader import YamlReader, parse_scalar
-
-_PROGRAM_KEYS = ("name", "parts", "start", "actions", "reactions")
-_ACTION_KEYS = ("type", "parts", "parameters", "reactions")
-_FLAGS = ("stop", "fire_once", "keep_owner")
-_REACTION_KEYS = ("when", "name", "start", "signal", "event", "capture", *_FLAGS)
-_VALUE_KEYS = ("value", "unit")
 
 
 def load_program(path: str | Path, *, defined: Iterable[str] = ()) -> ProgramDefinition:
@@ -49,28 +47,140 @@ def load_program(path: str | Path, *, defined: Iterable[str] = ()) -> ProgramDef
     Raises:
         DefinitionError: the file cannot be read, or as from `parse_program`.
     """
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DefinitionError(
-            f"program file {str(path)!r} cannot be read", expected="a UTF-8 text file", got=str(error)
-        ) from None
-    return parse_program(text, source=path.name, defined=defined)
+    return ProgramTemplate.load(path).fill(defined=defined).definition
 
 
-def parse_program(text: str, *, source: str = "program", defined: Iterable[str] = ()) -> ProgramDefinition:
+def parse_program(
+    text: str,
+    *,
+    source: str = "program",
+    defined: Iterable[str] = (),
+    parameters: Iterable[ParameterValue] = (),
+    parts: Mapping[str, str] | Iterable[str] = (),
+) -> ProgramDefinition:
     """Read a program from YAML text.
 
     Args:
         text: the YAML document.
         source: begins every message, with the line: "program.yaml:12: …".
         defined: ids of actions that the session has already, which reactions may start and signal.
+        parameters: values of the program's parameters; what is left out takes its default.
+        parts: parts for its roles: role → part, or "role=part".
 
     Raises:
         DefinitionError: not YAML, unknown keys, or anything that the definitions refuse; with its line.
+        ProgramError: several such mistakes.
     """
-    return _ProgramReader(YamlReader(text, source)).program(defined)
+    return ProgramTemplate(text, source=source).fill(parameters=parameters, parts=parts, defined=defined).definition
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilledProgram:
+    """A program with values for its parameters and parts for its roles."""
+
+    definition: ProgramDefinition
+    places: Places
+    template: ProgramTemplate
+    sampled: frozenset[tuple[str, str]]
+    """(action, parameter) whose values are samples, because nobody has given the program's parameters yet."""
+    unused: tuple[str, ...]
+    """Parameters and roles that nothing refers to."""
+    defined: tuple[str, ...] = ()
+    """Ids of actions that the session had before."""
+
+
+class ProgramTemplate:
+    """A program's text, before values and parts are given.
+
+    Args:
+        text: the YAML document.
+        source: begins every message, with the line.
+
+    Attributes:
+        name, description: for people; may be empty.
+        roles, parameters: what it asks for, in its order.
+
+    Raises:
+        DefinitionError: not YAML, unknown keys, or declarations that contradict themselves; with the line.
+        ProgramError: several such mistakes.
+    """
+
+    def __init__(self, text: str, *, source: str = "program") -> None:
+        self.text, self.source = text, source
+        self._yaml = YamlReader(text, source)
+        self._places = Places(source)
+        self._head: ProgramHead = read_head(self._yaml, self._places)
+        self.name, self.description = self._head.name, self._head.description
+        self.roles, self.parameters = self._head.roles, self._head.parameters
+
+    @classmethod
+    def load(cls, path: str | Path) -> ProgramTemplate:
+        """Read a file.
+
+        Raises:
+            DefinitionError: it cannot be read, or as from the constructor.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DefinitionError(
+                f"program file {str(path)!r} cannot be read", expected="a UTF-8 text file", got=str(error)
+            ) from None
+        return cls(text, source=path.name)
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"program {self.name!r}" if self.name else "the program"
+
+    def fill(
+        self,
+        *,
+        parameters: Iterable[ParameterValue] = (),
+        parts: Mapping[str, str] | Iterable[str] = (),
+        defined: Iterable[str] = (),
+    ) -> FilledProgram:
+        """The program with these values and parts.
+
+        Args:
+            parameters, parts, defined: as of `parse_program`.
+
+        Raises:
+            DefinitionError: a value or part is missing, unknown or not valid; or as from `parse_program`.
+        """
+        mistakes = Mistakes()
+        values, roles = {}, {}
+        with mistakes.collect():
+            values = values_of(self.parameters, parameters, of=self.label)
+        with mistakes.collect():
+            roles = parts_of(self.roles, parts, of=self.label)
+        mistakes.raise_all()
+        return self._read(Substitution(values, roles), defined)
+
+    def sample(self, *, defined: Iterable[str] = ()) -> FilledProgram:
+        """The program before somebody uses it, to check or draw it: roles keep their names, values that must be
+        given are samples.
+
+        Raises:
+            DefinitionError: as from `parse_program`.
+        """
+        roles = {role.name: role.name for role in self.roles}
+        return self._read(Substitution(samples_of(self.parameters), roles), defined)
+
+    def _read(self, substitution: Substitution, defined: Iterable[str]) -> FilledProgram:
+        known = tuple(defined)
+        reader = ProgramReader(self._yaml, self._places, self._head, substitution)
+        definition = reader.program(known)
+        declared = [*(p.name for p in self.parameters), *(r.name for r in self.roles)]
+        return FilledProgram(
+            definition=definition,
+            places=self._places,
+            template=self,
+            sampled=frozenset(reader.sampled),
+            unused=tuple(name for name in declared if name not in substitution.used),
+            defined=known,
+        )
 
 
 def dump_program(program: ProgramDefinition) -> str:
@@ -85,98 +195,6 @@ def dump_program(program: ProgramDefinition) -> str:
     if program.reactions:
         document["reactions"] = [_reaction_document(reaction) for reaction in program.reactions]
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
-
-
-class _ProgramReader:
-    def __init__(self, reader: YamlReader) -> None:
-        self.yaml = reader
-        self.reactions: list[tuple[ReactionDefinition, yaml.Node]] = []
-
-    def program(self, defined: Iterable[str]) -> ProgramDefinition:
-        root = self.yaml.root
-        found = self.yaml.mapping(root, "program", _PROGRAM_KEYS)
-        if "actions" not in found:
-            raise self.yaml.fault(root, "program: key 'actions' is missing", expected="actions: {…}", got="none")
-        actions = self.yaml.mapping(found["actions"], "actions")
-        given: dict[str, Any] = {"actions": tuple(self.action(id, node) for id, node in actions.items())}
-        if "name" in found:
-            given["name"] = self.yaml.text(found["name"], "name")
-        for key in ("parts", "start"):
-            if key in found:
-                given[key] = self.yaml.texts(found[key], key)
-        if "reactions" in found:
-            given["reactions"] = self.yaml.sequence(found["reactions"], "reactions", self.free_standing)
-        with self.yaml.located(root):
-            program = ProgramDefinition(**given)
-        ids = {*defined, *actions}
-        with self.yaml.located(found.get("start", root)):
-            program.check_start(ids)
-        for reaction, node in self.reactions:
-            with self.yaml.located(node):
-                reaction.check_references(ids)
-        return program
-
-    def action(self, id: str, node: yaml.Node) -> ActionDefinition:
-        what = f"action {id!r}"
-        found = self.yaml.mapping(node, what, _ACTION_KEYS)
-        for key in ("type", "parts"):
-            if key not in found:
-                raise self.yaml.fault(node, f"{what}: key {key!r} is missing", expected=f"{key}: …", got="none")
-        given: dict[str, Any] = {"type": self.yaml.text(found["type"], f"{what}: type")}
-        parts = found["parts"]
-        if isinstance(parts, yaml.MappingNode):
-            slots = self.yaml.mapping(parts, f"{what}: parts")
-            given["parts"] = {slot: self.yaml.text(part, f"{what}: part") for slot, part in slots.items()}
-        else:
-            given["parts"] = self.yaml.texts(parts, f"{what}: parts")
-        if "parameters" in found:
-            values = self.yaml.mapping(found["parameters"], f"{what}: parameters")
-            given["parameters"] = tuple(self.parameter(what, name, value) for name, value in values.items())
-        if "reactions" in found:
-            given["reactions"] = self.yaml.sequence(found["reactions"], f"{what}: reactions", self.reaction)
-        with self.yaml.located(node):
-            return ActionDefinition(id=id, **given)
-
-    def parameter(self, action: str, name: str, node: yaml.Node) -> ParameterValue:
-        what = f"{action}: parameter {name!r}"
-        value_node, unit = node, ""
-        if isinstance(node, yaml.MappingNode):
-            found = self.yaml.mapping(node, what, _VALUE_KEYS)
-            if "value" not in found:
-                raise self.yaml.fault(node, f"{what}: key 'value' is missing", expected="value: …", got="none")
-            value_node = found["value"]
-            unit = self.yaml.text(found["unit"], f"{what}: unit") if "unit" in found else ""
-        value: Value | tuple[Any, ...]
-        if isinstance(value_node, yaml.SequenceNode):
-            value = self.yaml.sequence(value_node, what, self.yaml.scalar)
-        else:
-            value = self.yaml.scalar(value_node, what)
-        with self.yaml.located(value_node):
-            return ParameterValue(name=name, value=value, unit=unit)
-
-    def reaction(self, node: yaml.Node, what: str) -> ReactionDefinition:
-        found = self.yaml.mapping(node, "reaction", _REACTION_KEYS)
-        if "when" not in found:
-            raise self.yaml.fault(node, f"{what}: key 'when' is missing", expected="when: <condition>", got="none")
-        given: dict[str, Any] = {"condition": self.yaml.text(found.pop("when"), "reaction: when")}
-        for key, value in found.items():
-            of = f"reaction: {key}"
-            if key in _FLAGS:
-                given[key] = self.yaml.flag(value, of)
-            elif key == "capture":
-                given[key] = self.yaml.texts(value, of)
-            else:
-                given[key] = self.yaml.text(value, of)
-        with self.yaml.located(node):
-            reaction = ReactionDefinition(**given)
-        self.reactions.append((reaction, node))
-        return reaction
-
-    def free_standing(self, node: yaml.Node, what: str) -> ReactionDefinition:
-        reaction = self.reaction(node, what)
-        with self.yaml.located(node):
-            reaction.check_free_standing()
-        return reaction
 
 
 class _Dumper(yaml.SafeDumper):
@@ -201,11 +219,15 @@ def _action_document(action: ActionDefinition) -> dict[str, Any]:
         document["parameters"] = {p.name: _value_document(p) for p in action.parameters}
     if action.reactions:
         document["reactions"] = [_reaction_document(reaction) for reaction in action.reactions]
-    return document
+    return document | {mark: True for mark in ("final", "manual") if getattr(action, mark)}
 
 
 def _value_document(parameter: ParameterValue) -> Any:
-    value = list(parameter.value) if isinstance(parameter.value, tuple) else parameter.value
+    value: Any = parameter.value
+    if isinstance(value, tuple):
+        value = list(value)
+    elif isinstance(value, str):
+        value = value.replace("$", "$$")
     return {"value": value, "unit": parameter.unit} if parameter.unit else value
 
 
@@ -216,3 +238,6 @@ def _reaction_document(reaction: ReactionDefinition) -> dict[str, Any]:
         if item.name != "condition" and value != item.default:
             document[item.name] = list(value) if isinstance(value, tuple) else value
     return document
+
+
+__all__ = ["FilledProgram", "ProgramTemplate", "Role", "dump_program", "load_program", "parse_program"]

@@ -28,6 +28,7 @@ from robot_rt_control.realtime.server_watch import ServerWatch
 _log = logging.getLogger(__name__)
 
 _INTERNAL = offset_of(world_dtype, "pending_internal")
+_CYCLES_BEFORE_ENABLING = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,11 +225,17 @@ class Executor:
             self.lockstep.serve(self._installer.serve)
 
     def _all_states_known(self) -> bool:
-        """Whether every device with joints has delivered a state."""
+        """Whether every device with joints delivers states, one after the other: a driver's first cycles are slow."""
         w = self.world.memory
-        return all(
-            np.isfinite(w.parts[p.index].position[: p.dof]).all() for p in self.workcell.parts if p.dof
-        )
+        for part in self.workcell.parts:
+            if not part.dof:
+                continue
+            device = w.devices[w.parts_runtime[part.index].device]
+            if device.image and device.last_cycle < _CYCLES_BEFORE_ENABLING:
+                return False
+            if not np.isfinite(w.parts[part.index].position[: part.dof]).all():
+                return False
+        return True
 
     def _at_rest(self) -> bool:
         w = self.world.memory

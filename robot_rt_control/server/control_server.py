@@ -6,14 +6,13 @@ All public methods may be called from several threads.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from robot_rt_control.program import capacities
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
 from robot_rt_control.program.errors import CapacityError, ChannelError, CommandRefused, DefinitionError, unknown
-from robot_rt_control.program.program_file import parse_program
 from robot_rt_control.program.vocabulary import Command, OperationalState, Refusal
 from robot_rt_control.server.entities import DefinedAction, SessionContents
 from robot_rt_control.server.refusals import explain
@@ -51,8 +50,19 @@ class ControlServer(ServerCore):
                 raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
             return self._tick(definer.define(session, actions, prepared, reactions))
 
-    def upload_program(self, session_id: str, text: str) -> ProgramDefinition:
-        """Add everything of a program in YAML: all of it or nothing. Nothing starts by this.
+    def upload_program(
+        self,
+        session_id: str,
+        program_or_name: str,
+        parameters: Iterable[ParameterValue] = (),
+        parts: Mapping[str, str] | Iterable[str] = (),
+    ) -> ProgramDefinition:
+        """Add everything of a program: all of it or nothing. Nothing starts by this.
+
+        Args:
+            program_or_name: YAML text, or the name of a kept program: "trace_edge", "trace_edge@2".
+            parameters: values of its parameters; what is left out takes its default.
+            parts: parts for its roles, role → part or "role=part".
 
         Raises:
             DefinitionError: with the line of the program; nothing has changed.
@@ -60,7 +70,10 @@ class ControlServer(ServerCore):
             ChannelError: there is no executor.
         """
         session = self.session(session_id)
-        program = parse_program(text, defined=self.contents(session).actions)
+        template = self.programs.template(program_or_name)
+        program = template.fill(
+            parameters=parameters, parts=parts, defined=self.contents(session).actions
+        ).definition
         foreign = [p for p in program.parts if p not in session.parts]
         if foreign:
             raise DefinitionError(

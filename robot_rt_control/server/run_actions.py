@@ -148,4 +148,11 @@ def _action_plan(server: ControlServer, goal: Any) -> RunPlan:
 
 
 def _program_plan(server: ControlServer, goal: Any) -> RunPlan:
-    return plan_program(server, goal.program, until_event=goal.until_event, timeout=goal.timeout)
+    return plan_program(
+        server,
+        goal.program,
+        until_event=goal.until_event,
+        timeout=goal.timeout,
+        parameters=parameter_values(goal.parameters),
+        parts=list(goal.parts),
+    )

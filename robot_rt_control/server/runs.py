@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
 from robot_rt_control.program.errors import DefinitionError, RobotControlError
-from robot_rt_control.program.program_file import load_program, parse_program
+from robot_rt_control.program.program_file import ProgramTemplate
 from robot_rt_control.program.vocabulary import StopCause
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events import SESSION_ENDED, ServerEvent
@@ -100,18 +100,29 @@ def plan_action(
     )
 
 
-def plan_program(server: ControlServer, program: str, *, until_event: str, timeout: float) -> RunPlan:
+def plan_program(
+    server: ControlServer,
+    program: str,
+    *,
+    until_event: str,
+    timeout: float,
+    parameters: Iterable[ParameterValue] = (),
+    parts: Mapping[str, str] | Iterable[str] = (),
+) -> RunPlan:
     """The plan for a program.
 
     Args:
-        program: YAML text, or the path of a file.
+        program: YAML text, the path of a file, or the name of a kept program: "trace_edge", "trace_edge@2".
+        parameters: values of its parameters; what is left out takes its default.
+        parts: parts for its roles, role → part or "role=part".
         until_event: name of the event that ends it; empty: it ends when everything that is active is done.
 
     Raises:
         DefinitionError: the program is not valid, starts nothing, or never emits `until_event`.
     """
     is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
-    read = load_program(program) if is_path else parse_program(program)
+    template = ProgramTemplate.load(program) if is_path else server.programs.template(program)
+    read = template.fill(parameters=parameters, parts=parts).definition
     if not read.start:
         raise DefinitionError("the program starts no action", expected="start: [id, …]", got="none")
     events = {r.event for a in read.actions for r in a.reactions} | {r.event for r in read.reactions}

@@ -20,6 +20,7 @@ from robot_rt_control.server.attachment import Attachment
 from robot_rt_control.server.event_hub import EventHub, Listener
 from robot_rt_control.server.events import SESSION_ENDED, STREAM_REFUSED, EventTranslator, ServerEvent
 from robot_rt_control.server.part_view import PartView
+from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.reasons import status_text
 from robot_rt_control.server.sessions import Session, SessionRegistry
 from robot_rt_control.server.variables import workcell_variables
@@ -36,12 +37,20 @@ class ServerCore:
         workcell: the same that the executor has read.
         types: the action types, built.
         clock: monotonic time [s], for leases.
+        programs: those that can be used by name; left out: the library only.
 
     Raises:
         DefinitionError: the workcell asks for an action type that does not exist.
     """
 
-    def __init__(self, workcell: Workcell, types: ActionTypes, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        workcell: Workcell,
+        types: ActionTypes,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        programs: ProgramStore | None = None,
+    ) -> None:
         self.workcell, self.types = workcell, types
         self.parts = {p.name: PartView(p, self._raw_snapshot) for p in workcell.parts}
         for part in workcell.parts:
@@ -49,6 +58,7 @@ class ServerCore:
                 if name is not None:
                     types.get(name, f"part {part.name!r} of the workcell")
         self.variables = workcell_variables(workcell)
+        self.programs = programs or ProgramStore()
         self._refs = {name: v.ref for name, v in self.variables.items()}
         self._clock = clock
         self._sessions: SessionRegistry | None = None

@@ -111,7 +111,9 @@ class Services:
         return self._remark(server)
 
     def _upload_program(self, server: ControlServer, request: Any, response: Any) -> str:
-        program = server.upload_program(request.session, request.program)
+        program = server.upload_program(
+            request.session, request.program, parameter_values(request.parameters), list(request.parts)
+        )
         response.actions = [a.id for a in program.actions]
         return self._remark(server)
 

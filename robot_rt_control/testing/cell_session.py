@@ -69,9 +69,16 @@ class CellSession:
         """Remove actions, and free-standing reactions by name: all of them or none."""
         self._cell.server.remove(self.id, _ids(actions), list(reactions))
 
-    def upload(self, program: str) -> list[str]:
-        """Define everything of a program (YAML text). Returns the ids of its actions."""
-        return [a.id for a in self._cell.server.upload_program(self.id, program).actions]
+    def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
+        """Define everything of a program. Returns the ids of its actions.
+
+        Args:
+            program: YAML text, or the name of a kept program: "trace_edge", "trace_edge@2".
+            parts: parts for its roles, role → part or "role=part".
+            parameters: values of its parameters, as those of an Action.
+        """
+        server, values = self._cell.server, _parameter_values(parameters)
+        return [a.id for a in server.upload_program(self.id, program, values, parts).actions]
 
     # --- running --------------------------------------------------------------------------------
 

@@ -67,6 +67,25 @@ def test_an_arm_follows_a_sine_of_positions(simulate):
     assert speed_error < 5e-3
 
 
+def test_a_command_that_has_jumped_is_caught_up_with_at_a_limited_speed(simulate):
+    # As after the simulation has stood still for 30 periods, and the loop has not.
+    arm = iiwa()
+    sim = simulate(arm, world={"objects": [FLOOR]})
+    sim.switch_modes({"arm": CommandMode.POSITION})
+    limits, fastest = np.asarray(arm.limits.velocity), np.zeros(7)
+    goal = np.array(arm.start_position)
+    for k in range(400):
+        speed = 0.9 * limits * min(k / 100, 1.0)
+        goal = goal + speed * DT * (31 if k == 300 else 1)
+        sim.command[0:21:3] = goal
+        cycle(sim)
+        fastest = np.maximum(fastest, np.abs(sim.state[1:21:3]))
+    assert (fastest < 1.2 * limits).all(), fastest / limits
+    for _ in range(400):
+        cycle(sim)
+    assert sim.state[0:21:3] == pytest.approx(goal, abs=1e-4)
+
+
 def test_without_a_mode_it_holds_against_gravity(simulate):
     sim = simulate(iiwa())
     cycle(sim, 500)
