@@ -58,11 +58,8 @@ def _harness(action_type: type[ActionType], *, compiled: bool = False, moving: b
     if moving:
         for j in range(arm.dof):
             arm.live.commanded_velocity[j] = 0.3 * (-1) ** j
-    return ActionHarness(
-        action_type, parts={slot.name: arm}, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled
-    slot = action_type.slots[0].name
     harness = ActionHarness(
-        action_type, parts={slot: arm}, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled
+        action_type, parts={slot.name: arm}, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled
     )
     if action_type.name in SAMPLES:
         harness.stream("goal").write(SAMPLES[action_type.name])
