@@ -50,6 +50,7 @@ class Session:
         self._queues: list[tuple[Callable[[Event], bool], CallbackQueue]] = []
         self._stop_renewing = threading.Event()
         self._names = 0
+        self._forget_streams: Callable[[], None] = lambda: None
         client.add_listener(self._receive)
         self._renewer = threading.Thread(target=self._renew, name=f"lease of {self.id}", daemon=True)
         self._renewer.start()
@@ -76,7 +77,7 @@ class Session:
         for _, callbacks in self._queues:
             callbacks.close()
         self._client.remove_listener(self._receive)
-        self._client.streams.forget(self.id)
+        self._forget_streams()
 
     @property
     def ended(self) -> str | None:
@@ -270,7 +271,9 @@ class Session:
         )
         with self._changed:
             self._queues.append((lambda event: False, queue))
-        self._client.streams.listen(self.id, action_id, name, queue)
+        link = self._client.streams
+        self._forget_streams = lambda: link.forget(self.id)
+        link.listen(self.id, action_id, name, queue)
 
     # --- events ---------------------------------------------------------------------------------
 
