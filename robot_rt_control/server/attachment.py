@@ -65,7 +65,7 @@ class Attachment:
             channel, on_event=self._take, on_lost=on_lost, while_waiting=while_waiting, first_transaction=base + 1
         )
         self.link.after_dispatch = on_samples
-        self.store = DefinitionStore(types.keys, self.link.install, self.directory, base)
+        self.store = DefinitionStore(types, self.link.install, self.directory, base)
         self.streams = StreamHub(channel, period, self.store, report=on_refused_sample, clock=clock)
         self.definer = Definer(self.store, Preparer(types, parts), variables, parts)
         self.system_identity = self.store.new_identity()
