@@ -26,6 +26,12 @@ OVERRUN_REPORT_S = 1.0
 RECOVERY_COOLDOWN_S = 10.0
 """An automatic recovery of a part begins at the earliest so long after the last one ended."""
 RECOVERY_TIMEOUT_S = 60.0
+STREAM_HORIZON_S = 0.1
+"""So long a stream input is extrapolated, where its gap policy is that."""
+STREAM_TIMEOUT_S = 0.3
+"""A stream input without a new sample for so long has timed out."""
+STREAM_LEAD_S = 5.0
+"""A sample that is to take effect later than this from now is refused."""
 REST_SPEED_FRACTION = 0.01
 """At rest: every joint's commanded and measured speed below this fraction of its limit."""
 REST_TIME_S = 0.5

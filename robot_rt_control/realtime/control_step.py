@@ -6,6 +6,7 @@ from robot_rt_control.realtime.action_time import show_motion
 from robot_rt_control.realtime.activation import call, fail_activation
 from robot_rt_control.realtime.outputs import hold_outputs
 from robot_rt_control.realtime.sense_step import sense
+from robot_rt_control.realtime.stream_step import send_streams
 
 _OK = int(Status.OK)
 _NO_MODE = int(CommandMode.NONE)
@@ -44,6 +45,8 @@ def control(w, ch):
         status = call(w, slot, code.set_parameters)
         if status == _OK:
             status = call(w, slot, code.control)
+        if a.n_streams > 0 and status == _OK:
+            send_streams(w, ch, slot)
         first = a.state_offset // 8
         for i in range(first, first + a.n_signals):
             w.state_arena[i] = 0.0

@@ -16,6 +16,7 @@ from robot_rt_control.realtime.record_step import record
 from robot_rt_control.realtime.recorder import record_row
 from robot_rt_control.realtime.sense_step import sense
 from robot_rt_control.realtime.speed import advance_speed
+from robot_rt_control.realtime.stream_step import take_streams
 from robot_rt_control.realtime.write_step import write
 
 
@@ -29,6 +30,7 @@ def tick(w, ch):
     act_on_overruns(w, ch)
     take_commands(w, ch)
     advance_speed(w)
+    take_streams(w, ch)
     sense(w, ch)
     react(w, ch)
     control(w, ch)

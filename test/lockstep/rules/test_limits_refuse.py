@@ -42,8 +42,8 @@ OUTPUTS: dict[str, tuple[dict[str, Any], str]] = {
     "set_output": ({"outputs": "output_0", "values": [2.0]}, "value of output 'output_0'; expected 0 to 1")
 }
 WITHOUT_GOAL = {"hold", "stop", "wait_for_input", "watch_distance", "watch_tool"}
-IN_TOOL_SPACE = {"move_linear"}
-"""Where its goal leads the joints shows as it moves: they are held back at their limits."""
+WHILE_IT_MOVES = {"move_linear", "follow_joint_stream", "follow_pose_stream"}
+"""Where a goal of the tool or of a stream leads the joints shows as it moves: they are held back at their limits."""
 GRIPPER: dict[str, tuple[dict[str, Any], str]] = {
     "grasp": ({"effort": 500.0}, "the effort is above its limit; expected at most 40; got 500"),
     "move_gripper": ({"opening": 1.5}, "parameter 'opening'"),
@@ -106,4 +106,4 @@ def test_L6_grippers_are_asked_for_no_more_than_their_limits(cell: LockstepCell,
 
 
 def test_L6_every_built_in_action_is_looked_at(arm: LockstepCell) -> None:
-    assert {t.name for t in arm.types.all()} == set(GOALS) | set(OUTPUTS) | set(GRIPPER) | WITHOUT_GOAL | IN_TOOL_SPACE
+    assert {t.name for t in arm.types.all()} == set(GOALS) | set(OUTPUTS) | set(GRIPPER) | WITHOUT_GOAL | WHILE_IT_MOVES
