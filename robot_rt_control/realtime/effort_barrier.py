@@ -27,7 +27,7 @@ def approach_speed(room, velocity, acceleration):
     w = 0.25 * _RATE * room
     if room > 0.0:
         w = min(w, math.sqrt(acceleration * room))
-    return min(w, velocity)
+    return min(max(w, -velocity), velocity)
 
 
 @realtime

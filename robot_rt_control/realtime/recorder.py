@@ -27,19 +27,19 @@ _WRITTEN = offset_of(world_dtype, "recorder", "written")
 def record_row(w):
     """Write the row of this tick: some four instructions for each column."""
     r = w.recorder
-    rows = r.rows
+    rows = int(r.rows)
     if rows == 0:
         return
-    n = r.n_columns
-    columns = r.columns
-    row = rows + (w.tick % r.n_rows) * 8 * (1 + n)
+    n = int(r.n_columns)
+    columns = int(r.columns)
+    row = rows + int(w.tick) % int(r.n_rows) * 8 * (1 + n)
     store_release(row, -1)
     fence_release()
     for i in range(n):
         # as float64, whatever it is: the bits stay
         store_f8(row + 8 + 8 * i, load_f8(load_relaxed(columns + 8 * i)))
-    store_release(row, w.tick)
-    store_release(address_of(w) + _LAST, w.tick)
+    store_release(row, int(w.tick))
+    store_release(address_of(w) + _LAST, int(w.tick))
 
 
 @realtime
