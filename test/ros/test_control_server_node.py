@@ -20,6 +20,7 @@ from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.program.errors import RobotControlError, SessionError
+from robot_rt_control.program.fault_log import load_fault_log
 from robot_rt_control.program.vocabulary import PartKind
 
 pytestmark = pytest.mark.timeout(400)  # the first time, everything is compiled
@@ -265,6 +266,27 @@ def test_motion_and_speed(cell: Cell, session: str) -> None:
     cell.wait(lambda: cell.client.value("speed") == 0.5)
     cell.call("set_speed", speed=1.0)
     assert "speed override; expected 0" in refusal(lambda: cell.call("set_speed", speed=1.5))
+
+
+def test_a_protective_stop_with_its_log(cell: Cell, session: str) -> None:
+    cell.call("define_actions", session=session, actions=[wait_action("a")])
+    cell.call("start_actions", session=session, actions=["a"])
+    assert cell.client.protective_stop("the door is open") > 0  # asks the executor itself
+    cell.wait(lambda: any(e.kind == "protective_stop" for e in cell.events))
+    stop = next(e for e in cell.events if e.kind == "protective_stop")
+    assert stop.reason == "the door is open"
+    cell.wait(lambda: Path(stop.file).exists())
+    assert load_fault_log(stop.file).about["tick"] == stop.tick
+    assert refusal(lambda: cell.call("start_actions", session=session, actions=["a"])) == (
+        "start of 'a' was refused: a protective stop holds all parts. "
+        "Release it first: the service protective_stop with stop: false, or Client.release()"
+    )
+    assert cell.client.value("protective_stop") == 1.0
+    cell.call("protective_stop", stop=False)  # the control server offers it, too
+    cell.wait(lambda: cell.client.value("protective_stop") == 0.0)
+    cell.call("start_actions", session=session, actions=["a"])
+    assert "nothing to recover" in refusal(lambda: cell.client.recover())
+    Path(stop.file).unlink()
 
 
 class Nudge(ActionType):
