@@ -16,6 +16,7 @@ FILES = {
     "A": "actions",
     "G": "signals",
     "S": "sessions",
+    "P": "programs",
     "L": "limits",
     "K": "action_types",
     "I": "io",
