@@ -21,6 +21,8 @@ from robot_rt_control.program.errors import CapacityError, DefinitionError, unkn
 
 MOCK = "mock"
 """The plugin that every device can run on without configuration."""
+TOPIC = "topic"
+"""The plugin that goes along with any hardware: a device runs on it that has it and nothing for the chosen hardware."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +43,19 @@ class DeviceDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class ActionTypeSource:
-    """Where the class of a user's action type is: in a file, or in an importable module."""
+    """Where classes of user action types are: in a file, an importable module, or what an entry point names."""
 
-    class_name: str
+    class_name: str = ""
+    """Empty: all that the file or module defines."""
     path: Path | None = None
     module: str | None = None
+    """Or the name of an entry point: then there is no class name."""
+
+    @property
+    def text(self) -> str:
+        """The source in one text, with an absolute path."""
+        place = str(self.path or self.module)
+        return f"{place}:{self.class_name}" if self.class_name else place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +67,12 @@ class Workcell:
     period: float
     """[s]"""
     hardware: str
-    """The plugin that was chosen."""
+    """The plugin that was chosen; a device that has none of it may run on TOPIC."""
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
+    allow_code_upload: bool
+    """Whether clients may send the text of action types."""
     digest: int
     """63 bits over the file's content and the URDFs', whatever hardware was chosen and wherever the files are:
     two processes with the same digest have read the same."""
@@ -94,7 +106,8 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
 
     Args:
         path: the YAML file.
-        hardware: the plugin to run all devices on; None: the file's default_hardware.
+        hardware: the plugin to run all devices on; None: the file's default_hardware. A device without a
+            configuration for it, but with one for TOPIC, runs on that.
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
@@ -125,6 +138,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
             _action_type(text, document, document.root / "action_types" / i)
             for i, text in enumerate(content.action_types)
         ),
+        allow_code_upload=content.allow_code_upload,
         digest=_digest(document, parts, builder),
     )
 
@@ -162,7 +176,8 @@ def _devices(
 ) -> tuple[DeviceDescription, ...]:
     found = []
     for index, (name, device) in enumerate(content.devices.items()):
-        if hardware not in device.plugins and hardware != MOCK:
+        plugin = TOPIC if hardware not in device.plugins and TOPIC in device.plugins else hardware
+        if plugin not in device.plugins and plugin != MOCK:
             raise DefinitionError(
                 str(place / name),
                 expected=f"a configuration for the hardware {hardware!r}, possibly an empty one",
@@ -182,8 +197,8 @@ def _devices(
             DeviceDescription(
                 name=name,
                 index=index,
-                plugin=hardware,
-                config=copy.deepcopy(device.plugins.get(hardware, {})),
+                plugin=plugin,
+                config=copy.deepcopy(device.plugins.get(plugin, {})),
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
             )
@@ -193,11 +208,18 @@ def _devices(
 
 def _action_type(text: str, document: Document, place: Place) -> ActionTypeSource:
     source, separator, class_name = text.rpartition(":")
-    if not separator or not source or not class_name.isidentifier():
-        raise DefinitionError(str(place), expected="file.py:ClassName or package.module:ClassName", got=repr(text))
+    if not separator:
+        source, class_name = text, ""
+    words = source.split(".") if not source.endswith(".py") else []
+    if separator:
+        words.append(class_name)
+    if not all(word.isidentifier() for word in words):
+        raise DefinitionError(
+            str(place),
+            expected="file.py, file.py:ClassName, package.module:ClassName, or the name of an entry point",
+            got=repr(text),
+        )
     if not source.endswith(".py"):
-        if not all(word.isidentifier() for word in source.split(".")):
-            raise DefinitionError(str(place), expected="file.py:ClassName or package.module:ClassName", got=repr(text))
         return ActionTypeSource(module=source, class_name=class_name)
     path = (document.path.parent / source).resolve()
     if not path.is_file():

@@ -18,6 +18,7 @@ FILES = {
     "S": "sessions",
     "B": "callbacks",
     "L": "limits",
+    "K": "action_types",
     "I": "io",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
