@@ -152,24 +152,25 @@ class ControlServer(ServerCore):
             ChannelError: there is no executor.
         """
         self.session(session_id).check_moves("set parameters")
-        given = tuple(values)
-        while True:
-            definer = self._at().definer
-            old, prepared = definer.prepare_parameters(self.session(session_id), action, given)
+        with self.session(session_id).setting:  # one after the other; the author's code may take long
+            with self._changing:
+                old = self._at().definer.find(self.session(session_id), action)
+                definer = self._at().definer
+            prepared = definer.with_values(old, values)
             with self._changing:
                 session, at = self.session(session_id), self._at()
                 if at.definer is not definer:
                     raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
-                if definer.find(session, action) is not old:
-                    continue  # somebody else has changed it meanwhile: on top of that
+                definer.find(session, action)  # it may have been removed meanwhile
                 if len(prepared.parameters) > capacities.PARAMETER_UPDATE_BYTES:
                     return self._tick(definer.replace_parameters(session, old, prepared))
                 entry = old.entry
                 posted = at.link.post_parameters(session.identity, (entry.slot, entry.identity), prepared.parameters)
                 definer.keep_parameters(session, old, prepared)
-            answer = at.link.answer(posted)
-            self._refuse(Command.SET_PARAMETERS, session, [old], answer)
-            return answer.tick or self._tick(0)
+        answer = at.link.answer(posted)
+        self._refuse(Command.SET_PARAMETERS, session, [old], answer)
+        return answer.tick or self._tick(0)
+
 
     def _tick(self, tick: int) -> int:
         """The tick of an answer; where nobody has answered yet, that of the next step."""

@@ -204,23 +204,17 @@ class Definer:
 
     # --- changing ------------------------------------------------------------------------------
 
-    def prepare_parameters(
-        self, session: Session, action: str, values: Iterable[ParameterValue]
-    ) -> tuple[DefinedAction, PreparedAction]:
-        """Run the action type's code for new values of some parameters, which may take long.
-
-        Returns:
-            The action as it is, and as it shall be.
+    def with_values(self, action: DefinedAction, values: Iterable[ParameterValue]) -> PreparedAction:
+        """An action after some of its parameters are changed. Runs the code of the type's author, which may take long.
 
         Raises:
-            DefinitionError: no such action, or a value is not valid.
+            DefinitionError: a value is not valid.
         """
-        old = self.find(session, action)
-        present = old.prepared
-        merged = self._preparer.new_values(action, old.type, present.parts[0].name, present.values, values)
+        present = action.prepared
+        merged = self._preparer.new_values(action.id, action.type, present.parts[0].name, present.values, values)
         with present.preparing:
-            parameters = self._preparer.fill(action, old.type, present.instance, merged)
-        return old, replace(present, values=merged, parameters=parameters)
+            parameters = self._preparer.fill(action.id, action.type, present.instance, merged)
+        return replace(present, values=merged, parameters=parameters)
 
     def keep_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> None:
         """Remember new parameters that a command brings to the loop: the action keeps its place."""

@@ -77,11 +77,6 @@ class DefinitionStore:
         """Whether the loop has taken everything that was installed."""
         return self._version <= self._taken_version
 
-    def keep(self, session: int, action: DefinedAction) -> None:
-        """Remember what has changed of an action without changing the tables."""
-        contents = self.sessions[session]
-        self.sessions[session] = replace(contents, actions={**contents.actions, action.id: action})
-
     def used_types(self) -> dict[RegisteredType, str]:
         """The types of all actions, each with one of its actions."""
         return {
@@ -89,6 +84,11 @@ class DefinitionStore:
             for session in self.sessions.values()
             for action in session.actions.values()
         }
+
+    def keep(self, session: int, action: DefinedAction) -> None:
+        """Remember what has changed of an action without changing the tables."""
+        contents = self.sessions[session]
+        self.sessions[session] = replace(contents, actions={**contents.actions, action.id: action})
 
     def change(self) -> Change:
         """Begin a change; use it in a `with` statement. It takes sessions that have ended out of the tables."""

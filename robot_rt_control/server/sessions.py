@@ -41,6 +41,8 @@ class Session:
     """Why it ended; empty: it lives."""
     used_ids: set[str] = field(default_factory=set)
     """Ids of all actions that it ever had."""
+    setting: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    """Held while parameters change, so that none of two changes undoes the other's values."""
     program: str = ""
     """Name of the last program that was added to it; empty: none, or one without a name."""
 

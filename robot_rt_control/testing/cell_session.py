@@ -85,14 +85,14 @@ class CellSession:
             DefinitionError: names what is wrong; nothing has changed.
             CompileError: code of an action's class is refused; likewise.
         """
+        for action_class in {a.action_class: None for a in actions if a.action_class is not None}:
+            self._cell.server.load_action_types(action_class, replace=True)
         free = list(reactions)
         calling = {id(r): r for r in [*free, *(r for a in actions for r in a.reactions)] if r.call is not None}
         for reaction in calling.values():
             if not reaction.event:
                 self._names += 1
                 reaction.event = f"callback_{self._names}"
-        for action_class in {a.action_class: None for a in actions if a.action_class is not None}:
-            self._cell.server.load_action_types(action_class, replace=True)
         self._cell.server.define(
             self.id, [_action_definition(a, self.parts) for a in actions], [_reaction_definition(r) for r in free]
         )

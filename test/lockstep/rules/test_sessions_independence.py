@@ -205,11 +205,11 @@ def test_S13_the_authors_slow_code_delays_no_other_session(cell: LockstepCell, m
     other.add(Action("a", "probe"))
     cell.step()
     definer = cell.server._at().definer
-    original = definer.prepare_parameters
+    original = definer.with_values
     meanwhile: list[str] = []
 
-    def prepare(session: Any, action: str, values: Any) -> Any:
-        if session.parts == ("left",) and not meanwhile:
+    def with_values(action: Any, values: Any) -> Any:
+        if action.moved_parts == ("left",) and not meanwhile:
             meanwhile.append("busy")
             other.add(Action("b", "probe"))
             other.set("b", level=2.0)
@@ -217,9 +217,9 @@ def test_S13_the_authors_slow_code_delays_no_other_session(cell: LockstepCell, m
             other.renew()
             cell.step()
             meanwhile.append(cell.active("right"))
-        return original(session, action, values)
+        return original(action, values)
 
-    monkeypatch.setattr(definer, "prepare_parameters", prepare)
+    monkeypatch.setattr(definer, "with_values", with_values)
     slow.set("a", level=5.0)
     slow.start("a")
     cell.step()
