@@ -12,5 +12,7 @@ BUILTIN = (
     "robot_rt_control.actions.grasp:Grasp",
     "robot_rt_control.actions.watch_tool:WatchTool",
     "robot_rt_control.actions.watch_distance:WatchDistance",
+    "robot_rt_control.actions.set_output:SetOutput",
+    "robot_rt_control.actions.wait_for_input:WaitForInput",
 )
 """Where the built-in action types are, as "module:Class": the server loads them by these names."""

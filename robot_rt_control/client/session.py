@@ -16,7 +16,8 @@ from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message, role_texts
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
+from robot_rt_control.client.recorder import Recorder
+from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError, unknown
 
 if TYPE_CHECKING:
     from robot_rt_control.client.client import Client
@@ -187,6 +188,40 @@ class Session:
                 parameters=parameter_messages(parameters),
             ).tick
         )
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def values(self, prefixes: Iterable[str]) -> dict[str, float]:
+        """Present values, all of one tick, of the state variables whose name begins with one of these words: parts'
+        and the session's actions' ("arm.tool.", "move.is_done"); NaN: unknown.
+        """
+        wanted = " ".join(prefixes)
+        response = self._call(srv.ListStateVariables, "list_state_variables", filter=wanted)
+        return {variable.name: float(variable.value) for variable in response.variables}
+
+    def value(self, name: str) -> float:
+        """Present value of a state variable of a part, or of an action of this session; NaN: unknown.
+
+        Raises:
+            DefinitionError: there is none of this name.
+        """
+        values = self.values([name])
+        if name not in values:
+            known = unknown("state variable", name, self.values([""]))
+            raise DefinitionError(f"state variable {name!r} is not known", expected=known)
+        return values[name]
+
+    def record(self, *names: str, period_s: float = 0.02) -> Recorder:
+        """Record state variables while the context lives: `with session.record("arm.tool.z") as recording: …`.
+
+        Args:
+            names: as conditions of the session spell them: "arm.tool.z", "move.progress".
+            period_s: between two looks [s].
+
+        Raises:
+            DefinitionError: there is none of this name.
+        """
+        return Recorder(self.values, names, period_s)
 
     # --- events ---------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, field_validator, model_validator
+from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
 
 from robot_rt_control.hardware.info import Pose
 from robot_rt_control.hardware.parameters import Parameters
@@ -67,17 +67,47 @@ class Cylinder(Parameters):
     """Along z, the origin at half of it."""
 
 
-_SHAPES = ("urdf", "box", "sphere", "cylinder", "plane")
+class Profile(Parameters):
+    """A body whose top follows a line: the same outline at all y. Its sides are upright, its bottom is flat."""
+
+    points: Annotated[tuple[tuple[Finite, Finite], ...], Field(min_length=2, max_length=1000)]
+    """Of the top: x and z, straight lines between them; x increases."""
+    width: Positive
+    """Along y, the origin at half of it."""
+    bottom: Finite = 0.0
+    """z of the bottom, below all points."""
+
+    @model_validator(mode="after")
+    def _solid(self) -> Profile:
+        if any(b[0] <= a[0] for a, b in zip(self.points, self.points[1:], strict=False)):
+            raise ValueError("the points of a profile must be given with increasing x")
+        if min(z for _, z in self.points) <= self.bottom:
+            raise ValueError(f"all points of a profile must lie above its bottom, z = {self.bottom:g}")
+        return self
+
+
+class Softness(Parameters):
+    """How a surface gives way at a point of contact: a spring and a damper. Without it, surfaces are hard."""
+
+    stiffness: Positive
+    """[N/m]"""
+    damping: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
+    """[N s/m]"""
+
+
+_SHAPES = ("urdf", "box", "sphere", "cylinder", "profile", "plane")
 
 
 class ObjectParameters(Parameters):
-    """A thing in the world: exactly one of urdf, box, sphere, cylinder, plane."""
+    """A thing in the world: exactly one of urdf, box, sphere, cylinder, profile, plane."""
 
     name: str = Field(min_length=1)
     urdf: str | None = None
     box: Box | None = None
     sphere: Sphere | None = None
     cylinder: Cylinder | None = None
+    profile: Profile | None = None
+    """Always fixed."""
     plane: Literal[True] | None = None
     """The floor z = 0 of its pose, 30 m wide; always fixed."""
     pose: PoseParameters = PoseParameters()
@@ -88,12 +118,40 @@ class ObjectParameters(Parameters):
     """Red, green, blue and opacity, 0 to 1."""
     friction: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
     """Lateral friction coefficient; the simulator multiplies those of both bodies. Default: 0.5."""
+    softness: Softness | None = None
 
     @model_validator(mode="after")
     def _one_shape(self) -> ObjectParameters:
         given = [shape for shape in _SHAPES if getattr(self, shape) is not None]
         if len(given) != 1:
             raise ValueError(f"exactly one of {', '.join(_SHAPES)} is expected, got {', '.join(given) or 'none'}")
+        return self
+
+
+class ToolParameters(Parameters):
+    """A thing mounted on a robot's link, as a part of the robot: exactly one of box, sphere, cylinder."""
+
+    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
+    """Part on whose robot it is mounted."""
+    link: str
+    """Parent in the robot; the joint is called `<name>_joint`."""
+    name: str = Field(min_length=1)
+    """Of its own link."""
+    box: Box | None = None
+    sphere: Sphere | None = None
+    cylinder: Cylinder | None = None
+    pose: PoseParameters = PoseParameters()
+    """Of the shape's origin in the link's frame."""
+    mass: Positive = 0.1
+    """[kg]"""
+    color: tuple[float, float, float] = (0.3, 0.3, 0.3)
+    """Red, green, blue, 0 to 1."""
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> ToolParameters:
+        given = [shape for shape in ("box", "sphere", "cylinder") if getattr(self, shape) is not None]
+        if len(given) != 1:
+            raise ValueError(f"exactly one of box, sphere, cylinder is expected, got {', '.join(given) or 'none'}")
         return self
 
 
@@ -192,19 +250,21 @@ class WorldParameters(Parameters):
     """[s] one step of the simulation; the period must be a multiple of it. Default: the period."""
     objects: tuple[ObjectParameters, ...] = ()
     surfaces: tuple[SurfaceParameters, ...] = ()
+    tools: tuple[ToolParameters, ...] = ()
+    """Mounted on robots."""
     sensors: dict[str, SensorParameters] = Field(default_factory=dict)
     """Of each sensor part, by the part's name."""
     camera: CameraParameters = CameraParameters()
     seed: int = 0
     """Of the sensors' noise."""
 
-    @field_validator("objects")
+    @field_validator("objects", "tools")
     @classmethod
-    def _unique(cls, value: tuple[ObjectParameters, ...]) -> tuple[ObjectParameters, ...]:
+    def _unique(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
         names = [thing.name for thing in value]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"the object {name!r} is listed twice")
+                raise ValueError(f"the {str(info.field_name)[:-1]} {name!r} is listed twice")
         return value
 
 

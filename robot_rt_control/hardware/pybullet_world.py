@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,6 +12,8 @@ import pybullet
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, Pose
 from robot_rt_control.hardware.pybullet_parameters import ObjectParameters, PyBulletParameters, SurfaceParameters
+from robot_rt_control.hardware.pybullet_shapes import shapes_of
+from robot_rt_control.hardware.pybullet_tools import write_with_tools
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.program.errors import HardwareError, unknown
 
@@ -72,6 +76,7 @@ class PyBulletWorld:
 
     def __init__(self, info: HardwareInfo, parameters: PyBulletParameters) -> None:
         self._info, self._parameters = info, parameters
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.client: int = pybullet.connect(pybullet.GUI if parameters.gui else pybullet.DIRECT)
         if self.client < 0:
             raise HardwareError(f"hardware {info.name!r}: PyBullet refused a connection", got=f"{self.client}")
@@ -94,6 +99,9 @@ class PyBulletWorld:
         if self.client >= 0 and pybullet.isConnected(self.client):
             pybullet.disconnect(self.client)
         self.client = -1
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
     def _substeps(self) -> int:
         period, timestep = self._info.period_s, self._parameters.world.timestep or self._info.period_s
@@ -122,6 +130,9 @@ class PyBulletWorld:
         changes = {"activationState": pybullet.ACTIVATION_STATE_DISABLE_SLEEPING}
         if thing.friction is not None:
             changes["lateralFriction"] = thing.friction
+        if thing.softness is not None:
+            changes["contactStiffness"] = thing.softness.stiffness
+            changes["contactDamping"] = thing.softness.damping
         pybullet.changeDynamics(body, BASE_LINK, physicsClientId=self.client, **changes)
         if thing.color is not None:
             rgba = (*thing.color, 1.0)[:4]
@@ -129,19 +140,9 @@ class PyBulletWorld:
         return body
 
     def _add_shape(self, thing: ObjectParameters, pose: Pose) -> int:
-        if thing.box is not None:
-            half = [edge / 2 for edge in thing.box.size]
-            shape = {"shapeType": pybullet.GEOM_BOX, "halfExtents": half}
-            visual = shape
-        elif thing.sphere is not None:
-            shape = visual = {"shapeType": pybullet.GEOM_SPHERE, "radius": thing.sphere.radius}
-        else:
-            assert thing.cylinder is not None
-            radius, height = thing.cylinder.radius, thing.cylinder.height
-            shape = {"shapeType": pybullet.GEOM_CYLINDER, "radius": radius, "height": height}
-            visual = {"shapeType": pybullet.GEOM_CYLINDER, "radius": radius, "length": height}
+        shape, visual = shapes_of(thing)
         return pybullet.createMultiBody(
-            baseMass=0.0 if thing.fixed else thing.mass or 1.0,
+            baseMass=0.0 if thing.fixed or thing.profile is not None else thing.mass or 1.0,
             baseCollisionShapeIndex=pybullet.createCollisionShape(physicsClientId=self.client, **shape),
             baseVisualShapeIndex=pybullet.createVisualShape(physicsClientId=self.client, **visual),
             basePosition=pose.position,
@@ -184,16 +185,35 @@ class PyBulletWorld:
                 continue
             item = f"hardware {self._info.name!r}, part {part.name!r}"
             path = resolve_path(part.urdf, Path.cwd(), item)
+            path = self._with_tools(path, part.name)
             key = (path, part.base, part.base_link)
             if key not in loaded:
                 loaded[key] = self._load_robot(path, part, item)
             robots[part.name] = loaded[key]
+        self._refuse_foreign_tools(robots)
         for part in self._info.parts:
             if part.mounted_on in robots:
                 robots[part.name] = robots[part.mounted_on]
             elif part.urdf is None and part.joint_names:
                 robots[part.name] = self._find_robot(part, robots)
         return robots
+
+    def _with_tools(self, path: Path, part: str) -> Path:
+        """The robot's file or, where tools are mounted on it, another one with them."""
+        tools = [tool for tool in self._parameters.world.tools if tool.part_of == part]
+        if not tools:
+            return path
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="robot_rt_control_")
+        extended = Path(self._folder.name) / f"{part}.urdf"
+        write_with_tools(path, tools, extended, f"hardware {self._info.name!r}")
+        return extended
+
+    def _refuse_foreign_tools(self, mounted: Collection[str]) -> None:
+        for tool in self._parameters.world.tools:
+            if tool.part_of not in mounted:
+                what = f"hardware {self._info.name!r}, tool {tool.name!r}: part_of"
+                raise HardwareError(what, expected=unknown("part with a URDF", tool.part_of, mounted))
 
     def _load_robot(self, path: Path, part: HardwarePart, item: str) -> Robot:
         robot = self._describe(self._load(path, part.base, fixed=True, item=item), path)

@@ -97,10 +97,15 @@ class RealtimeFunction(CPUDispatcher):
 
     @property
     def for_python(self) -> Any:
-        """The same function compiled for callers in Python, and by itself in the cache."""
+        """The same function compiled for callers in Python, and by itself in the cache.
+
+        Of users' functions nothing is cached here: their module may have no name under which the next process finds
+        it, and what they call lies outside of the sources that the cache folder is named after.
+        """
         if self._for_python is None:
+            ours = self.py_func.__module__.partition(".")[0] == __name__.partition(".")[0]
             options = {name: value for name, value in self.targetoptions.items() if name != "forceinline"}
-            self._for_python = numba.jit(**options, cache=True)(self.py_func)
+            self._for_python = numba.jit(**options, cache=ours)(self.py_func)
         return self._for_python
 
     def __call__(self, *arguments: Any) -> Any:

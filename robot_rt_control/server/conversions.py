@@ -185,16 +185,18 @@ def action_type_message(registered: RegisteredType) -> Any:
     )
 
 
-def variable_messages(server: ControlServer, prefix: str, session_id: str) -> list[Any]:
-    """msg/StateVariableInfo of all state variables whose name begins with the prefix, by name.
+def variable_messages(server: ControlServer, wanted: str, session_id: str) -> list[Any]:
+    """msg/StateVariableInfo of all state variables whose name begins with a wanted word, by name. All of one tick.
 
     Args:
+        wanted: words with spaces between them; empty: all variables.
         session_id: lists the variables of this session's actions too; empty: of none.
 
     Raises:
         SessionError: there is no such session.
     """
     view = server.snapshot()
+    prefixes = tuple(wanted.split()) or ""
     found = [
         msg.StateVariableInfo(
             name=v.name,
@@ -204,13 +206,13 @@ def variable_messages(server: ControlServer, prefix: str, session_id: str) -> li
             value=view.value(v.offset) if view is not None else math.nan,
         )
         for v in server.variables.values()
-        if v.name.startswith(prefix)
+        if v.name.startswith(prefixes)
     ]
     if session_id:
         for action in server.contents(server.session(session_id)).actions.values():
             for declared in action.type.action_type.state_variables:
                 name = f"{action.id}.{declared.name}"
-                if name.startswith(prefix):
+                if name.startswith(prefixes):
                     found.append(
                         msg.StateVariableInfo(
                             name=name,

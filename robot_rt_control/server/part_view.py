@@ -49,6 +49,14 @@ class PartView:
         return " or ".join(sorted(set(self._description.units), reverse=True))
 
     @property
+    def input_names(self) -> tuple[str, ...]:
+        return self._description.input_names
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self._description.output_names
+
+    @property
     def record(self) -> np.record:
         """A copy of the part's record: limits and chain, and what was measured and commanded in the last tick."""
         record = self._description.record

@@ -30,6 +30,10 @@ from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 
 _JOINTS = {PartKind.ARM: 7, PartKind.BASE: 3, PartKind.GRIPPER: 1}
+_CHANNELS: dict[PartKind, dict[str, Any]] = {
+    PartKind.IO: {"inputs": ("input_0", "input_1"), "outputs": ("output_0", "output_1")},
+    PartKind.SENSOR: {"inputs": ("value",)},
+}
 
 
 @realtime
@@ -239,7 +243,7 @@ def _fill_slots(action_type: type[ActionType], parts: dict[str, FakePart]) -> di
         if part is None:
             kind = slot.kinds[0]
             part = FakeArm(name=slot.name) if kind == PartKind.ARM else None
-            part = part or FakePart(name=slot.name, kind=kind, dof=_JOINTS.get(kind, 0))
+            part = part or FakePart(name=slot.name, kind=kind, dof=_JOINTS.get(kind, 0), **_CHANNELS.get(kind, {}))
         if part.kind not in slot.kinds:
             raise DefinitionError(
                 f"action type {action_type.name!r}, slot {slot.name!r}",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robot_rt_control.model.kinematics import tool_state
-from robot_rt_control.program.capacities import MAX_JOINTS
+from robot_rt_control.program.capacities import MAX_CHANNELS, MAX_JOINTS
 from robot_rt_control.program.defaults import REST_SPEED_FRACTION
 from robot_rt_control.program.layout import part_dtype
 from robot_rt_control.program.realtime_code import realtime
@@ -31,6 +31,8 @@ class FakePart:
         kind: what it is.
         dof: number of joints; sensors and io have none.
         position: where its joints are [rad or m]; all zero by default.
+        inputs: names of an io part's inputs, or of a sensor part's values: `part.live.inputs[0] = 1.0` sets the first.
+        outputs: names of an io part's outputs, digital ones: 0 or 1.
 
     Attributes:
         live: the part's record itself (`layout.part_dtype`): read what an action sees, write what a sensor measures
@@ -38,7 +40,14 @@ class FakePart:
     """
 
     def __init__(
-        self, *, name: str = "part", kind: PartKind = PartKind.ARM, dof: int = 0, position: Sequence[float] = ()
+        self,
+        *,
+        name: str = "part",
+        kind: PartKind = PartKind.ARM,
+        dof: int = 0,
+        position: Sequence[float] = (),
+        inputs: Sequence[str] = (),
+        outputs: Sequence[str] = (),
     ) -> None:
         if not 0 <= dof <= MAX_JOINTS:
             raise ValueError(f"dof = {dof}: expected 0 to {MAX_JOINTS}")
@@ -48,6 +57,10 @@ class FakePart:
         self.kind = kind
         self.dof = dof
         self.joint_names = tuple(f"{name}_joint_{j + 1}" for j in range(dof))
+        self.input_names, self.output_names = tuple(inputs), tuple(outputs)
+        for what, names in (("inputs", self.input_names), ("outputs", self.output_names)):
+            if len(names) > MAX_CHANNELS:
+                raise ValueError(f"{what}: {len(names)} names, expected at most {MAX_CHANNELS}")
         self.memory = np.zeros(1, part_dtype)
         self.live: np.record = self.memory[0]
         self._fill(position)
@@ -59,6 +72,8 @@ class FakePart:
         live.wrench[:] = math.nan
         live.tool_orientation[3] = 1.0
         live.at_rest = 1.0
+        live.n_inputs, live.n_outputs = len(self.input_names), len(self.output_names)
+        live.output_upper[:] = 1.0
         live.operational_state = float(OperationalState.ENABLED)
         for j, q in enumerate(position):
             live.position[j] = live.commanded_position[j] = q
@@ -96,7 +111,7 @@ class FakePart:
         live.effort[:] = live.commanded_effort
         joints = slice(0, self.dof)
         live.at_rest = float((np.abs(live.velocity[joints]) < REST_SPEED_FRACTION * live.velocity_limit[joints]).all())
-        live.outputs[:] = live.output_command
+        live.outputs[:] = live.commanded_outputs
         if live.chain.n_joints:
             _place_tool(live)
 
@@ -107,6 +122,7 @@ class FakePart:
         live.position_command[:] = live.commanded_position
         live.velocity_command[:] = 0.0
         live.effort_command[:] = 0.0
+        live.output_command[:] = live.commanded_outputs
 
     def obey(self, dt: float) -> None:
         """End a tick: take the command exactly, without limits. Joints under effort are unit inertias.
@@ -118,6 +134,10 @@ class FakePart:
             ValueError: a command is not finite.
         """
         live = self.live
+        for name, value in zip(self.output_names, live.output_command, strict=False):
+            if not math.isfinite(value):
+                raise ValueError(f"{self.name}, output {name!r}: the command is {value}, not finite")
+        live.commanded_outputs[:] = live.output_command
         mode = CommandMode(int(live.command_mode))
         joints = slice(0, self.dof)
         q, v = live.commanded_position[joints], live.commanded_velocity[joints]

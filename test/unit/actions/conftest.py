@@ -29,6 +29,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "grasp": {"effort": 5.0},
     "watch_tool": {"samples": 1},
     "watch_distance": {"samples": 1},
+    "set_output": {"outputs": "output_0, output_1", "values": [1], "duration": 0.1},
+    "wait_for_input": {"input": "input_1", "value": 0, "hold": 0.1, "timeout": 0.5},
 }
 
 
@@ -46,8 +48,10 @@ def action_type(request) -> type[ActionType]:
 
 
 def _harness(action_type: type[ActionType], *, compiled: bool = False, moving: bool = False, **parameters: Any):
-    """The action on a bent arm; `moving`: with some velocity in every joint when it starts."""
+    """The action on a bent arm; `moving`: with some velocity in every joint when it starts. An io part has neither."""
     first = action_type.slots[0]
+    if first.kinds[0] == PartKind.IO:
+        return ActionHarness(action_type, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled)
     part = _part(first.kinds[0], first.name)
     if moving:
         for j in range(part.dof):

@@ -2,6 +2,7 @@
 # The mark keeps a function's type for those who call it; what the compiler adds is looked at here alone.
 """Real-time functions are compiled once, as parts of whatever is entered from outside."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -40,6 +41,20 @@ def test_python_and_compiled_code_call_the_same_function():
 def test_constants_and_narrow_integers_need_no_version_of_their_own():
     entry.compile((numba.float64[::1],))
     assert part.signatures == [(numba.float64, numba.int64)]
+
+
+def test_a_user_s_function_is_not_taken_from_a_cache_that_names_a_module_of_another_process(tmp_path):
+    file = tmp_path / "user.py"
+    file.write_text(
+        "from robot_rt_control.program.realtime_code import realtime\n\n\n"
+        "@realtime\ndef twice(x):\n    return 2.0 * x\n"
+    )
+    for name in ("loaded_by_one", "loaded_by_another"):  # neither is to be found by its name, as in another process
+        spec = importlib.util.spec_from_file_location(name, file)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert module.twice(3.0) == 6.0
 
 
 def test_a_part_has_no_entries_and_is_not_optimized():

@@ -1,0 +1,61 @@
+"""The command line of a program that runs against a workcell, or all by itself in simulated time."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from robot_rt_control.program.errors import RobotControlError
+
+
+def run_program(
+    program: Callable[..., object],
+    *,
+    workcell: Path,
+    output: Path,
+    description: str | None = None,
+    argv: Sequence[str] | None = None,
+) -> int:
+    """Call `program(client, output)`, with a client of the running workcell or, with --lockstep, a LockstepClient.
+
+    Args:
+        program: does all; what it raises of the project's own errors is shown in one line.
+        workcell: the file that the program is made for.
+        output: default of the folder for what it writes; made here.
+        description: for --help.
+        argv: default: the process's.
+
+    Returns:
+        The exit code: 1 where something failed.
+    """
+    name = workcell.stem
+    parser = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"Without --lockstep, bring the workcell up first: ./run shell workcell --workcell {name}",
+    )
+    parser.add_argument(
+        "--lockstep",
+        action="store_true",
+        help=f"simulate {workcell.name} in this process, as fast as it can; nothing else needs to run",
+    )
+    parser.add_argument("--output", type=Path, default=output, help="folder for what is written (default: %(default)s)")
+    arguments = parser.parse_args(argv)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    try:
+        if arguments.lockstep:
+            from robot_rt_control.testing.lockstep_client import LockstepClient
+
+            with LockstepClient(workcell) as simulated:
+                program(simulated, arguments.output)
+        else:
+            from robot_rt_control.client import Client
+
+            with Client() as client:
+                program(client, arguments.output)
+    except (RobotControlError, TimeoutError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0

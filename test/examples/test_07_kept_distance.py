@@ -1,0 +1,48 @@
+"""The distance kept over the uneven plate, against the plate as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_rt_control.testing.action_harness import ActionHarness
+from robot_rt_control.testing.lockstep_client import LockstepClient
+
+
+def test_the_distance_is_kept(example, tmp_path, capsys):
+    module = example("07_kept_distance")
+
+    def run():
+        with LockstepClient(module.WORKCELL) as client:
+            done = module.main(client, tmp_path)
+            assert not client.cell.kinds("part_faulted", "action_failed", "switch_dropped")
+            return done
+
+    first = run()
+    assert first["rms"] < 0.1e-3, "true deviation [m]"
+    assert first["largest"] < 0.8e-3
+    assert first["lowest"] > 4.5e-3, "it never came near the plate"
+    assert 0.44 <= first["length"] < 0.442
+    assert 0.045 < first["speed"] <= 0.0501
+    assert first["joint_speed"] < 0.5
+    assert 0.1e-3 < first["measured_rms"] < 0.15e-3, "the sensor's noise is 0.1 mm"
+    assert "440 mm along the plate" in capsys.readouterr().out
+    for name in ("distance.png", "scene.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    assert run() == first, "bit-identical"
+
+
+def test_blind_it_comes_to_rest_and_says_so(example):
+    module = example("07_kept_distance")
+    parameters = {"distance": 0.1, "direction": [1.0, 0.0], "speed": 0.1, "tolerance": 0.01}
+    harness = ActionHarness(module.KeepDistance, parameters=parameters)
+    sensor = harness.part("sensor")
+    sensor.distance = 0.1
+    harness.start()
+    harness.step(300)
+    assert harness.state.is_seen == 1.0 and harness.state.travelled > 0.02
+    for unseen in (np.inf, -np.inf, np.nan):
+        sensor.distance = unseen
+        harness.step(100)
+        assert harness.state.is_seen == 0.0
+        assert harness.state.along == harness.state.upward == 0.0
+        assert harness.state.error == 0.0, "what was measured before is not spoilt"
