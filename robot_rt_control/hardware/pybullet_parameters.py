@@ -249,9 +249,9 @@ class WorldParameters(Parameters):
     timestep: Positive | None = None
     """[s] one step of the simulation; the period must be a multiple of it. Default: the period."""
     objects: tuple[ObjectParameters, ...] = ()
-    surfaces: tuple[SurfaceParameters, ...] = ()
     tools: tuple[ToolParameters, ...] = ()
     """Mounted on robots."""
+    surfaces: tuple[SurfaceParameters, ...] = ()
     sensors: dict[str, SensorParameters] = Field(default_factory=dict)
     """Of each sensor part, by the part's name."""
     camera: CameraParameters = CameraParameters()

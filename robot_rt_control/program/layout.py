@@ -281,12 +281,13 @@ action_dtype = record(
 
 type_dtype = record(
     [
-        ("key", "S64"),  # names the native code in the cache; hexadecimal digest
+        ("key", "S64"),  # names the native code in the cache; hexadecimal digest; empty: the entry is free
         # addresses in the executor; the executor fills them in, 0: the type has no such function
         ("on_enter", "i8"),
         ("sense", "i8"),
         ("set_parameters", "i8"),
         ("control", "i8"),
+        ("budget_ns", "i8"),  # what the code of an action may take in one tick, 0: any time
     ]
 )
 
@@ -343,6 +344,7 @@ command_dtype = record(
         ("session", "i8"),  # identity of the session
         ("part", "i8"),
         ("signal", "i8"),
+        ("record_size", "i8"),  # SET_PARAMETERS: [bytes] of the new record, which lies beside the ring
         ("value", "f8"),
         ("n_actions", "i8"),
         ("actions", "i4", (c.MAX_ACTIONS_PER_COMMAND,)),  # action slots
@@ -502,6 +504,8 @@ channel_dtype = record(
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),
+        # beside each entry of the command ring, the record that its SET_PARAMETERS carries
+        ("parameter_updates", "f8", (c.COMMAND_RING_ENTRIES, c.PARAMETER_UPDATE_BYTES // 8)),
         ("events", event_ring_dtype),
         ("snapshot", snapshot_dtype),
         ("timing", timing_dtype),

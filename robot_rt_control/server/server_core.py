@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,14 +15,17 @@ from robot_rt_control.program.errors import ChannelError, RobotControlError, Ses
 from robot_rt_control.program.vocabulary import Command, EventKind
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.server import heartbeat
-from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.server.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.attachment import Attachment
+from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.entities import SessionContents
 from robot_rt_control.server.event_hub import EventHub, Listener
-from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
+from robot_rt_control.server.events import EVENTS_LOST, SESSION_ENDED, SESSION_OPENED, EventTranslator, ServerEvent
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.reasons import status_text
 from robot_rt_control.server.sessions import Session, SessionRegistry
+from robot_rt_control.server.type_keeper import TypeKeeper
 from robot_rt_control.server.variables import workcell_variables
 
 _log = logging.getLogger(__name__)
@@ -34,6 +38,7 @@ class ServerCore:
         workcell: the same that the executor has read.
         types: the action types, built.
         clock: monotonic time [s], for leases.
+        builder: to load action types later; None: none can be loaded.
         programs: those that can be used by name; left out: the library only.
 
     Raises:
@@ -46,10 +51,13 @@ class ServerCore:
         types: ActionTypes,
         *,
         clock: Callable[[], float] = time.monotonic,
+        builder: Builder | None = None,
         programs: ProgramStore | None = None,
     ) -> None:
         self.workcell, self.types = workcell, types
         self.parts = {p.name: PartView(p, self._raw_snapshot) for p in workcell.parts}
+        for view in self.parts.values():
+            view.workcell = MappingProxyType(self.parts)
         for part in workcell.parts:
             for name in (part.default_action, part.safety_action):
                 if name is not None:
@@ -64,6 +72,7 @@ class ServerCore:
         self._system_pending = False
         self._lost = ""
         self._changing = threading.RLock()
+        self._keeper = TypeKeeper(types, workcell, builder, self._changing, self._used_types)
         self._hub = EventHub()
         heartbeat.prepare()
 
@@ -147,6 +156,11 @@ class ServerCore:
         """Whether the loop ticks on request only: then commands are not awaited."""
         return self._at().link.gated
 
+    def _used_types(self) -> dict[RegisteredType, str]:
+        """The types that actions have, each with one of these actions."""
+        store = self._attachment.store if self._attachment is not None else None
+        return store.used_types() if store is not None else {}
+
     def _at(self) -> Attachment:
         if self._attachment is None:
             raise ChannelError("there is no executor: the control server is not attached", hint="Start the executor")
@@ -167,9 +181,14 @@ class ServerCore:
         if attachment.without_threads:
             attachment.link.dispatch()
         with self._changing:
-            for session in self._registry().overdue():
-                self._close(session, f"its client did not renew it for its lease of {session.lease:g} s")
+            for session, reason in self._registry().overdue():
+                self._close(session, reason)
             self._tidy()
+        lost = attachment.new_losses()
+        if lost:
+            tick, time_ns = attachment.now()
+            reason = f"the loop could not report {lost} events: the control server did not take them in time"
+            self._hub.emit(ServerEvent(kind=EVENTS_LOST, tick=tick, time_ns=time_ns, reason=reason))
 
     def _tidy(self) -> None:
         """What waits for a good moment: the system's actions after a server before this one, sessions that ended."""
@@ -181,12 +200,16 @@ class ServerCore:
 
     # --- sessions -------------------------------------------------------------------------------
 
-    def open_session(self, name: str, parts: Sequence[str], lease: float = -1.0) -> Session:
-        """Take the exclusive right to move some parts.
+    def open_session(
+        self, name: str, parts: Sequence[str], lease: float = -1.0, *, read_only: bool = False, deadline: float = 0.0
+    ) -> Session:
+        """Take the exclusive right to move some parts; or, read-only, none of them.
 
         Args:
             name: for people; may be empty.
             lease: [s]; 0: until closed; negative: the default.
+            read_only: `parts` is empty; it watches and reacts with events.
+            deadline: [s] after which it ends, renewed or not; 0: none.
 
         Raises:
             DefinitionError: an unknown part, or none.
@@ -195,8 +218,12 @@ class ServerCore:
         """
         with self._changing:
             at = self._at()
-            session = self._registry().open(name, parts, lease, at.store.new_identity())
+            identity = at.store.new_identity()
+            session = self._registry().open(name, parts, lease, identity, read_only=read_only, deadline=deadline)
             at.directory.sessions[session.identity] = session.id
+            tick, time_ns = at.now()
+            held = ", ".join(session.parts)
+            self._hub.emit(ServerEvent(kind=SESSION_OPENED, session=session.id, tick=tick, time_ns=time_ns, part=held))
         return session
 
     def session(self, session_id: str) -> Session:
@@ -211,10 +238,18 @@ class ServerCore:
         """All living sessions, the oldest first."""
         return self._sessions.live() if self._sessions is not None else []
 
+    def remaining(self, session: Session) -> float:
+        """[s] until a session ends unless it is renewed; inf: until it is closed."""
+        return session.remaining(self._clock())
+
     def session_of_part(self, part: str) -> str:
         """Id of the session that holds a part; empty: none."""
         holder = self._sessions.holder_of(part) if self._sessions is not None else None
         return holder.id if holder is not None else ""
+
+    def contents(self, session: Session) -> SessionContents:
+        """What a session has defined."""
+        return self._at().definer.contents(session)
 
     def renew_session(self, session_id: str) -> None:
         """Count a session's lease from now.

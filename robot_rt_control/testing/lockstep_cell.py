@@ -21,13 +21,14 @@ application's actions can be handed either of them.
 
 from __future__ import annotations
 
-import atexit
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from robot_rt_control.actions import BUILTIN
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
 from robot_rt_control.hardware.mock_plugin import MockPlugin
@@ -37,9 +38,10 @@ from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.errors import HardwareError, unknown
 from robot_rt_control.program.layout import offset_of, world_dtype
 from robot_rt_control.server.action_types import ActionTypes
-from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.type_building import LoadedType, build_types
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.testing.shared_builder import shared_builder
 
 _TICKS_AT_ONCE = 100
 """Then events are taken, so that none is lost."""
@@ -71,10 +73,10 @@ class LockstepCell(ServerBench):
     ) -> None:
         if not isinstance(workcell, Workcell):
             workcell = load_workcell(workcell, hardware)
-        specs = tuple(f"{t.path or t.module}:{t.class_name}" for t in workcell.action_types)
-        super().__init__(workcell, _build_types((*specs, *action_types)), gated=True)
+        super().__init__(workcell, _types(workcell, action_types), gated=True)
         self.workcell = workcell
         self._driven: dict[str, Callable[[], float]] = {}
+        self._sessions: list[CellSession] = []
         self._sensors = {name: place for device in workcell.devices for name, place in self._mock_states(device)}
         self._written = {part.name: self._command_places(part) for part in workcell.parts}
         self.step()  # the parts take their default actions
@@ -111,12 +113,17 @@ class LockstepCell(ServerBench):
 
     def step(self, ticks: int = 1) -> int:
         """Run ticks and hand out their events. Returns the last one's number."""
-        at_once = 1 if self._driven else _TICKS_AT_ONCE
+        calling = [s for s in self._sessions if s.ended is None and s.called_by_cell]
+        at_once = 1 if self._driven or calling else _TICKS_AT_ONCE
         for done in range(0, ticks, at_once):
             for name, value in self._driven.items():
                 self.set_sensor(name, value())
             self.executor.step(min(at_once, ticks - done))
+            before = len(self.events)
             self.server.poll()
+            for event in self.events[before:]:
+                for session in calling:
+                    session.call_back(event)
         return self.tick
 
     def step_until(self, condition: Callable[[], bool], *, at_most: int = 10_000) -> int:
@@ -167,6 +174,27 @@ class LockstepCell(ServerBench):
         else:
             self.executor.devices.silent.discard(device)
 
+    def publish(self, topic: str, message: Any) -> None:
+        """Let a message come to the devices on the plugin `topic` that listen to a topic: the next tick sees it.
+
+        Nothing is sent, so that the test is exact to the tick. What a publisher sends is seen once it has arrived.
+
+        Args:
+            topic: as in the workcell file.
+            message: of the type that the file says.
+
+        Raises:
+            HardwareError: no device listens to the topic, or to messages of another type.
+        """
+        plugins = [host.plugin for host in self.executor.devices.hosts.values() if hasattr(host.plugin, "receive")]
+        listening = [plugin for plugin in plugins if topic in plugin.topics]
+        if not listening:
+            known = [name for plugin in plugins for name in plugin.topics]
+            what = f"workcell {self.workcell.name!r}: topic {topic!r}"
+            raise HardwareError(what, expected=unknown("topic of a device on the plugin topic", topic, known))
+        for plugin in listening:
+            plugin.receive(topic, message)
+
     def part(self, name: str) -> np.record:
         """The record of a part (`layout.part_dtype`), as actions see it: measured and commanded values."""
         return self.executor.world.memory.parts[self.workcell.part(name).index]
@@ -180,19 +208,22 @@ class LockstepCell(ServerBench):
 
     # --- sessions -------------------------------------------------------------------------------
 
-    def session(self, *parts: str, lease_s: float = 0.0, name: str = "") -> CellSession:
+    def session(
+        self, *parts: str, lease_s: float = 0.0, deadline_s: float = 0.0, read_only: bool = False, name: str = ""
+    ) -> CellSession:
         """Open a session on parts; by default it lives until it is closed."""
-        return CellSession(self, parts, lease_s=lease_s, name=name)
+        session = CellSession(self, parts, lease_s=lease_s, deadline_s=deadline_s, read_only=read_only, name=name)
+        self._sessions.append(session)
+        return session
+
+
+def _types(workcell: Workcell, classes: Iterable[type[ActionType]]) -> ActionTypes:
+    """Types of a cell's own, which it may load and unload; what is built is shared by all cells of a test run."""
+    sources = [(s.text, s.path.read_bytes() if s.path is not None else b"") for s in workcell.action_types]
+    return ActionTypes(_built((*((name, b"") for name in BUILTIN), *sources, *classes)), period=workcell.period)
 
 
 @functools.cache
-def _build_types(specs: tuple[str | type[ActionType], ...]) -> ActionTypes:
-    """Built once in a test run for all cells with the same action types."""
-    return ActionTypes.build(specs, _builder(), lambda _: None)
-
-
-@functools.cache
-def _builder() -> Builder:
-    builder = Builder()
-    atexit.register(builder.close)
-    return builder
+def _built(sources: tuple[tuple[str, bytes] | type[ActionType], ...]) -> list[LoadedType]:
+    """Of sources, each with the text of its file as it is now, and of classes."""
+    return build_types([s[0] if isinstance(s, tuple) else s for s in sources], shared_builder(), lambda _: None)

@@ -24,13 +24,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "velocity_move": {"linear": [0.0, 0.0, -0.1], "angular": [0.0, 0.0, 0.2]},
     "track_trajectory": {"times": [0.0, 1.0, 2.0], "positions": [*BENT, *GOAL, *BENT]},
     "sine_wave": {"amplitude": 0.2, "frequency": 0.5},
+    "set_output": {"outputs": "output_0, output_1", "values": [1], "duration": 0.1},
+    "wait_for_input": {"input": "input_1", "value": 0, "hold": 0.1, "timeout": 0.5},
     "move_linear": {"offset": [0.05, 0.1, -0.1]},
     "move_gripper": {"opening": 0.8},
     "grasp": {"effort": 5.0},
     "watch_tool": {"samples": 1},
     "watch_distance": {"samples": 1},
-    "set_output": {"outputs": "output_0, output_1", "values": [1], "duration": 0.1},
-    "wait_for_input": {"input": "input_1", "value": 0, "hold": 0.1, "timeout": 0.5},
 }
 
 
@@ -48,7 +48,7 @@ def action_type(request) -> type[ActionType]:
 
 
 def _harness(action_type: type[ActionType], *, compiled: bool = False, moving: bool = False, **parameters: Any):
-    """The action on a bent arm; `moving`: with some velocity in every joint when it starts. An io part has neither."""
+    """The action on a bent arm; `moving`: with some velocity in every joint when it starts, if it has joints."""
     first = action_type.slots[0]
     if first.kinds[0] == PartKind.IO:
         return ActionHarness(action_type, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled)

@@ -23,10 +23,15 @@ class FakeClient:
             raise error(text)
         return SimpleNamespace(session="s1", lease=0.0)
 
+    def load_classes(self, classes: Any) -> None:
+        self.loaded = [*getattr(self, "loaded", []), *classes]
+
     def add_listener(self, listener: Any) -> None:
         self.listener = listener
 
     def remove_listener(self, listener: Any) -> None: ...
+
+    def renew(self, session: str, timeout_s: float) -> None: ...
 
 
 def test_a_callback_is_called_once_also_when_its_definition_was_refused_first():
@@ -45,7 +50,7 @@ def test_a_callback_is_called_once_also_when_its_definition_was_refused_first():
     with pytest.raises(DefinitionError, match="unknown action type"):
         session.add(*actions)
     session.add(*actions)
-    client.listener(Event(kind="reaction_fired", session="s1", name=reaction.event, tick=7, sequence=1))
+    client.listener(Event(kind="reaction_fired", session="s1", name=reaction.event, tick=7))
     assert came.wait(2)
     session.close()
     assert calls == [7]
