@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
+from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.plugin import HardwareInfo
+from robot_rt_control.hardware.pybullet_plugin import PyBulletPlugin
 from robot_rt_control.program.errors import HardwareError
 from robot_rt_control.testing.simulated_devices import iiwa
 
@@ -17,14 +18,15 @@ def height_at_rest(*surfaces: dict[str, object]) -> float:
     """[m] where a box of 20 kg rests on the floor."""
     world = {"objects": [{"name": "floor", "plane": True}, BOX], "surfaces": list(surfaces)}
     info = HardwareInfo(name="sim", parts=(iiwa(),), parameters={"world": world})
-    lifecycle = HardwareLifecycle(load_plugin("pybullet")(), info)
+    plugin = PyBulletPlugin()
+    lifecycle = HardwareLifecycle(plugin, info)
     try:
         lifecycle.configure()
         lifecycle.activate()
         for _ in range(2000):
             lifecycle.read(0.0, DT)
             lifecycle.write(0.0, DT)
-        return lifecycle.plugin.object_pose("box").position[2]
+        return plugin.object_pose("box").position[2]
     finally:
         lifecycle.shutdown()
 
