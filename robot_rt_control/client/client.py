@@ -261,6 +261,35 @@ class Client:
         """Speed override, 0 to 1: all actions see time pass more slowly."""
         self.call(srv.SetSpeed, "set_speed", speed=float(speed))
 
+    def protective_stop(self, reason: str = "") -> int:
+        """End all actions, brake and hold all parts, and let nothing start until `release`. Returns the tick.
+
+        Asks the executor itself where it can be reached, so that it works without a control server, too.
+        """
+        return self._protective_stop(stop=True, reason=reason)
+
+    def release(self) -> int:
+        """Release the protective stop. Nothing starts by this. Returns the tick."""
+        return self._protective_stop(stop=False, reason="")
+
+    def _protective_stop(self, *, stop: bool, reason: str) -> int:
+        node = next(
+            (n for n in ("realtime_executor", "control_server")
+             if self._services.exists(srv.ProtectiveStop, f"{n}/protective_stop")),
+            "control_server",
+        )
+        response = self._services.call(
+            srv.ProtectiveStop, f"{node}/protective_stop", RobotControlError, stop=stop, reason=reason
+        )
+        return int(response.tick)
+
+    def recover(self, *parts: str) -> list[str]:
+        """Clear faults, enable, and run the recovery programs of parts; without arguments of all that are faulted.
+
+        Returns the ids of the sessions that do it; the event `recovery_ended` tells how each ended.
+        """
+        return list(self.call(srv.RecoverParts, "recover_parts", parts=list(parts)).sessions)
+
     def take_picture(self, file: Path | str, *, width: int = 0, height: int = 0) -> Path:
         """Have the simulator's camera write a PNG on its machine; 0: the size that the workcell says.
 

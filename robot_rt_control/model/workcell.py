@@ -13,6 +13,7 @@ from typing import Any
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.part_builder import PartBuilder
 from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.recovery import RecoveryDescription, read_recoveries
 from robot_rt_control.model.robot_description import joint_state_names, robot_description
 from robot_rt_control.model.schema_errors import parse_workcell
 from robot_rt_control.model.yaml_source import Document, Place, read_yaml
@@ -71,6 +72,10 @@ class Workcell:
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
+    fault_log: schema.FaultLog
+    overruns: schema.Overruns
+    recoveries: Mapping[str, RecoveryDescription]
+    """Part → how it comes back after a fault; parts without a recovery program are not in it."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
     digest: int
@@ -139,6 +144,9 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
             _action_type(text, document, document.root / "action_types" / i)
             for i, text in enumerate(content.action_types)
         ),
+        fault_log=content.fault_log,
+        overruns=content.overruns,
+        recoveries=read_recoveries(content, document),
         allow_code_upload=content.allow_code_upload,
         digest=_digest(document, parts, builder),
     )

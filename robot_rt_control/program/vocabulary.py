@@ -84,6 +84,16 @@ class FaultReason(IntEnum):
     DEADLINE_MISSED = 7
 
 
+class OverrunPolicy(IntEnum):
+    """What a missed deadline leads to. It is counted in any case."""
+
+    COUNT = 0
+    WARN = 1
+    """An event, at most one in a second."""
+    FAULT = 2
+    """The same, and too many of them in a short time fault all enabled parts."""
+
+
 class Status(IntEnum):
     """What a real-time function returns. User code may return any positive number as its failure."""
 

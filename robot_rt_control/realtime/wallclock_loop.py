@@ -106,6 +106,7 @@ def run_wallclock(w, ch, loop):
             # The next period has begun already: count it, and go on with the first deadline still ahead.
             missed = (end - deadline) // period + 1
             timing.deadline_misses += missed
+            w.overrun.missed += missed
             deadline += missed * period
         done += 1
         if done == loop.max_ticks:
