@@ -250,7 +250,8 @@ class People:
     """Stands in for the cell's people detector: on its topic or, in simulated time, right at the sensor."""
 
     def __init__(self, client: Client) -> None:
-        self._client, self._distance_at = client, nobody
+        self._client = client
+        self._distance_at: Callable[[float], float] = nobody
         self._cell = getattr(client, "cell", None)  # of simulated time
         self._begin = self._now()
         if self._cell is not None:
