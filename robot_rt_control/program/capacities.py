@@ -30,12 +30,27 @@ SNAPSHOT_VARIABLES = 32
 PARAMETER_ARENA_BYTES = 1 << 24
 STATE_ARENA_BYTES = 1 << 23
 
+MAX_STREAMS = 64
+"""Stream inputs and outputs of all actions together."""
+MAX_ACTION_STREAMS = 4
+"""Stream inputs and outputs of one action type."""
+MAX_STREAM_VALUES = 16
+"""Values in one sample, without their rates."""
+STREAM_RING_ENTRIES = 256
+"""Samples of one stream that nobody has taken yet."""
+STREAM_WINDOW = 8
+"""Samples of one stream input that the loop keeps at hand: past ones, and those that come next."""
+
 COMMAND_RING_ENTRIES = 1024
 COMMANDS_PER_TICK = 16
 """Transactions taken from the command ring in one tick."""
-MAX_SCHEDULED_COMMANDS = 64
+MAX_SCHEDULED_COMMANDS = 256
 """Commands waiting for their target tick."""
+MAX_SCHEDULED_BY_SESSION = 16
+"""Of these, those of one session: so that none takes the place of another."""
 MAX_ACTIONS_PER_COMMAND = 8
+PARAMETER_UPDATE_BYTES = 4096
+"""Largest parameter record that one command carries; a larger one comes with new tables, which takes longer."""
 EVENT_RING_ENTRIES = 8192
 MAX_NAME_LENGTH = 128
 MAX_LABEL_BYTES = 64

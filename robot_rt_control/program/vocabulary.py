@@ -17,6 +17,21 @@ class PartKind(IntEnum):
     """Named numbers, such as fields of a topic."""
 
 
+class GapPolicy(IntEnum):
+    """What a stream input's value is between two samples, and after the last one."""
+
+    HOLD = 0
+    """The newest sample's."""
+    LINEAR = 1
+    """On the straight line to the next sample; where none is known yet: hold."""
+    CUBIC = 2
+    """As linear, on a cubic polynomial that keeps the velocity continuous."""
+    EXTRAPOLATE = 3
+    """As linear; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
+    CUSTOM = 4
+    """What the action type's own function makes of the samples."""
+
+
 class CommandMode(IntEnum):
     """Which command interface an action writes for a part."""
 
@@ -135,7 +150,7 @@ class Command(IntEnum):
     STOP = 2
     """Stop the named actions; their parts take their default action."""
     STOP_SESSION = 3
-    """Stop every action of the session; default actions."""
+    """Stop every action of the session, with session 0 of all sessions; default actions."""
     END_SESSION = 4
     """Stop every action of the session; safety actions."""
     SIGNAL = 5
@@ -147,7 +162,7 @@ class Command(IntEnum):
     SERVER_LOST = 10
     """Every session has lost its server: safety actions everywhere."""
     SET_PARAMETERS = 11
-    """Give an action new parameters, which lie in the channel."""
+    """Give an action a new parameter record, which lies in the channel beside the command."""
     PROTECTIVE_STOP = 12
     """End all actions, brake and hold all parts, and start nothing until it is released."""
     RELEASE_PROTECTIVE_STOP = 13

@@ -13,6 +13,7 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.program.action_type import Parameter
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition, Value
 from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.streams import Stream, StreamOutput
 from robot_rt_control.program.vocabulary import CommandMode
 from robot_rt_control.server.action_types import RegisteredType
 from robot_rt_control.server.control_server import ControlServer
@@ -138,6 +139,29 @@ def part_message(server: ControlServer, part: PartDescription, view: SnapshotVie
     )
 
 
+def session_messages(server: ControlServer) -> list[Any]:
+    """msg/SessionInfo of all sessions that live, the oldest first."""
+    view = server.snapshot()
+    active = set(view.active_identities) if view is not None else set()
+    messages = []
+    for session in server.sessions():
+        actions = server.contents(session).actions if server.attached else {}
+        messages.append(
+            msg.SessionInfo(
+                id=session.id,
+                name=session.name,
+                parts=list(session.parts),
+                read_only=session.read_only,
+                lease=session.lease,
+                remaining=server.remaining(session),
+                program=session.program,
+                actions=list(actions),
+                active=[a.id for a in actions.values() if a.entry.identity in active],
+            )
+        )
+    return messages
+
+
 def _shown(value: object) -> str:
     """A default as text: 0.5, true, [0, 0, 1]."""
     if value is None:
@@ -167,6 +191,17 @@ def parameter_message(parameter: Parameter) -> Any:
     )
 
 
+def _stream_message(stream: Stream) -> Any:
+    units = stream.units if isinstance(stream.units, tuple) else (stream.units,) if stream.units else ()
+    return msg.StreamInfo(
+        name=stream.name,
+        is_output=isinstance(stream, StreamOutput),
+        length=str(stream.length),
+        units=list(units),
+        description=stream.description,
+    )
+
+
 def action_type_message(registered: RegisteredType) -> Any:
     """msg/ActionTypeInfo."""
     declared = registered.action_type
@@ -182,6 +217,7 @@ def action_type_message(registered: RegisteredType) -> Any:
             msg.StateVariableInfo(name=v.name, type=v.type, unit=v.unit, description=v.description, value=math.nan)
             for v in declared.state_variables
         ],
+        streams=[_stream_message(s) for s in declared.streams],
         signals=list(declared.signals),
         source=registered.origin,
         compute_time=registered.compute_time,

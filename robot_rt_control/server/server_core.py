@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program.errors import ChannelError, RobotControlError, SessionError
+from robot_rt_control.program.stream_sample import OutputSample
 from robot_rt_control.program.vocabulary import Command, EventKind
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.server import heartbeat
@@ -20,7 +21,14 @@ from robot_rt_control.server.attachment import Attachment
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.entities import SessionContents
 from robot_rt_control.server.event_hub import EventHub, Listener
-from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
+from robot_rt_control.server.events import (
+    EVENTS_LOST,
+    SESSION_ENDED,
+    SESSION_OPENED,
+    STREAM_REFUSED,
+    EventTranslator,
+    ServerEvent,
+)
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.reasons import status_text
@@ -29,6 +37,8 @@ from robot_rt_control.server.type_keeper import TypeKeeper
 from robot_rt_control.server.variables import workcell_variables
 
 _log = logging.getLogger(__name__)
+
+SampleListener = Callable[[OutputSample], None]
 
 
 class ServerCore:
@@ -74,6 +84,7 @@ class ServerCore:
         self._changing = threading.RLock()
         self._keeper = TypeKeeper(types, workcell, builder, self._changing, self._used_types)
         self._hub = EventHub()
+        self._sample_listeners: list[SampleListener] = []
         heartbeat.prepare()
 
     # --- life -----------------------------------------------------------------------------------
@@ -106,6 +117,10 @@ class ServerCore:
                 on_event=self._take_event,
                 on_lost=self._take_loss,
                 while_waiting=while_waiting,
+                period=self.workcell.period,
+                on_samples=self._take_samples,
+                on_refused_sample=self._take_refused_sample,
+                clock=self._clock,
             )
             self._translator = EventTranslator(
                 attachment.directory,
@@ -180,10 +195,16 @@ class ServerCore:
             return
         if attachment.without_threads:
             attachment.link.dispatch()
+        attachment.streams.poll()
         with self._changing:
-            for session in self._registry().overdue():
-                self._close(session, f"its client did not renew it for its lease of {session.lease:g} s")
+            for session, reason in self._registry().overdue():
+                self._close(session, reason)
             self._tidy()
+        lost = attachment.new_losses()
+        if lost:
+            tick, time_ns = attachment.now()
+            reason = f"the loop could not report {lost} events: the control server did not take them in time"
+            self._hub.emit(ServerEvent(kind=EVENTS_LOST, tick=tick, time_ns=time_ns, reason=reason))
 
     def _tidy(self) -> None:
         """What waits for a good moment: the system's actions after a server before this one, sessions that ended."""
@@ -195,12 +216,16 @@ class ServerCore:
 
     # --- sessions -------------------------------------------------------------------------------
 
-    def open_session(self, name: str, parts: Sequence[str], lease: float = -1.0) -> Session:
-        """Take the exclusive right to move some parts.
+    def open_session(
+        self, name: str, parts: Sequence[str], lease: float = -1.0, *, read_only: bool = False, deadline: float = 0.0
+    ) -> Session:
+        """Take the exclusive right to move some parts; or, read-only, none of them.
 
         Args:
             name: for people; may be empty.
             lease: [s]; 0: until closed; negative: the default.
+            read_only: `parts` is empty; it watches and reacts with events.
+            deadline: [s] after which it ends, renewed or not; 0: none.
 
         Raises:
             DefinitionError: an unknown part, or none.
@@ -209,8 +234,12 @@ class ServerCore:
         """
         with self._changing:
             at = self._at()
-            session = self._registry().open(name, parts, lease, at.store.new_identity())
+            identity = at.store.new_identity()
+            session = self._registry().open(name, parts, lease, identity, read_only=read_only, deadline=deadline)
             at.directory.sessions[session.identity] = session.id
+            tick, time_ns = at.now()
+            held = ", ".join(session.parts)
+            self._hub.emit(ServerEvent(kind=SESSION_OPENED, session=session.id, tick=tick, time_ns=time_ns, part=held))
         return session
 
     def session(self, session_id: str) -> Session:
@@ -224,6 +253,10 @@ class ServerCore:
     def sessions(self) -> list[Session]:
         """All living sessions, the oldest first."""
         return self._sessions.live() if self._sessions is not None else []
+
+    def remaining(self, session: Session) -> float:
+        """[s] until a session ends unless it is renewed; inf: until it is closed."""
+        return session.remaining(self._clock())
 
     def session_of_part(self, part: str) -> str:
         """Id of the session that holds a part; empty: none."""
@@ -310,6 +343,28 @@ class ServerCore:
     def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
         self._hub.remove(listener)
+
+    def add_sample_listener(self, listener: SampleListener) -> None:
+        """Hand `listener` every sample of a stream output from now on, in the dispatcher's thread."""
+        self._sample_listeners.append(listener)
+
+    def _take_samples(self) -> None:
+        """In the dispatcher's thread."""
+        attachment = self._attachment
+        if attachment is None:
+            return
+        for sample in attachment.streams.take():
+            for listener in self._sample_listeners:
+                listener(sample)
+
+    def _take_refused_sample(self, session: str, action: str, reason: str) -> None:
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=STREAM_REFUSED, session=session, tick=tick, time_ns=time_ns, current_action=action, reason=reason
+            )
+        )
 
     def _take_event(self, raw: np.record) -> None:
         """In the dispatcher's thread."""

@@ -18,6 +18,7 @@ from robot_rt_control.server.conversions import (
     parameter_values,
     part_message,
     reaction_definition,
+    session_messages,
     variable_messages,
 )
 from robot_rt_control.server.program_messages import program_message
@@ -41,6 +42,7 @@ class Services:
             "open_session": (srv.OpenSession, self._open_session),
             "renew_session": (srv.RenewSession, self._renew_session),
             "close_session": (srv.CloseSession, self._close_session),
+            "list_sessions": (srv.ListSessions, self._list_sessions),
             "define_actions": (srv.DefineActions, self._define_actions),
             "upload_program": (srv.UploadProgram, self._upload_program),
             "save_program": (srv.SaveProgram, self._save_program),
@@ -53,6 +55,7 @@ class Services:
             "load_action_types": (srv.LoadActionTypes, self._load_action_types),
             "unload_action_types": (srv.UnloadActionTypes, self._unload_action_types),
             "raise_signal": (srv.RaiseSignal, self._raise_signal),
+            "open_stream": (srv.OpenStream, self._open_stream),
             "set_speed": (srv.SetSpeed, self._set_speed),
             "set_motion": (srv.SetMotion, self._set_motion),
             "list_parts": (srv.ListParts, self._list_parts),
@@ -97,7 +100,13 @@ class Services:
     # --- sessions -------------------------------------------------------------------------------
 
     def _open_session(self, server: ControlServer, request: Any, response: Any) -> str:
-        session = server.open_session(request.name, list(request.parts), request.lease)
+        session = server.open_session(
+            request.name,
+            list(request.parts),
+            request.lease,
+            read_only=request.read_only,
+            deadline=request.deadline,
+        )
         response.session, response.lease = session.id, session.lease
         return ""
 
@@ -108,6 +117,10 @@ class Services:
     def _close_session(self, server: ControlServer, request: Any, response: Any) -> str:
         server.close_session(request.session)
         return self._remark(server)
+
+    def _list_sessions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.sessions = session_messages(server)
+        return ""
 
     # --- definitions ----------------------------------------------------------------------------
 
@@ -142,7 +155,10 @@ class Services:
         return f"deleted: version {', '.join(map(str, versions))}"
 
     def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
-        server.remove(request.session, list(request.actions), list(request.reactions))
+        if request.actions or request.reactions:
+            server.remove(request.session, list(request.actions), list(request.reactions))
+        else:
+            server.clear(request.session)
         return self._remark(server)
 
     def _set_action_parameters(self, server: ControlServer, request: Any, response: Any) -> str:
@@ -163,6 +179,12 @@ class Services:
     def _raise_signal(self, server: ControlServer, request: Any, response: Any) -> str:
         response.tick = server.signal(request.session, request.action, request.signal)
         return self._remark(server)
+
+    def _open_stream(self, server: ControlServer, request: Any, response: Any) -> str:
+        opened = server.open_stream(request.session, request.action, request.stream)
+        response.length, response.tick = opened.length, opened.tick
+        response.period, response.delay = opened.period, opened.delay
+        return ""
 
     def _set_speed(self, server: ControlServer, request: Any, response: Any) -> str:
         server.set_speed(request.speed)
