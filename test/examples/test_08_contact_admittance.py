@@ -9,6 +9,8 @@ import pytest
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
+pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types are compiled first
+
 SOFT = {"force": 10.0, "mass": 5.0, "damping": 500.0, "weight": 2.0}
 
 

@@ -14,6 +14,8 @@ from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
+pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types are compiled first
+
 
 def test_glue_a_person_and_an_open_clamp(example, tmp_path, capsys):
     module = example("09_gluing")
