@@ -243,7 +243,7 @@ def nobody(t: float) -> float:
 
 def a_visitor(t: float) -> float:
     """Comes at 1.5 m/s, stands 0.5 m away for a while, and goes."""
-    return max(0.5, 5.0 - 1.5 * t, 1.5 * (t - 6.0))
+    return max(0.5, 5.0 - 1.5 * t, 1.5 * (t - 4.0))
 
 
 class People:
