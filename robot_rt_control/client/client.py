@@ -297,14 +297,17 @@ class Client:
             RobotControlError: the hardware has no camera, or the file cannot be written.
         """
         path = Path(file).resolve()
-        for node in ("hardware_driver", "realtime_executor"):
-            service = f"{node}/take_picture"
-            if self._services.exists(srv.TakePicture, service):
+        refused = RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
+        for service in self._services.offered("take_picture"):  # each driver does; in lockstep the executor
+            try:
                 response = self._services.call(
                     srv.TakePicture, service, RobotControlError, width=width, height=height, path=str(path)
                 )
-                return Path(response.path)
-        raise RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
+            except RobotControlError as error:
+                refused = error  # the next one's device may have a camera
+                continue
+            return Path(response.path)
+        raise refused
 
     def step(self, ticks: int = 1) -> int:
         """In lockstep: run so many ticks. Returns the last tick's number."""

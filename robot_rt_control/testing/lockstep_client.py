@@ -121,10 +121,9 @@ class LockstepClient:
             RobotControlError: the hardware has no camera, or the file cannot be written.
         """
         for host in self.cell.executor.devices.hosts.values():
-            camera = camera_of(host.plugin)
-            if camera is not None:
+            if hasattr(host.plugin, "take_picture"):
                 path = picture_path(str(Path(file).resolve()))
-                camera.take_picture(path, width, height)
+                camera_of(host.plugin).take_picture(path, width, height)
                 return path
         raise RobotControlError("no device has a camera", hint="Only simulated hardware has one")
 
