@@ -18,6 +18,7 @@ _log = logging.getLogger(__name__)
 
 KEPT_EVENTS = 10_000
 SESSION_ENDED, EVENTS_LOST = "session_ended", "events_lost"
+CLOSED = "closed by the application"
 CALLBACK_OVERFLOW = "callback_overflow"
 CALLBACK_FAILED = "callback_failed"
 
@@ -86,10 +87,10 @@ class Inbox:
         with self._changed:
             if self._end_reason is not None:
                 return
-            self._end_reason = reason
+            self._end_reason = CLOSED if self._closed else reason
             if event is None:
                 tick = self._events[-1].tick if self._events else 0
-                event = Event(kind=SESSION_ENDED, session=self._session, tick=tick, reason=reason)
+                event = Event(kind=SESSION_ENDED, session=self._session, tick=tick, reason=self._end_reason)
             telling, every = self._append(event), list(self._queues)
         for queue in telling:
             queue.put(event)

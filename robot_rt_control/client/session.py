@@ -14,7 +14,7 @@ from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message, role_texts
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
-from robot_rt_control.client.inbox import EVENTS_LOST, SESSION_ENDED, Inbox
+from robot_rt_control.client.inbox import CLOSED, EVENTS_LOST, SESSION_ENDED, Inbox
 from robot_rt_control.client.lease import LeaseKeeper
 from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError, unknown
@@ -98,7 +98,7 @@ class Session:
                 _log.info("session %s had ended already: %s", self.id, error)
             except RobotControlError as error:
                 _log.warning("session %s ends by its lease, as it could not be closed: %s", self.id, error)
-        self._inbox.end("closed by its client")
+        self._inbox.end(CLOSED)
         self._inbox.close()
         self._client.remove_listener(self._receive)
 

@@ -292,7 +292,7 @@ def test_B6_closing_ends_whoever_follows_without_an_error(client: CellClient) ->
     session.close()
     followed = list(events)
     assert names(followed) == ["now"] and followed[-1].kind == "session_ended"
-    assert session.ended == "closed by its client"
+    assert session.ended == "closed by the application"
 
 
 def test_B6_a_session_whose_lease_is_not_renewed_in_time_has_ended(client: CellClient) -> None:
