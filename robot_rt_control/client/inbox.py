@@ -37,7 +37,7 @@ class Inbox:
         self._events: deque[Event] = deque(maxlen=kept)
         self._received = 0
         self._taken: dict[str, int] = {}
-        self._queues: list[tuple[str, CallbackQueue]] = []
+        self._queues: list[tuple[Callable[[Event], bool], CallbackQueue]] = []
         self._end_reason: str | None = None
         self._closed = False
 
@@ -70,7 +70,7 @@ class Inbox:
         self._events.append(event)
         self._received += 1
         self._changed.notify_all()
-        return [queue for name, queue in self._queues if _matches(name, event)]
+        return [queue for concerns, queue in self._queues if concerns(event)]
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -156,6 +156,16 @@ class Inbox:
 
     def on(self, name: str, callback: Callable[[Event], object], capacity: int) -> CallbackQueue:
         """See `Session.on`. Returns the callback's queue."""
+        return self.on_reaction(lambda event: _matches(name, event), name, callback, capacity)
+
+    def on_reaction(
+        self, concerns: Callable[[Event], bool], name: str, callback: Callable[[Event], object], capacity: int
+    ) -> CallbackQueue:
+        """Call `callback(event)` at every event that `concerns` it. Returns the callback's queue.
+
+        Args:
+            name: of the callback, for people.
+        """
         queue = CallbackQueue(
             callback,
             capacity=capacity,
@@ -164,7 +174,7 @@ class Inbox:
             on_failure=lambda event, error: self._failure(name, event, error),
         )
         with self._changed:
-            self._queues.append((name, queue))
+            self._queues.append((concerns, queue))
             ended = self._end_reason is not None
         if ended:
             queue.finish()
