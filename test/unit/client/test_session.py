@@ -59,7 +59,16 @@ def test_a_callback_is_called_once_also_when_its_definition_was_refused_first():
     with pytest.raises(DefinitionError, match="unknown action type"):
         session.add(*actions)
     session.add(*actions)
-    client.listener(Event(kind="reaction_fired", session="s1", name=reaction.event, tick=7))
+    for owner in ("a", "c"):  # c has a reaction of the same name, without this callback
+        event = Event(
+            kind="reaction_fired",
+            session="s1",
+            name=reaction.event,
+            reaction=reaction.name,
+            previous_action=owner,
+            tick=7,
+        )
+        client.listener(event)
     assert came.wait(2)
     session.close()
     assert calls == [7]
