@@ -1,6 +1,7 @@
 """move_joint: to a joint position, all joints arriving together, from any state of motion."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,8 +50,8 @@ class MoveJoint(ActionType):
     """Move to a joint position with limited velocity, acceleration and jerk, and stay there."""
 
     name = "move_joint"
-    slots = (Slot(name="part", kinds=JOINT_KINDS),)
-    parameters = (
+    slots: ClassVar[tuple[Slot, ...]] = (Slot(name="part", kinds=JOINT_KINDS),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(name="position", length="dof", unit="joint", description="Where to go, one for each joint."),
         Parameter(
             name="velocity_scale",
@@ -74,7 +75,7 @@ class MoveJoint(ActionType):
             description="Largest |measured - goal| position of a joint that counts as settled.",
         ),
     )
-    state_variables = (
+    state_variables: ClassVar[tuple[StateVariable, ...]] = (
         StateVariable(name="is_done", type="bool", description="The command has arrived."),
         StateVariable(name="is_settled", type="bool", description="The part is measured at the goal, at rest."),
         StateVariable(name="progress", description="From 0 to 1, in time."),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
+from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.errors import DefinitionError
 
 
@@ -55,7 +57,8 @@ class Action:
 
     Args:
         id: its name in the session, never used again.
-        type: name of the action type.
+        type: name of the action type; or a class of your own, from this file or another one: the server loads it, where
+            it is not there as it is, from its file on this machine.
         parts: the part, or slot → part; left out: the session's only part.
         reactions: judged while this action is active.
         parameters: by name: number, bool, text, list of numbers, or (value, "unit").
@@ -64,13 +67,15 @@ class Action:
     def __init__(
         self,
         id: str,
-        type: str,
+        type: str | type[ActionType],
         *,
         parts: str | Mapping[str, str] | None = None,
         reactions: Iterable[Reaction] = (),
         **parameters: Any,
     ) -> None:
-        self.id, self.type, self.parts = id, type, parts
+        self.id, self.parts = id, parts
+        self.type: str = type if isinstance(type, str) else type.name
+        self.action_class: builtins.type[ActionType] | None = None if isinstance(type, str) else type
         self.reactions = list(reactions)
         self.parameters = parameters
 

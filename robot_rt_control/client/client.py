@@ -13,15 +13,23 @@ import rclpy
 import rclpy.context
 import rclpy.executors
 import rclpy.node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg, srv
 from robot_rt_control.client.conversions import event_of
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.programs import Programs, ProgramState, state_of
 from robot_rt_control.client.services import Services
 from robot_rt_control.client.session import Session
 from robot_rt_control.program import defaults
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.program.action_type import ActionType
+from robot_rt_control.program.class_place import source_text
+from robot_rt_control.program.errors import CompileError, RobotControlError
+
+BUILD_TIMEOUT_S = 180.0
+"""How long the client waits for code to be compiled: longer than the server does."""
+
+_KEPT_STATES = 512
 
 
 class Client:
@@ -47,12 +55,20 @@ class Client:
         self._context = rclpy.context.Context()
         self._context.init(args=arguments)
         self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
+        self.timeout_s = timeout_s
         self._services = Services(self.node, timeout_s=timeout_s)
+        self.programs = Programs(self)
         self._listeners: list[Callable[[Event], None]] = []
         self._listeners_lock = threading.Lock()
         self._sessions: list[Session] = []
+        self._loaded_classes: set[type[ActionType]] = set()
         profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
         self.node.create_subscription(msg.Event, "control_server/events", self._on_event, profile)
+        self._program_states: dict[str, ProgramState] = {}
+        latched = QoSProfile(
+            depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
+        self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, latched)
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._closing = threading.Event()
@@ -83,6 +99,7 @@ class Client:
         self._closing.set()
         self._executor.wake()
         self._thread.join(2.0)
+        self.programs.close()
         self._executor.shutdown(timeout_sec=1.0)
         self.node.destroy_node()
         self._context.try_shutdown()
@@ -102,6 +119,54 @@ class Client:
     def action_types(self, name: str = "") -> list[msg.ActionTypeInfo]:
         """All action types, or the one of this name, with parameters, units and state variables."""
         return list(self.call(srv.ListActionTypes, "list_action_types", name=name).action_types)
+
+    def load_action_types(
+        self, *sources: str | Path | type[ActionType], replace: bool = True, timeout_s: float = BUILD_TIMEOUT_S
+    ) -> list[str]:
+        """Load action types while the loop runs, or load them anew after a change.
+
+        The control server must be on this machine, or find the same files under the same paths. An action that is
+        given a class of yours instead of the name of a type does this by itself.
+
+        Args:
+            sources: a file ("my_action.py": all that it defines; "my_action.py:Wave"), "package.module:Wave", the name
+                of an entry point, or a class. All types of one source are loaded, or none of them.
+            replace: whether types of the same name with other code are replaced. Actions that exist keep their code.
+            timeout_s: for each source: new code is compiled, which may take many seconds.
+
+        Returns:
+            The names of the types.
+
+        Raises:
+            CompileError: the code is refused, with file, line and what to do instead; or a name is taken.
+        """
+        names: list[str] = []
+        for source in sources:
+            response = self.call(
+                srv.LoadActionTypes,
+                "load_action_types",
+                CompileError,
+                source=source_text(source),
+                replace=replace,
+                timeout_s=timeout_s,
+            )
+            names += response.names
+        return names
+
+    def load_classes(self, classes: Iterable[type[ActionType]]) -> None:
+        """Load classes that this client has not loaded yet. `Session.add` calls it.
+
+        Raises:
+            CompileError: as `load_action_types`.
+        """
+        for action_type in classes:
+            if action_type not in self._loaded_classes:
+                self.load_action_types(action_type)
+                self._loaded_classes.add(action_type)
+
+    def unload_action_types(self, *names: str) -> None:
+        """Unload action types, all of them or none; refused while an action of one exists."""
+        self.call(srv.UnloadActionTypes, "unload_action_types", names=list(names))
 
     def state_variables(self, prefix: str = "", session: str = "") -> list[msg.StateVariableInfo]:
         """State variables whose name begins with `prefix`, with their present values."""
@@ -179,6 +244,16 @@ class Client:
         with self._listeners_lock:
             if listener in self._listeners:
                 self._listeners.remove(listener)
+
+    @property
+    def program_states(self) -> dict[str, ProgramState]:
+        """Session → the states that its program is in, of all sessions that have started something."""
+        return dict(self._program_states)
+
+    def _on_state(self, message: msg.ProgramState) -> None:
+        self._program_states[message.session] = state_of(message)
+        while len(self._program_states) > _KEPT_STATES:
+            self._program_states.pop(next(iter(self._program_states)))
 
     def _on_event(self, message: msg.Event) -> None:
         event = event_of(message)

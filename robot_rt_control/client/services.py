@@ -37,13 +37,23 @@ class Services:
         """Whether somebody offers the service."""
         return bool(self._client(service, path).wait_for_service(timeout_s))
 
-    def call(self, service: Any, path: str, error: type[RobotControlError], /, **fields: Any) -> Any:
+    def call(
+        self,
+        service: Any,
+        path: str,
+        error: type[RobotControlError],
+        /,
+        *,
+        timeout_s: float | None = None,
+        **fields: Any,
+    ) -> Any:
         """Call and wait for the answer.
 
         Args:
             service: the service's generated class.
             path: of the service, relative to the node's namespace or absolute.
             error: what to raise where the answer says success = False.
+            timeout_s: for the answer; None: as everywhere.
             fields: of the request.
 
         Returns:
@@ -60,13 +70,14 @@ class Services:
                 expected=f"its node to come up within {self._timeout_s:g} s",
                 hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
             )
+        patience = self._timeout_s if timeout_s is None else timeout_s
         answered = threading.Event()
         future = client.call_async(service.Request(**fields))
         future.add_done_callback(lambda _: answered.set())
-        if not answered.wait(self._timeout_s):
+        if not answered.wait(patience):
             client.remove_pending_request(future)
             raise RobotControlError(
-                f"service {client.srv_name!r} did not answer within {self._timeout_s:g} s",
+                f"service {client.srv_name!r} did not answer within {patience:g} s",
                 hint="Is its node alive? In lockstep: does somebody step?",
             )
         response: Any = future.result()

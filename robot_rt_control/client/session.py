@@ -111,7 +111,9 @@ class Session:
 
         Raises:
             DefinitionError: names what is wrong; nothing has changed.
+            CompileError: code of an action's class is refused; likewise.
         """
+        self._client.load_classes(a.action_class for a in actions if a.action_class is not None)
         free = list(reactions)
         before = len(self._queues)
         for reaction in {id(r): r for r in [*free, *(r for a in actions for r in a.reactions)]}.values():
@@ -153,15 +155,19 @@ class Session:
             parameters: values of its parameters, as those of an Action.
 
         Raises:
-            SessionError: names what is wrong, with the line; nothing has changed.
+            DefinitionError: all that is wrong, each with its line; nothing has changed.
+            SessionError: the session has ended.
         """
-        response = self._call(
-            srv.UploadProgram,
-            "upload_program",
-            program=program,
-            parts=role_texts(parts),
-            parameters=parameter_messages(parameters),
-        )
+        try:
+            response = self._call(
+                srv.UploadProgram,
+                "upload_program",
+                program=program,
+                parts=role_texts(parts),
+                parameters=parameter_messages(parameters),
+            )
+        except SessionError as error:
+            raise (error if self._end_reason is not None else DefinitionError(str(error))) from None
         return list(response.actions)
 
     # --- running --------------------------------------------------------------------------------
@@ -282,6 +288,12 @@ class Session:
         finally:
             if self._end_reason is None:
                 self.remove(reactions=[name])
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Ids of its active actions, in the order in which they started, as last told by the control server."""
+        state = self._client.program_states.get(self.id)
+        return () if state is None or self._end_reason is not None else state.active
 
     @property
     def events(self) -> list[Event]:

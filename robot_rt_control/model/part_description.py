@@ -62,7 +62,7 @@ class Follower:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PartDescription:
-    """A part of a workcell. Implements the `Part` protocol of action_type.py."""
+    """A part of a workcell."""
 
     name: str
     index: int

@@ -43,11 +43,19 @@ class DeviceDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class ActionTypeSource:
-    """Where the class of a user's action type is: in a file, or in an importable module."""
+    """Where classes of user action types are: in a file, an importable module, or what an entry point names."""
 
-    class_name: str
+    class_name: str = ""
+    """Empty: all that the file or module defines."""
     path: Path | None = None
     module: str | None = None
+    """Or the name of an entry point: then there is no class name."""
+
+    @property
+    def text(self) -> str:
+        """The source in one text, with an absolute path."""
+        place = str(self.path or self.module)
+        return f"{place}:{self.class_name}" if self.class_name else place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +71,8 @@ class Workcell:
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
+    allow_code_upload: bool
+    """Whether clients may send the text of action types."""
     digest: int
     """63 bits over the file's content and the URDFs', whatever hardware was chosen and wherever the files are:
     two processes with the same digest have read the same."""
@@ -128,6 +138,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
             _action_type(text, document, document.root / "action_types" / i)
             for i, text in enumerate(content.action_types)
         ),
+        allow_code_upload=content.allow_code_upload,
         digest=_digest(document, parts, builder),
     )
 
@@ -197,11 +208,18 @@ def _devices(
 
 def _action_type(text: str, document: Document, place: Place) -> ActionTypeSource:
     source, separator, class_name = text.rpartition(":")
-    if not separator or not source or not class_name.isidentifier():
-        raise DefinitionError(str(place), expected="file.py:ClassName or package.module:ClassName", got=repr(text))
+    if not separator:
+        source, class_name = text, ""
+    words = source.split(".") if not source.endswith(".py") else []
+    if separator:
+        words.append(class_name)
+    if not all(word.isidentifier() for word in words):
+        raise DefinitionError(
+            str(place),
+            expected="file.py, file.py:ClassName, package.module:ClassName, or the name of an entry point",
+            got=repr(text),
+        )
     if not source.endswith(".py"):
-        if not all(word.isidentifier() for word in source.split(".")):
-            raise DefinitionError(str(place), expected="file.py:ClassName or package.module:ClassName", got=repr(text))
         return ActionTypeSource(module=source, class_name=class_name)
     path = (document.path.parent / source).resolve()
     if not path.is_file():

@@ -320,4 +320,6 @@ class WorkcellFile(Model):
     parts: dict[Name, AnyPart] = Field(min_length=1)
     devices: dict[Name, Device] = Field(min_length=1)
     default_hardware: str = "mock"  # plugin to run on when none is asked for
-    action_types: tuple[str, ...] = ()  # user action types: "file.py:ClassName" or "package.module:ClassName"
+    # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point
+    action_types: tuple[str, ...] = ()
+    allow_code_upload: bool = Field(default=False, strict=True)  # clients may send the text of action types

@@ -31,11 +31,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_rt_control.program import capacities
 from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.program.layout import record
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
 
 PER_JOINT = capacities.MAX_JOINTS
 """Length of a field with one value for each joint; the first `part.dof` are in use."""
@@ -89,7 +90,7 @@ class StateVariable:
 
 
 class Part(Protocol):
-    """What `create` and `prepare_parameters` may ask of a part: joints, limits, kinematics, state."""
+    """What `create` and `prepare_parameters` may ask of a part. (`model.part_facts.PartFacts` has all of it.)"""
 
     @property
     def name(self) -> str: ...
@@ -100,16 +101,66 @@ class Part(Protocol):
     @property
     def joint_names(self) -> Sequence[str]: ...
     @property
+    def joint_units(self) -> Sequence[str]:
+        """Unit of each joint's position: rad or m."""
+        ...
+
+    @property
+    def command_modes(self) -> Sequence[CommandMode]:
+        """The modes in which its hardware takes commands."""
+        ...
+
+    @property
     def input_names(self) -> Sequence[str]:
         """Of an io part's inputs, or a sensor part's values, in the order of `record.inputs`."""
         ...
+
     @property
     def output_names(self) -> Sequence[str]:
         """Of an io part's outputs, in the order of `record.outputs`."""
         ...
+
     @property
     def record(self) -> np.record:
         """A copy of the part's record (`layout.part_dtype`): limits and chain, and the state last seen."""
+        ...
+
+    def limits(self, name: str) -> np.ndarray:
+        """(dof,) "position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit" or
+        "effort_limit"."""
+        ...
+
+    @property
+    def position(self) -> np.ndarray:
+        """(dof,) measured [rad or m]; NaN where unknown."""
+        ...
+
+    @property
+    def commanded_position(self) -> np.ndarray:
+        """(dof,) of the last command [rad or m]."""
+        ...
+
+    @property
+    def has_kinematics(self) -> bool:
+        """Whether it is a chain with a tool."""
+        ...
+
+    def forward(self, position: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """p_WT (3,) [m] and q_WT (4,) x y z w of the tool, at joint positions or the last command."""
+        ...
+
+    def inverse_kinematics(self, p_WT: ArrayLike, q_WT: ArrayLike, *, seed: ArrayLike | None = None) -> np.ndarray:
+        """(dof,) joint positions within the limits for a tool pose; DefinitionError: none were found."""
+        ...
+
+    @property
+    def state_variables(self) -> Mapping[str, str]:
+        """What conditions can read of it: full name ("arm.position[0]") → unit."""
+        ...
+
+    @property
+    def workcell(self) -> Mapping[str, Part]:
+        """All parts of the workcell, by name: this one, sensors, other arms."""
         ...
 
 
@@ -126,6 +177,12 @@ class ActionType:
     Empty: one field for each declared parameter (not text), with the same name."""
     State: ClassVar[Mapping[str, Any]] = {}
     """Fields of the state record behind signals and state variables, in the same notation."""
+
+    time_budget: ClassVar[float | None] = None
+    """[s] that all real-time methods of one action may take in one tick; None: 20 % of the period.
+    Measured when the type is loaded, and watched in the wall-clock loop."""
+    example: ClassVar[Mapping[str, Any]] = {}
+    """Parameters to measure the compute time with; those left out take their default, or a value in their range."""
 
     parts: Mapping[str, Part]
 

@@ -29,3 +29,9 @@ POSITION_TOLERANCE = {"rad": 0.05, "m": 0.005}
 """A measured position may pass its limit by so much: controllers overshoot a little."""
 VELOCITY_TOLERANCE = 0.5
 """A measured velocity may pass the system limit by this fraction of it: measured velocities are noisy."""
+TIME_BUDGET_FRACTION = 0.2
+"""Of the period: what an action's code may take in one tick, where its type declares nothing else."""
+BUDGET_STRIKES = 3
+"""So many ticks in a row above its time budget make an action fail, with `budget_policy: fail`."""
+BUDGET_REPORT_S = 1.0
+"""An action above its time budget is reported at most once in this time."""

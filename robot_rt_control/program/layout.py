@@ -281,12 +281,13 @@ action_dtype = record(
 
 type_dtype = record(
     [
-        ("key", "S64"),  # names the native code in the cache; hexadecimal digest
+        ("key", "S64"),  # names the native code in the cache; hexadecimal digest; empty: the entry is free
         # addresses in the executor; the executor fills them in, 0: the type has no such function
         ("on_enter", "i8"),
         ("sense", "i8"),
         ("set_parameters", "i8"),
         ("control", "i8"),
+        ("budget_ns", "i8"),  # what the code of an action may take in one tick, 0: any time
     ]
 )
 

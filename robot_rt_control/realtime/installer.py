@@ -73,10 +73,20 @@ class Installer:
             raise ChannelError("program tables refused: n_types", expected=f"at most {len(tables.types)}")
         for i in range(int(tables.n_types)):
             entry = tables.types[i]
+            if not entry.key:
+                self._check_unused(tables, i)
+                continue
             code = self._load(bytes(entry.key).decode(errors="replace"))
             entry.on_enter, entry.sense = code.on_enter, code.sense
             entry.set_parameters, entry.control = code.set_parameters, code.control
             self._check_sizes(tables, i, code.parameter_size, code.state_size)
+
+    @staticmethod
+    def _check_unused(tables: np.record, i: int) -> None:
+        entry, actions = tables.types[i], tables.actions[: tables.n_actions]
+        entry.on_enter = entry.sense = entry.set_parameters = entry.control = 0
+        if ((actions["identity"] != 0) & (actions["type"] == i)).any():
+            raise ChannelError(f"program tables refused: action type {i}", expected="a type with code", got="none")
 
     def _check_sizes(self, tables: np.record, i: int, params_size: int, state_size: int) -> None:
         actions = tables.actions[: tables.n_actions]

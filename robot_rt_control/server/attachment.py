@@ -55,7 +55,7 @@ class Attachment:
         self.link = ExecutorLink(
             channel, on_event=self._take, on_lost=on_lost, while_waiting=while_waiting, first_transaction=base + 1
         )
-        self.store = DefinitionStore(types.keys, self.link.install, self.directory, base)
+        self.store = DefinitionStore(types, self.link.install, self.directory, base)
         self.definer = Definer(self.store, Preparer(types, parts), variables, parts)
         self.system_identity = self.store.new_identity()
         self.ending: dict[int, int] = {}

@@ -9,10 +9,14 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from robot_rt_control.program import capacities
+from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
 from robot_rt_control.program.errors import CapacityError, ChannelError, CommandRefused, DefinitionError, unknown
+from robot_rt_control.program.program_file import FilledProgram
+from robot_rt_control.program.program_places import Places
 from robot_rt_control.program.vocabulary import Command, OperationalState, Refusal
-from robot_rt_control.server.entities import DefinedAction, SessionContents
+from robot_rt_control.server.entities import DefinedAction
+from robot_rt_control.server.programs import check_for_session, prepare_with_places
 from robot_rt_control.server.refusals import explain
 from robot_rt_control.server.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
@@ -24,12 +28,32 @@ _SNAPSHOT_WAIT_S = 0.1
 class ControlServer(ServerCore):
     """Sessions, definitions and commands over the channel to one executor."""
 
+    # --- action types ---------------------------------------------------------------------------
+
+    def load_action_types(
+        self, source: str | type[ActionType] = "", *, code: str = "", replace: bool = False
+    ) -> tuple[str, ...]:
+        """Load action types while the loop runs: see `TypeKeeper.load`. Returns their names."""
+        return self._keeper.load(source, code=code, replace=replace)
+
+    def unload_action_types(self, names: Sequence[str]) -> None:
+        """Unload action types that no action has: see `TypeKeeper.unload`."""
+        self._keeper.unload(names)
+
     # --- definitions ----------------------------------------------------------------------------
 
     def define(
-        self, session_id: str, actions: Sequence[ActionDefinition], reactions: Sequence[ReactionDefinition] = ()
+        self,
+        session_id: str,
+        actions: Sequence[ActionDefinition],
+        reactions: Sequence[ReactionDefinition] = (),
+        *,
+        places: Places | None = None,
     ) -> int:
         """Add actions and free-standing reactions to a session: all of them or none.
+
+        Args:
+            places: of a program's text, for the lines in messages.
 
         Returns:
             The tick from which they are there; gated: the next one.
@@ -40,11 +64,13 @@ class ControlServer(ServerCore):
             ChannelError: there is no executor.
         """
         definer = self._at().definer
-        prepared = definer.prepare(self.session(session_id), actions)
+        prepared = prepare_with_places(definer, self.session(session_id), actions, places)
         with self._changing:
             session = self.session(session_id)  # it may have ended meanwhile, and the executor with it
             if self._at().definer is not definer:
                 raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
+            for action in prepared:
+                self.types.check_present(action.type, f"action {action.id!r}")
             return self._tick(definer.define(session, actions, prepared, reactions))
 
     def upload_program(
@@ -68,18 +94,22 @@ class ControlServer(ServerCore):
         """
         session = self.session(session_id)
         template = self.programs.template(program_or_name)
-        program = template.fill(
-            parameters=parameters, parts=parts, defined=self.contents(session).actions
-        ).definition
-        foreign = [p for p in program.parts if p not in session.parts]
-        if foreign:
-            raise DefinitionError(
-                f"the program moves part {foreign[0]!r}",
-                expected=f"parts of {session.label}: {', '.join(session.parts)}",
-                got="a part that the session does not hold",
-            )
-        self.define(session_id, program.actions, program.reactions)
-        return program
+        program = template.fill(parameters=parameters, parts=parts, defined=self.contents(session).actions)
+        self.install_program(session_id, program)
+        return program.definition
+
+    def install_program(self, session_id: str, program: FilledProgram) -> list[str]:
+        """Add everything of a program that has its values and parts. Returns warnings, with their lines.
+
+        Raises:
+            as `upload_program`.
+        """
+        session = self.session(session_id)
+        warnings = check_for_session(self, program, session)
+        definition = program.definition
+        self.define(session_id, definition.actions, definition.reactions, places=program.places)
+        session.program = program.template.name
+        return warnings
 
     def remove(self, session_id: str, actions: Sequence[str], reactions: Sequence[str] = ()) -> int:
         """Remove actions and free-standing reactions: all of them or none. Parts of active ones take their default.
@@ -100,12 +130,16 @@ class ControlServer(ServerCore):
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        with self._changing:
-            return self._tick(self._at().definer.set_parameters(self.session(session_id), action, values))
-
-    def contents(self, session: Session) -> SessionContents:
-        """What a session has defined."""
-        return self._at().definer.contents(session)
+        given = tuple(values)
+        while True:
+            definer = self._at().definer
+            change = definer.prepare_parameters(self.session(session_id), action, given)
+            with self._changing:
+                if self._at().definer is not definer:
+                    raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
+                tick = definer.set_parameters(self.session(session_id), change)
+                if tick is not None:
+                    return self._tick(tick)
 
     def _tick(self, tick: int) -> int:
         """The tick of an answer; where nobody has answered yet, that of the next step."""

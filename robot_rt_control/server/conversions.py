@@ -151,7 +151,8 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _parameter_message(parameter: Parameter) -> Any:
+def parameter_message(parameter: Parameter) -> Any:
+    """msg/ParameterInfo."""
     return msg.ParameterInfo(
         name=parameter.name,
         type=parameter.type,
@@ -176,12 +177,15 @@ def action_type_message(registered: RegisteredType) -> Any:
             msg.SlotInfo(name=s.name, kinds=[k.name.lower() for k in s.kinds], moves=s.moves, description=s.description)
             for s in declared.slots
         ],
-        parameters=[_parameter_message(p) for p in declared.parameters],
+        parameters=[parameter_message(p) for p in declared.parameters],
         state_variables=[
             msg.StateVariableInfo(name=v.name, type=v.type, unit=v.unit, description=v.description, value=math.nan)
             for v in declared.state_variables
         ],
         signals=list(declared.signals),
+        source=registered.origin,
+        compute_time=registered.compute_time,
+        time_budget=registered.time_budget,
     )
 
 

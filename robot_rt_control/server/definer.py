@@ -204,20 +204,39 @@ class Definer:
 
     # --- changing ------------------------------------------------------------------------------
 
-    def set_parameters(self, session: Session, action: str, values: Iterable[ParameterValue]) -> int:
-        """Give an action new values for some parameters. Returns the tick; 0: the next step.
+    def prepare_parameters(
+        self, session: Session, action: str, values: Iterable[ParameterValue]
+    ) -> tuple[DefinedAction, PreparedAction]:
+        """Run the action type's code for new values of some parameters, which may take long.
+
+        Returns:
+            The action as it is, and as it shall be.
 
         Raises:
-            DefinitionError: no such action, or a value is not valid; nothing has changed.
+            DefinitionError: no such action, or a value is not valid.
         """
         old = self.find(session, action)
         present = old.prepared
         merged = self._preparer.new_values(action, old.type, present.parts[0].name, present.values, values)
-        parameters = self._preparer.fill(action, old.type, present.instance, merged)
-        prepared = replace(present, values=merged, parameters=parameters)
-        with self._store.change() as change:
-            change.replace(session.identity, replace(old, prepared=prepared), parameters)
-            return change.apply()
+        with present.preparing:
+            parameters = self._preparer.fill(action, old.type, present.instance, merged)
+        return old, replace(present, values=merged, parameters=parameters)
+
+    def set_parameters(self, session: Session, change: tuple[DefinedAction, PreparedAction]) -> int | None:
+        """Give an action new values for some parameters. Returns the tick; 0: the next step.
+
+        Args:
+            change: from `prepare_parameters`.
+
+        Returns:
+            The tick; None where the action has changed meanwhile: prepare again.
+        """
+        old, prepared = change
+        if self.find(session, old.id) is not old:
+            return None
+        with self._store.change() as changed:
+            changed.replace(session.identity, replace(old, prepared=prepared), prepared.parameters)
+            return changed.apply()
 
     def find(self, session: Session, action: str) -> DefinedAction:
         """An action of a session.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from robot_rt_control.program import capacities
+from robot_rt_control.server.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.allocation import Arena, SlotPool
 from robot_rt_control.server.directory import Directory
 from robot_rt_control.server.entities import DefinedAction, DefinedReaction, SessionContents
@@ -39,14 +40,14 @@ class DefinitionStore:
     """What is installed. One thread at a time, but for `taken`.
 
     Args:
-        type_keys: keys of native code, by the types' index.
+        types: the action types; each change of tables takes their keys and time budgets as they are then.
         install: hands tables to the executor.
         directory: names for events.
         base: identities and versions begin above this number, so that they are never those of another server.
     """
 
-    def __init__(self, type_keys: list[str], install: Install, directory: Directory, base: int) -> None:
-        self._type_keys, self._install, self.directory = type_keys, install, directory
+    def __init__(self, types: ActionTypes, install: Install, directory: Directory, base: int) -> None:
+        self._types, self._install, self.directory = types, install, directory
         self._identity = self._version = base
         self._taken_version = base
         self.sessions: dict[int, SessionContents] = {}
@@ -76,6 +77,14 @@ class DefinitionStore:
         """Whether the loop has taken everything that was installed."""
         return self._version <= self._taken_version
 
+    def used_types(self) -> dict[RegisteredType, str]:
+        """The types of all actions, each with one of its actions."""
+        return {
+            action.type: f"action {action.id!r} of session {self.directory.session_id(session.identity)!r}"
+            for session in self.sessions.values()
+            for action in session.actions.values()
+        }
+
     def change(self) -> Change:
         """Begin a change; use it in a `with` statement. It takes sessions that have ended out of the tables."""
         self._reclaim()
@@ -100,7 +109,8 @@ class DefinitionStore:
         former = [(i, identity) for i, identity in self._session_of_slot.items() if i not in used]
         return TableContents(
             version=self._version,
-            type_keys=self._type_keys,
+            type_keys=self._types.keys,
+            type_budgets_ns=self._types.budgets_ns,
             sessions=[
                 SessionEntry(
                     index=s.index,

@@ -24,6 +24,8 @@ from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.conversions import event_message, time_message
 from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.server.program_state_topic import ProgramStateTopic
+from robot_rt_control.server.program_store import ProgramStore, default_folder
 from robot_rt_control.server.run_actions import RunActions
 from robot_rt_control.server.services import Services
 
@@ -40,6 +42,11 @@ _PARAMETERS = (
         maximum=3600.0,
         description="[s] that building one action type may take.",
     ),
+    NodeParameter(
+        name="programs",
+        default="",
+        description="Folder in which programs are kept; empty: robot_rt_control/programs in XDG_DATA_HOME.",
+    ),
 )
 
 _THREADS = 16
@@ -55,10 +62,12 @@ class ControlServerNode(WorkcellNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("control_server", _PARAMETERS, **options)
         self.server: ControlServer | None = None
+        self._builder: Builder | None = None
         self._event_publisher: Any = None
         self._keeper: Any = None
         self._offered_services: Services | None = None
         self._offered_runs: RunActions | None = None
+        self._program_state: ProgramStateTopic | None = None
         self._channel_name = ""
         self._digest = 0
         self._simulated = False
@@ -76,15 +85,23 @@ class ControlServerNode(WorkcellNode):
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
         self._channel_name = self.value("channel") or channel_name(self.get_namespace(), domain)
         self._digest = workcell.digest
-        self.server = ControlServer(workcell, self._build(workcell))
+        programs = ProgramStore(Path(self.value("programs") or default_folder()))
+        builder = Builder(timeout=self.value("build_timeout"))
+        try:
+            self.server = ControlServer(
+                workcell, self._build(workcell, builder), builder=builder, programs=programs
+            )
+        except BaseException:
+            builder.close()
+            raise
+        self._builder = builder
         self.server.add_listener(self._publish)
 
-    def _build(self, workcell: Workcell) -> ActionTypes:
+    def _build(self, workcell: Workcell, builder: Builder) -> ActionTypes:
         """All action types, as native code."""
         begin = time.monotonic()
-        specs = [f"{source.path or source.module}:{source.class_name}" for source in workcell.action_types]
-        with Builder(timeout=self.value("build_timeout")) as builder:
-            types = ActionTypes.build(specs, builder, self._tell)
+        specs = [source.text for source in workcell.action_types]
+        types = ActionTypes.build(specs, builder, self._tell, period=workcell.period)
         self.get_logger().info(f"{len(types.all())} action types are ready after {time.monotonic() - begin:.1f} s")
         return types
 
@@ -94,6 +111,8 @@ class ControlServerNode(WorkcellNode):
     def activate(self) -> None:
         profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
         self._event_publisher = self.create_publisher(msg.Event, "~/events", profile)
+        assert self.server is not None  # made by `configure`
+        self._program_state = ProgramStateTopic(self, self.server, lambda ns: time_message(self._ros_time(ns)))
         parallel, single = ReentrantCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self._next_try, self._complaint = 0.0, ""
         self._keep()
@@ -106,16 +125,19 @@ class ControlServerNode(WorkcellNode):
             self.destroy_timer(self._keeper)
         if self.server is not None:
             self.server.detach("the control server was deactivated")
-        for offered in (self._offered_runs, self._offered_services):
+        for offered in (self._offered_runs, self._offered_services, self._program_state):
             if offered is not None:
                 offered.close()
         events, self._event_publisher = self._event_publisher, None
         if events is not None:
             self.destroy_publisher(events)
-        self._keeper = self._offered_runs = self._offered_services = None
+        self._keeper = self._offered_runs = self._offered_services = self._program_state = None
 
     def cleanup(self) -> None:
         self.server = None
+        if self._builder is not None:
+            self._builder.close()
+            self._builder = None
 
     # --- keeping in touch -------------------------------------------------------------------------
 

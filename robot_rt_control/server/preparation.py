@@ -6,9 +6,10 @@ Runs code of users: `create`, the constructor and `prepare_parameters` of the ac
 from __future__ import annotations
 
 import inspect
+import threading
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,6 +38,8 @@ class PreparedAction:
     values: Mapping[str, ParameterValue]
     parameters: np.ndarray
     """The parameter record as bytes, shape (size,) of uint8."""
+    preparing: threading.Lock = field(default_factory=threading.Lock)
+    """Held while the instance prepares: its author need not think of threads."""
 
 
 class Preparer:
@@ -102,9 +105,7 @@ class Preparer:
         """
         declared = registered.action_type.parameters
         view = self._parts[part]
-        changed = check_parameters(
-            action, declared, given, dof=view.dof, joint_unit=view.joint_unit, only_given=True
-        )
+        changed = check_parameters(action, declared, given, dof=view.dof, joint_unit=view.joint_unit, only_given=True)
         merged = {**present, **changed}
         return {p.name: merged[p.name] for p in declared if p.name in merged}
 

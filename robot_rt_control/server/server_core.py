@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,14 +15,17 @@ from robot_rt_control.program.errors import ChannelError, RobotControlError, Ses
 from robot_rt_control.program.vocabulary import Command, EventKind
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.server import heartbeat
-from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.server.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.attachment import Attachment
+from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.entities import SessionContents
 from robot_rt_control.server.event_hub import EventHub, Listener
 from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.reasons import status_text
 from robot_rt_control.server.sessions import Session, SessionRegistry
+from robot_rt_control.server.type_keeper import TypeKeeper
 from robot_rt_control.server.variables import workcell_variables
 
 _log = logging.getLogger(__name__)
@@ -34,6 +38,7 @@ class ServerCore:
         workcell: the same that the executor has read.
         types: the action types, built.
         clock: monotonic time [s], for leases.
+        builder: to load action types later; None: none can be loaded.
         programs: those that can be used by name; left out: the library only.
 
     Raises:
@@ -46,10 +51,13 @@ class ServerCore:
         types: ActionTypes,
         *,
         clock: Callable[[], float] = time.monotonic,
+        builder: Builder | None = None,
         programs: ProgramStore | None = None,
     ) -> None:
         self.workcell, self.types = workcell, types
         self.parts = {p.name: PartView(p, self._raw_snapshot) for p in workcell.parts}
+        for view in self.parts.values():
+            view.workcell = MappingProxyType(self.parts)
         for part in workcell.parts:
             for name in (part.default_action, part.safety_action):
                 if name is not None:
@@ -64,6 +72,7 @@ class ServerCore:
         self._system_pending = False
         self._lost = ""
         self._changing = threading.RLock()
+        self._keeper = TypeKeeper(types, workcell, builder, self._changing, self._used_types)
         self._hub = EventHub()
         heartbeat.prepare()
 
@@ -147,6 +156,11 @@ class ServerCore:
         """Whether the loop ticks on request only: then commands are not awaited."""
         return self._at().link.gated
 
+    def _used_types(self) -> dict[RegisteredType, str]:
+        """The types that actions have, each with one of these actions."""
+        store = self._attachment.store if self._attachment is not None else None
+        return store.used_types() if store is not None else {}
+
     def _at(self) -> Attachment:
         if self._attachment is None:
             raise ChannelError("there is no executor: the control server is not attached", hint="Start the executor")
@@ -215,6 +229,10 @@ class ServerCore:
         """Id of the session that holds a part; empty: none."""
         holder = self._sessions.holder_of(part) if self._sessions is not None else None
         return holder.id if holder is not None else ""
+
+    def contents(self, session: Session) -> SessionContents:
+        """What a session has defined."""
+        return self._at().definer.contents(session)
 
     def renew_session(self, session_id: str) -> None:
         """Count a session's lease from now.

@@ -20,6 +20,8 @@ from robot_rt_control.server.conversions import (
     reaction_definition,
     variable_messages,
 )
+from robot_rt_control.server.program_messages import program_message
+from robot_rt_control.server.programs import save_program
 
 QUEUED = "queued for the next step"
 """The remark of an answer where the loop ticks on request only."""
@@ -41,10 +43,15 @@ class Services:
             "close_session": (srv.CloseSession, self._close_session),
             "define_actions": (srv.DefineActions, self._define_actions),
             "upload_program": (srv.UploadProgram, self._upload_program),
+            "save_program": (srv.SaveProgram, self._save_program),
+            "list_programs": (srv.ListPrograms, self._list_programs),
+            "delete_program": (srv.DeleteProgram, self._delete_program),
             "remove_actions": (srv.RemoveActions, self._remove_actions),
             "set_action_parameters": (srv.SetActionParameters, self._set_action_parameters),
             "start_actions": (srv.StartActions, self._start_actions),
             "stop_actions": (srv.StopActions, self._stop_actions),
+            "load_action_types": (srv.LoadActionTypes, self._load_action_types),
+            "unload_action_types": (srv.UnloadActionTypes, self._unload_action_types),
             "raise_signal": (srv.RaiseSignal, self._raise_signal),
             "set_speed": (srv.SetSpeed, self._set_speed),
             "set_motion": (srv.SetMotion, self._set_motion),
@@ -110,11 +117,29 @@ class Services:
         return self._remark(server)
 
     def _upload_program(self, server: ControlServer, request: Any, response: Any) -> str:
-        program = server.upload_program(
-            request.session, request.program, parameter_values(request.parameters), list(request.parts)
+        template = server.programs.template(request.program)
+        program = template.fill(
+            parameters=parameter_values(request.parameters),
+            parts=list(request.parts),
+            defined=server.contents(server.session(request.session)).actions,
         )
-        response.actions = [a.id for a in program.actions]
-        return self._remark(server)
+        warnings = server.install_program(request.session, program)
+        response.actions = [a.id for a in program.definition.actions]
+        return "\n".join([*warnings, *filter(None, [self._remark(server)])])
+
+    def _save_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        saved = save_program(server, request.program, check_only=request.check_only)
+        response.version, response.warnings = saved.version, list(saved.warnings)
+        return ""
+
+    def _list_programs(self, server: ControlServer, request: Any, response: Any) -> str:
+        programs = [server.programs.get(request.name)] if request.name else server.programs.all()
+        response.programs = [program_message(p, with_text=request.with_text) for p in programs]
+        return ""
+
+    def _delete_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        versions = server.programs.delete(request.name)
+        return f"deleted: version {', '.join(map(str, versions))}"
 
     def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
         server.remove(request.session, list(request.actions), list(request.reactions))
@@ -156,6 +181,14 @@ class Services:
     def _list_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
         types = [server.types.get(request.name, "the list of types")] if request.name else server.types.all()
         response.action_types = [action_type_message(t) for t in types]
+        return ""
+
+    def _load_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.names = server.load_action_types(request.source, code=request.code, replace=request.replace)
+        return ""
+
+    def _unload_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.unload_action_types(list(request.names))
         return ""
 
     def _list_state_variables(self, server: ControlServer, request: Any, response: Any) -> str:

@@ -34,6 +34,8 @@ class Session:
     """Why it ended; empty: it lives."""
     used_ids: set[str] = field(default_factory=set)
     """Ids of all actions that it ever had."""
+    program: str = ""
+    """Name of the last program that was added to it; empty: none, or one without a name."""
 
     @property
     def label(self) -> str:

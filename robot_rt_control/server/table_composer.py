@@ -83,6 +83,8 @@ class TableContents:
     """By age: the system's first."""
     former_sessions: Sequence[tuple[int, int]] = ()
     """(index, identity) of sessions that have gone, so that indices below the highest have no gap."""
+    type_budgets_ns: Sequence[int] = ()
+    """Time budgets of the types [ns]; 0: none."""
     default_action: Sequence[int] = ()
     """Action slot for each part; -1: the loop brakes and holds."""
     safety_action: Sequence[int] = ()
@@ -137,6 +139,8 @@ def compose(contents: TableContents, blobs: Sequence[Blob], staging: np.record) 
     tables.version = contents.version
     tables.n_types = len(contents.type_keys)
     tables.types["key"][: len(contents.type_keys)] = [key.encode() for key in contents.type_keys]
+    tables.types["budget_ns"][:] = 0
+    tables.types["budget_ns"][: len(contents.type_budgets_ns)] = contents.type_budgets_ns
     _write_sessions(contents, tables)
     actions = [a for s in contents.sessions for a in s.actions]
     free = [b for s in contents.sessions for b in s.free]

@@ -9,13 +9,13 @@ assert abs(harness.part("arm").position[3]) <= 0.2
 
 from __future__ import annotations
 
-import atexit
-import functools
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from robot_rt_control.model.sample_part import USUAL_CHANNELS, USUAL_JOINTS
 from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType, parameter_dtype, state_dtype
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.defaults import PERIOD_S
@@ -26,27 +26,13 @@ from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.realtime.native_call import call_action
 from robot_rt_control.realtime.native_loader import load
-from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
-
-_JOINTS = {PartKind.ARM: 7, PartKind.BASE: 3, PartKind.GRIPPER: 1}
-_CHANNELS: dict[PartKind, dict[str, Any]] = {
-    PartKind.IO: {"inputs": ("input_0", "input_1"), "outputs": ("output_0", "output_1")},
-    PartKind.SENSOR: {"inputs": ("value",)},
-}
+from robot_rt_control.testing.shared_builder import shared_builder
 
 
 @realtime
 def _call(address, state, params, p0, p1, p2, p3):
     return call_action(address, state, params, p0, p1, p2, p3)
-
-
-@functools.cache
-def _builder() -> Builder:
-    """One builder process for all harnesses of a test run."""
-    builder = Builder()
-    atexit.register(builder.close)
-    return builder
 
 
 class ActionHarness:
@@ -79,6 +65,8 @@ class ActionHarness:
     ) -> None:
         self.action_type = action_type
         self.parts = _fill_slots(action_type, dict(parts or {}))
+        for part in self.parts.values():
+            part.workcell = MappingProxyType({p.name: p for p in self.parts.values()})
         self.period, self.speed = period, speed
         self.tick = 0
         self.status = 0
@@ -103,7 +91,7 @@ class ActionHarness:
         return {n: method(getattr(self.action_type, n)) for n in REALTIME_METHODS if hasattr(self.action_type, n)}
 
     def _native(self) -> dict[str, Callable[[], int]]:
-        native = load(_builder().build(self.action_type).key)
+        native = load(shared_builder().build(self.action_type).key)
         slots = [self.parts[slot.name].memory.ctypes.data for slot in self.action_type.slots]
         slots += [0] * (MAX_ACTION_SLOTS - len(slots))
 
@@ -243,7 +231,10 @@ def _fill_slots(action_type: type[ActionType], parts: dict[str, FakePart]) -> di
         if part is None:
             kind = slot.kinds[0]
             part = FakeArm(name=slot.name) if kind == PartKind.ARM else None
-            part = part or FakePart(name=slot.name, kind=kind, dof=_JOINTS.get(kind, 0), **_CHANNELS.get(kind, {}))
+            inputs, outputs = USUAL_CHANNELS.get(kind, ((), ()))
+            part = part or FakePart(
+                name=slot.name, kind=kind, dof=USUAL_JOINTS.get(kind, 0), inputs=inputs, outputs=outputs
+            )
         if part.kind not in slot.kinds:
             raise DefinitionError(
                 f"action type {action_type.name!r}, slot {slot.name!r}",

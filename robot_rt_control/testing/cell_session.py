@@ -45,6 +45,14 @@ class CellSession:
         return self._session.end_reason or None
 
     @property
+    def active(self) -> tuple[str, ...]:
+        """Ids of its active actions after the last tick, in definition order."""
+        view, contents = self._cell.server.snapshot(), self._cell.server.contents(self._session)
+        if view is None:
+            return ()
+        return tuple(a.id for a in contents.actions.values() if view.active_since(a.entry.identity) is not None)
+
+    @property
     def events(self) -> list[ServerEvent]:
         """What happened in this session."""
         return [e for e in self._cell.events if e.session == self.id]
@@ -58,7 +66,10 @@ class CellSession:
 
         Raises:
             DefinitionError: names what is wrong; nothing has changed.
+            CompileError: code of an action's class is refused; likewise.
         """
+        for action_class in {a.action_class: None for a in actions if a.action_class is not None}:
+            self._cell.server.load_action_types(action_class, replace=True)
         self._cell.server.define(
             self.id, [_action_definition(a, self.parts) for a in actions], [_reaction_definition(r) for r in reactions]
         )

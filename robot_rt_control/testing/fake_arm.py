@@ -8,13 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from robot_rt_control.model.kinematics import tool_state
-from robot_rt_control.program.capacities import MAX_CHANNELS, MAX_JOINTS
+from robot_rt_control.model.part_facts import PartFacts
+from robot_rt_control.model.sample_part import sample_part
 from robot_rt_control.program.defaults import REST_SPEED_FRACTION
 from robot_rt_control.program.layout import part_dtype
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, OperationalState, PartKind
-
-_LINK_LENGTH = 0.2
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
 
 
 @realtime
@@ -23,7 +22,7 @@ def _place_tool(part):
     tool_state(part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist)
 
 
-class FakePart:
+class FakePart(PartFacts):
     """A part of any kind. Implements `program.action_type.Part`.
 
     Args:
@@ -49,53 +48,10 @@ class FakePart:
         inputs: Sequence[str] = (),
         outputs: Sequence[str] = (),
     ) -> None:
-        if not 0 <= dof <= MAX_JOINTS:
-            raise ValueError(f"dof = {dof}: expected 0 to {MAX_JOINTS}")
-        if len(position) not in (0, dof):
-            raise ValueError(f"position has {len(position)} values, expected one for each of {dof} joints")
-        self.name = name
-        self.kind = kind
-        self.dof = dof
-        self.joint_names = tuple(f"{name}_joint_{j + 1}" for j in range(dof))
-        self.input_names, self.output_names = tuple(inputs), tuple(outputs)
-        for what, names in (("inputs", self.input_names), ("outputs", self.output_names)):
-            if len(names) > MAX_CHANNELS:
-                raise ValueError(f"{what}: {len(names)} names, expected at most {MAX_CHANNELS}")
+        super().__init__(sample_part(kind, name=name, dof=dof, position=position, inputs=inputs, outputs=outputs))
         self.memory = np.zeros(1, part_dtype)
+        self.memory[0] = self.description.initial_record
         self.live: np.record = self.memory[0]
-        self._fill(position)
-
-    def _fill(self, position: Sequence[float]) -> None:
-        live = self.live
-        live.dof = self.dof
-        live.distance = math.nan
-        live.wrench[:] = math.nan
-        live.tool_orientation[3] = 1.0
-        live.at_rest = 1.0
-        live.n_inputs, live.n_outputs = len(self.input_names), len(self.output_names)
-        live.output_upper[:] = 1.0
-        live.operational_state = float(OperationalState.ENABLED)
-        for j, q in enumerate(position):
-            live.position[j] = live.commanded_position[j] = q
-        joints = slice(0, self.dof)
-        live.position_lower[joints], live.position_upper[joints] = -2.9, 2.9  # [rad]
-        live.velocity_limit[joints] = 1.5  # [rad/s]
-        live.acceleration_limit[joints] = 10.0  # [rad/s^2]
-        live.jerk_limit[joints] = 100.0  # [rad/s^3]
-        live.effort_limit[joints] = 100.0  # [Nm]
-        chain = live.chain
-        chain.n_joints = self.dof
-        # By name in brackets: `chain.base` is NumPy's own attribute of every record.
-        chain["base"][:, :3] = chain.tool[:, :3] = np.eye(3)
-        chain.tool[2, 3] = _LINK_LENGTH
-        chain.gravity[2] = -9.81
-        for j in range(self.dof):
-            chain.origin[j, :, :3] = np.eye(3)
-            chain.origin[j, 2, 3] = _LINK_LENGTH
-            chain.axis[j, 2 if j % 2 == 0 else 1] = 1.0  # about z and y in turn, as arms are built
-            chain.mass[j] = 1.0
-            chain.center_of_mass[j, 2] = 0.5 * _LINK_LENGTH
-            chain.inertia[j] = 0.01 * np.eye(3)
 
     @property
     def record(self) -> np.record:

@@ -21,7 +21,6 @@ application's actions can be handed either of them.
 
 from __future__ import annotations
 
-import atexit
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -29,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.actions import BUILTIN
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
 from robot_rt_control.hardware.mock_plugin import MockPlugin
@@ -38,9 +38,10 @@ from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.errors import HardwareError, unknown
 from robot_rt_control.program.layout import offset_of, world_dtype
 from robot_rt_control.server.action_types import ActionTypes
-from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.type_building import LoadedType, build_types
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.testing.shared_builder import shared_builder
 
 _TICKS_AT_ONCE = 100
 """Then events are taken, so that none is lost."""
@@ -72,8 +73,7 @@ class LockstepCell(ServerBench):
     ) -> None:
         if not isinstance(workcell, Workcell):
             workcell = load_workcell(workcell, hardware)
-        specs = tuple(f"{t.path or t.module}:{t.class_name}" for t in workcell.action_types)
-        super().__init__(workcell, _build_types((*specs, *action_types)), gated=True)
+        super().__init__(workcell, _types(workcell, action_types), gated=True)
         self.workcell = workcell
         self._driven: dict[str, Callable[[], float]] = {}
         self._sensors = {name: place for device in workcell.devices for name, place in self._mock_states(device)}
@@ -207,14 +207,13 @@ class LockstepCell(ServerBench):
         return CellSession(self, parts, lease_s=lease_s, name=name)
 
 
-@functools.cache
-def _build_types(specs: tuple[str | type[ActionType], ...]) -> ActionTypes:
-    """Built once in a test run for all cells with the same action types."""
-    return ActionTypes.build(specs, _builder(), lambda _: None)
+def _types(workcell: Workcell, classes: Iterable[type[ActionType]]) -> ActionTypes:
+    """Types of a cell's own, which it may load and unload; what is built is shared by all cells of a test run."""
+    sources = [(s.text, s.path.read_bytes() if s.path is not None else b"") for s in workcell.action_types]
+    return ActionTypes(_built((*((name, b"") for name in BUILTIN), *sources, *classes)), period=workcell.period)
 
 
 @functools.cache
-def _builder() -> Builder:
-    builder = Builder()
-    atexit.register(builder.close)
-    return builder
+def _built(sources: tuple[tuple[str, bytes] | type[ActionType], ...]) -> list[LoadedType]:
+    """Of sources, each with the text of its file as it is now, and of classes."""
+    return build_types([s[0] if isinstance(s, tuple) else s for s in sources], shared_builder(), lambda _: None)

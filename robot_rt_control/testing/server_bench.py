@@ -18,6 +18,7 @@ from robot_rt_control.server.definition_store import DefinitionStore
 from robot_rt_control.server.events import ServerEvent
 from robot_rt_control.server.executor_link import ExecutorLink
 from robot_rt_control.server.snapshot_view import SnapshotView
+from robot_rt_control.testing.shared_builder import shared_builder
 
 
 class ServerBench:
@@ -48,7 +49,7 @@ class ServerBench:
 
     def new_server(self) -> ControlServer:
         """A server attached to the executor."""
-        server = ControlServer(self.executor.workcell, self.types, clock=lambda: self.now)
+        server = ControlServer(self.executor.workcell, self.types, clock=lambda: self.now, builder=shared_builder())
         server.add_listener(self.events.append)
         server.attach(self.executor.channel, while_waiting=self.while_waiting)
         return server

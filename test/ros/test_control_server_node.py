@@ -15,9 +15,12 @@ import pytest
 import rclpy.action
 
 from robot_rt_control import action, msg, srv
+from robot_rt_control.client.actions import Action
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
+from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.program.errors import RobotControlError, SessionError
+from robot_rt_control.program.vocabulary import PartKind
 
 pytestmark = pytest.mark.timeout(400)  # the first time, everything is compiled
 
@@ -262,6 +265,62 @@ def test_motion_and_speed(cell: Cell, session: str) -> None:
     cell.wait(lambda: cell.client.value("speed") == 0.5)
     cell.call("set_speed", speed=1.0)
     assert "speed override; expected 0" in refusal(lambda: cell.call("set_speed", speed=1.5))
+
+
+class Nudge(ActionType):
+    """Tell the factor."""
+
+    name = "nudge"
+    slots = (Slot(name="part", kinds=(PartKind.ARM, PartKind.GRIPPER)),)
+    parameters = (Parameter(name="factor", default=1.0),)
+    state_variables = (StateVariable(name="told"),)
+
+    @staticmethod
+    def control(state, params, part):
+        state.told = 2.0 * params.factor
+
+
+def test_K6_code_of_the_application_is_loaded_while_the_loop_runs(
+    cell: Cell, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell.call("define_actions", session=session, actions=[wait_action("a", duration=90.0)])
+    start = cell.call("start_actions", session=session, actions=["a"]).tick
+    with cell.client.session("gripper") as mine:
+        mine.add(Action("first", Nudge, factor=2.0))  # a class of the application's own file
+        mine.start("first")
+        cell.wait(lambda: cell.client.state_variables("first.told", mine.id)[0].value == 4.0)
+        text = Path(__file__).read_text()
+        declaration = text[text.index("class Nudge(") : text.index("def test_K6")]
+        imports = "from robot_rt_control.program.action_type import "
+        imports += "ActionType, Parameter, Slot, StateVariable\n"
+        imports += "from robot_rt_control.program.vocabulary import PartKind\n\n\n"
+        file = tmp_path / "nudge.py"
+        file.write_text(imports + declaration.replace("2.0 *", "3.0 *"))
+        message = refusal(lambda: cell.client.load_action_types(file, replace=False))
+        assert "two action types have the name 'nudge'" in message
+        monkeypatch.chdir(tmp_path)
+        assert cell.client.load_action_types("nudge.py") == ["nudge"], "a relative path of the client's"
+        mine.add(Action("second", "nudge", factor=2.0))
+        assert "cannot be unloaded" in refusal(lambda: cell.client.unload_action_types("nudge"))
+        mine.start("second")
+        cell.wait(lambda: cell.client.state_variables("second.told", mine.id)[0].value == 6.0)
+        (info,) = cell.client.action_types("nudge")
+        assert info.source == str(file) and info.time_budget == pytest.approx(0.2 * 0.001)
+        file.write_text(file.read_text().replace("state.told =", "print(1)\n        state.told ="))
+        assert f"{file}:" in refusal(lambda: cell.client.load_action_types(file)), "with the user's line"
+    cell.wait(lambda: "nudge" not in {t.name for t in cell.client.action_types()} or _unloaded(cell.client))
+    assert "code from a client is not accepted" in refusal(lambda: cell.call("load_action_types", code="import os"))
+    assert not cell.of(session, "action_stopped", "session_ended")
+    assert cell.client.state_variables("a.elapsed", session)[0].value > 0.0 and start > 0
+
+
+def _unloaded(client: Client) -> bool:
+    """Whether the actions of the session that ended have gone, so that their type can go, too."""
+    try:
+        client.unload_action_types("nudge")
+    except RobotControlError:
+        return False
+    return True
 
 
 class Goal:

@@ -17,6 +17,7 @@ FILES = {
     "G": "signals",
     "S": "sessions",
     "L": "limits",
+    "K": "action_types",
     "I": "io",
 }
 """First letter of a rule → its file in test/lockstep/rules."""

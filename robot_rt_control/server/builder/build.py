@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class BuiltType:
     n_slots: int
     state_size: int
     parameter_size: int
+    compute_time: float = math.nan
+    """Of its longest tick [s]; NaN: it could not be measured."""
     cached: bool
     """Whether the code was in the cache already."""
     seconds: float

@@ -16,9 +16,9 @@ from typing import Any
 
 import robot_rt_control
 from robot_rt_control.program.action_type import ActionType
+from robot_rt_control.program.class_place import spec_of
 from robot_rt_control.program.errors import CompileError
 from robot_rt_control.server.builder.build import BuiltType
-from robot_rt_control.server.builder.source import spec_of
 
 TIMEOUT_S = 120.0
 _MARGIN_S = 5.0
@@ -85,14 +85,31 @@ class Builder:
             For each spec, in their order: the built type, or why there is none.
         """
         texts = [_absolute(s) if isinstance(s, str) else spec_of(s) for s in specs]
+        return self._serve("build", texts, progress)
+
+    def find(self, place: str) -> list[str]:
+        """The specs of all action types that a file or module defines, in their order.
+
+        Args:
+            place: "file.py" or "package.module".
+
+        Raises:
+            CompileError: it cannot be imported, or defines none.
+        """
+        (found,) = self._serve("find", [str(Path(place).absolute()) if place.endswith(".py") else place], _nobody)
+        if isinstance(found, CompileError):
+            raise found
+        return list(found)
+
+    def _serve(self, task: str, texts: list[str], progress: Progress) -> list[Any]:
         with self._lock:
-            results: list[BuiltType | CompileError] = []
+            results: list[Any] = []
             while len(results) < len(texts):
                 if self._closed:
                     raise CompileError("the builder is closed", hint="Make a new Builder")
                 # Where the builder process itself dies, the next action type gets a new one.
                 try:
-                    results += self._request(texts[len(results) :], progress)
+                    results += self._request(task, texts[len(results) :], progress)
                 except BaseException:
                     self._end()  # what it still says must not answer the next request
                     raise
@@ -129,11 +146,11 @@ class Builder:
             if pipe is not None:
                 pipe.close()
 
-    def _request(self, specs: list[str], progress: Progress) -> list[BuiltType | CompileError]:
+    def _request(self, task: str, specs: list[str], progress: Progress) -> list[Any]:
         """Results of the first specs at least: as many as the builder process lived for, and one more where it died."""
-        results: list[BuiltType | CompileError] = []
+        results: list[Any] = []
         process = self._start()
-        request = {"specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}
+        request = {"task": task, "specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}
         buffer = b""
         sent = _send(process, json.dumps(request).encode() + b"\n")
         deadline = time.monotonic() + self.timeout + _MARGIN_S
@@ -187,7 +204,9 @@ def _receive(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
         return b""
 
 
-def _result(line: dict[str, Any]) -> BuiltType | CompileError:
+def _result(line: dict[str, Any]) -> BuiltType | list[str] | CompileError:
+    if "found" in line:
+        return list(line["found"])
     if "built" in line:
         return BuiltType(**{**line["built"], "methods": tuple(line["built"]["methods"])})
     error = line["error"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import inspect
 import json
 import sys
 import sysconfig
@@ -20,6 +19,7 @@ import numpy as np
 import robot_rt_control
 from robot_rt_control.program import native_code
 from robot_rt_control.program.action_type import ActionType, parameter_dtype, state_dtype
+from robot_rt_control.program.class_place import spec_of
 from robot_rt_control.program.errors import CompileError, DefinitionError, unknown
 from robot_rt_control.program.layout import layout_digest, part_dtype
 from robot_rt_control.program.realtime_code import source_digest
@@ -44,31 +44,6 @@ class ActionSource:
         return self.action_type.__qualname__
 
 
-def spec_of(action_type: type[ActionType]) -> str:
-    """The text that names a class: its module where that is part of a package, else its file.
-
-    Raises:
-        CompileError: the class was defined in a function, or not in a file at all.
-    """
-    name = action_type.__qualname__
-    if "<locals>" in name:
-        raise CompileError(
-            f"action type {name}: the class is defined inside of a function",
-            hint="Move it to the top level of its file: the builder loads it from there",
-        )
-    try:
-        found = inspect.getsourcefile(action_type)
-    except (TypeError, OSError):
-        found = None
-    if found is None or not Path(found).is_file():
-        raise CompileError(f"action type {name}: its class does not come from a file", hint="Write it into a .py file")
-    file = Path(found).resolve()
-    # A file of a package may import its neighbours relatively: then it must be loaded as part of it.
-    if "." in action_type.__module__ and (file.parent / "__init__.py").is_file():
-        return f"{action_type.__module__}:{name}"
-    return f"{file}:{name}"
-
-
 def load_action_type(spec: str | type[ActionType]) -> ActionSource:
     """Load an action type.
 
@@ -84,7 +59,7 @@ def load_action_type(spec: str | type[ActionType]) -> ActionSource:
     place, separator, name = spec.rpartition(":")
     if not separator or not place or not name:
         raise CompileError("name of an action type", expected="file.py:Class or module:Class", got=repr(spec))
-    module = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
+    module = _import(place)
     found: Any = module
     for step in name.split("."):
         if not hasattr(found, step):
@@ -92,6 +67,75 @@ def load_action_type(spec: str | type[ActionType]) -> ActionSource:
             raise CompileError(f"{place}: no class {name!r}", expected=unknown("action type", name, classes))
         found = getattr(found, step)
     return _checked(spec, found, module)
+
+
+def find_action_types(place: str) -> list[str]:
+    """The specs of all action types that a file or module defines itself, in their order.
+
+    Args:
+        place: "path/file.py" or "package.module".
+
+    Raises:
+        CompileError: no such file or module, it cannot be imported, or defines none.
+    """
+    module = _import(place)
+    own = [n for n, v in vars(module).items() if _is_action_type(v) and v.__module__ == module.__name__]
+    names = list(dict.fromkeys(getattr(module, n).__qualname__ for n in own if hasattr(getattr(module, n), "name")))
+    if not names:
+        raise CompileError(
+            f"{place}: no action type",
+            expected="a class derived from robot_rt_control.program.action_type.ActionType, with a `name`",
+            got=f"{len(own)} without a name" if own else "none",
+        )
+    return [f"{place}:{name}" for name in names]
+
+
+_seen: dict[str, bytes] = {}
+"""Modules that files of action types have brought along → digest of their files when they were imported."""
+
+
+def _import(place: str) -> types.ModuleType:
+    """Import a file or module, and anew what it uses of the user's own where that has changed."""
+    _forget_changed(Path(place).resolve().parent if place.endswith(".py") else None)
+    importlib.invalidate_caches()
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # a .pyc file may outlive an edit of its second
+    try:
+        module = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
+    finally:
+        sys.dont_write_bytecode = writes
+    for used in user_modules(module):
+        if used.__file__ and used.__name__ != "__main__":
+            _seen.setdefault(used.__name__, _file_digest(used.__file__))
+    return module
+
+
+def _file_digest(file: str) -> bytes:
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).digest()
+    except OSError:
+        return b""
+
+
+def _forget_changed(folder: Path | None) -> None:
+    """Forget modules whose files are not what they were when they were imported, and modules that use such.
+
+    Args:
+        folder: of the file that will be imported: of two modules of one name, it means the one beside it.
+    """
+    present = {name: sys.modules[name] for name in _seen if name in sys.modules}
+    changed = {n for n, m in present.items() if not m.__file__ or _file_digest(m.__file__) != _seen[n]}
+    if folder is not None:
+        changed |= {n for n, m in present.items() if "." not in n and _is_another(m, folder)}
+    for name, module in present.items():
+        if changed & {m.__name__ for m in user_modules(module)}:
+            del sys.modules[name], _seen[name]
+
+
+def _is_another(module: types.ModuleType, folder: Path) -> bool:
+    """Whether the module of this name in a folder is another one."""
+    name, file = module.__name__, Path(module.__file__ or "").resolve()
+    there = [f for f in (folder / f"{name}.py", folder / name / "__init__.py") if f.is_file()]
+    return bool(there) and file not in there
 
 
 def _is_action_type(value: Any) -> bool:

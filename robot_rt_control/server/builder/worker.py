@@ -1,8 +1,9 @@
 """The builder process: takes requests as JSON lines on its input, answers as JSON lines on its output.
 
-Request: `{"specs": ["file.py:Class", ...], "path": [sys.path], "timeout": seconds for each}`.
-Answers: `{"progress": text}` any number of times, and one for each spec, in their order:
-`{"built": {...}}` (fields of BuiltType) or `{"error": {"what": ..., "expected": ..., "got": ..., "hint": ...}}`.
+Request: `{"task": "build", "specs": ["file.py:Class", ...], "path": [sys.path], "timeout": seconds for each}`;
+with the task "find", the specs are files or modules whose action types are wanted.
+Answers: `{"progress": text}` any number of times, and one for each spec, in their order: `{"built": {...}}` (fields
+of BuiltType), `{"found": [specs]}` or `{"error": {"what": ..., "expected": ..., "got": ..., "hint": ...}}`.
 
 Code of users runs only in a child forked for the request: a crash or an endless loop ends that child, and
 every request sees the user's files as they are then. This process itself always answers.
@@ -22,6 +23,7 @@ from typing import Any
 
 from robot_rt_control.program.errors import CompileError, RobotControlError
 from robot_rt_control.server.builder.build import build
+from robot_rt_control.server.builder.source import find_action_types
 
 _NICENESS = 10
 _PR_SET_PDEATHSIG = 1
@@ -77,7 +79,7 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _child(specs, request["path"], writing)
+        _child(request["task"], specs, request["path"], writing)
     os.close(writing)
     output = _Lines(reading)
     answered = 0
@@ -120,8 +122,8 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
     return answered
 
 
-def _child(specs: list[str], path: list[str], output: int) -> None:
-    """Build specs and answer; never returns."""
+def _child(task: str, specs: list[str], path: list[str], output: int) -> None:
+    """Do the task for all specs and answer; never returns."""
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # requests are not for code of users to read
@@ -129,15 +131,17 @@ def _child(specs: list[str], path: list[str], output: int) -> None:
             if entry not in sys.path:
                 sys.path.append(entry)
         for spec in specs:
-            _send(output, _answer(spec, output))
+            _send(output, _answer(task, spec, output))
     except BaseException as error:
         sys.stderr.write(f"builder: {type(error).__name__}: {error}\n")
         os._exit(1)
     os._exit(0)
 
 
-def _answer(spec: str, output: int) -> dict[str, Any]:
+def _answer(task: str, spec: str, output: int) -> dict[str, Any]:
     try:
+        if task == "find":
+            return {"found": find_action_types(spec)}
         return {"built": dataclasses.asdict(build(spec, lambda text: _send(output, {"progress": text})))}
     except RobotControlError as error:
         return {"error": describe_error(error)}

@@ -37,7 +37,7 @@ def workcell() -> Workcell:
 
 @pytest.fixture(scope="session")
 def types(workcell: Workcell) -> ActionTypes:
-    specs = [f"{t.path or t.module}:{t.class_name}" for t in workcell.action_types]
+    specs = [t.text for t in workcell.action_types]
     with Builder() as builder:
         return ActionTypes.build(specs, builder, lambda _: None, builtin=())
 

@@ -23,6 +23,9 @@ class FakeClient:
             raise error(text)
         return SimpleNamespace(session="s1", lease=0.0)
 
+    def load_classes(self, classes: Any) -> None:
+        self.loaded = [*getattr(self, "loaded", []), *classes]
+
     def add_listener(self, listener: Any) -> None:
         self.listener = listener
 

@@ -135,19 +135,23 @@ def test_the_order_of_parts_counts(copy):
 
 def test_action_types(copy):
     (copy.parent / "my_action.py").write_text("class Mine: ...\n")
-    copy.write_text(copy.read_text() + 'action_types: ["my_action.py:Mine", "a.b:Other"]\n')
-    mine, other = load_workcell(copy).action_types
+    copy.write_text(copy.read_text() + 'action_types: ["my_action.py:Mine", "a.b:Other", my_action.py, gluing]\n')
+    mine, other, all_of_it, entry_point = load_workcell(copy).action_types
+    assert [s.text for s in (all_of_it, entry_point)] == [str(copy.parent / "my_action.py"), "gluing"]
     assert mine.path == copy.parent / "my_action.py" and mine.class_name == "Mine" and mine.module is None
     assert other.module == "a.b" and other.class_name == "Other" and other.path is None
+    assert load_workcell(copy).allow_code_upload is False
+    copy.write_text(copy.read_text() + "allow_code_upload: true\n")
+    assert load_workcell(copy).allow_code_upload is True
 
 
 @pytest.mark.parametrize(
     ("entry", "text"),
     [
-        ("mine.py", "action_types[0]; expected file.py:ClassName or package.module:ClassName; got 'mine.py'"),
+        ("mine.py:", "expected file.py, file.py:ClassName, package.module:ClassName, or the name of an entry point"),
         ("none.py:Mine", "action_types[0]; expected a Python file; got nothing at"),
-        ("a b:Mine", "expected file.py:ClassName or package.module:ClassName"),
-        ("a.b:1", "expected file.py:ClassName or package.module:ClassName"),
+        ("a b:Mine", "expected file.py, file.py:ClassName, package.module:ClassName"),
+        ("a.b:1", "expected file.py, file.py:ClassName, package.module:ClassName"),
     ],
 )
 def test_action_types_that_are_none(copy, entry, text):

@@ -10,6 +10,7 @@ from robot_rt_control.program.layout import record
 from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.server.action_types import ActionTypes, register
 from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.type_building import LoadedType
 
 ARM = Slot(name="arm", kinds=(PartKind.ARM,))
 EYE = Slot(name="eye", kinds=(PartKind.RANGEFINDER,), moves=False)
@@ -26,7 +27,7 @@ def test_a_good_type_has_its_layouts_and_description() -> None:
         state_variables=(StateVariable(name="is_done", type="bool"),),
         signals=("stop_now",),
     )
-    types = ActionTypes([(made, "k" * 64)])
+    types = ActionTypes([LoadedType(made, "k" * 64)])
     registered = types.get("made", "action 'x'")
     assert (registered.index, registered.key, registered.description) == (0, "k" * 64, "Do\nsomething.")
     assert registered.moving_slots == (ARM,)
@@ -62,26 +63,26 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_bad_declaration_is_refused(name: str) -> None:
     attributes, text = BAD[name]
     with pytest.raises(DefinitionError) as error:
-        register(declare(**attributes), "", 0)
+        register(LoadedType(declare(**attributes), ""), 0)
     assert text in str(error.value)
 
 
 def test_too_many_slots_are_refused() -> None:
     slots = tuple(Slot(name=f"s{i}", kinds=(PartKind.ARM,)) for i in range(5))
     with pytest.raises(CapacityError, match=r"has too many slots; expected at most 4 \(MAX_ACTION_SLOTS\); got 5"):
-        register(declare(slots=slots), "", 0)
+        register(LoadedType(declare(slots=slots), ""), 0)
 
 
 def test_two_types_of_one_name_are_refused_with_both_places() -> None:
     with pytest.raises(DefinitionError) as error:
-        ActionTypes([(declare(), ""), (declare(), "")])
+        ActionTypes([LoadedType(declare(), "a"), LoadedType(declare(), "b")])
     assert "two action types have the name 'made'" in str(error.value)
     assert "test_action_types:Made and " in str(error.value)
 
 
 def test_an_unknown_type_is_refused_with_near_matches() -> None:
     with pytest.raises(DefinitionError) as error:
-        ActionTypes([(declare(), "")]).get("maed", "action 'x'")
+        ActionTypes([LoadedType(declare(), "")]).get("maed", "action 'x'")
     assert str(error.value) == (
         "action 'x': unknown action type; expected one of the known names; did you mean 'made'; got 'maed'"
     )

@@ -10,9 +10,10 @@ import textwrap
 import pytest
 
 from robot_rt_control.program import native_code
+from robot_rt_control.program.class_place import spec_of
 from robot_rt_control.program.errors import CompileError, DefinitionError
 from robot_rt_control.server.builder.build import build
-from robot_rt_control.server.builder.source import load_action_type, spec_of
+from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
 
 COUNT = "state.level += params.gain"

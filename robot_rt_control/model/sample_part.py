@@ -1,0 +1,104 @@
+"""Parts that stand for real ones where there is no workcell: in tests of actions, and where their time is measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from robot_rt_control.model.channels import Channel, fill_channels
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.program.capacities import MAX_CHANNELS, MAX_JOINTS
+from robot_rt_control.program.defaults import PERIOD_S
+from robot_rt_control.program.layout import limits_dtype, part_dtype
+from robot_rt_control.program.vocabulary import CommandMode, OperationalState, PartKind
+
+LINK_LENGTH = 0.2
+USUAL_JOINTS = {PartKind.ARM: 7, PartKind.BASE: 3, PartKind.GRIPPER: 1}
+"""So many joints a sample part has of each kind; the other kinds have none."""
+USUAL_CHANNELS = {
+    PartKind.IO: (("input_0", "input_1"), ("output_0", "output_1")),
+    PartKind.SENSOR: (("value",), ()),
+}
+"""Names of the inputs and outputs that a sample part has of each kind."""
+
+
+def sample_part(
+    kind: PartKind = PartKind.ARM,
+    *,
+    name: str = "part",
+    dof: int | None = None,
+    position: Sequence[float] = (),
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+) -> PartDescription:
+    """A part with reasonable limits: ±2.9 rad, 1.5 rad/s, 10 rad/s², 100 rad/s³, 100 Nm.
+
+    Its joints are a chain, about z and y in turn, straight up where they are zero. What sensors measure is unknown.
+
+    Args:
+        dof: number of joints; None: as is usual for the kind.
+        position: (dof,) where its joints are [rad]; all zero by default.
+        inputs: names of an io part's inputs, or of a sensor part's values.
+        outputs: names of an io part's outputs, digital ones: 0 or 1.
+
+    Raises:
+        ValueError: too many joints or channels, or another number of positions.
+    """
+    n = USUAL_JOINTS.get(kind, 0) if dof is None else dof
+    if not 0 <= n <= MAX_JOINTS:
+        raise ValueError(f"dof = {n}: expected 0 to {MAX_JOINTS}")
+    if len(position) not in (0, n):
+        raise ValueError(f"position has {len(position)} values, expected one for each of {n} joints")
+    for what, names in (("inputs", inputs), ("outputs", outputs)):
+        if len(names) > MAX_CHANNELS:
+            raise ValueError(f"{what}: {len(names)} names, expected at most {MAX_CHANNELS}")
+    measured = tuple(Channel(name=channel, type="float") for channel in inputs)
+    commanded = tuple(Channel(name=channel, lower=0.0, upper=1.0) for channel in outputs)
+    record, limits = _record(n, position), np.zeros(1, limits_dtype)[0]
+    fill_channels(record, limits, measured, commanded)
+    return PartDescription(
+        name=name,
+        index=0,
+        kind=kind,
+        device="sample",
+        joint_names=tuple(f"{name}_joint_{j + 1}" for j in range(n)),
+        joint_types=("revolute",) * n,
+        command_modes=(CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT) if n else (),
+        system_limits=limits,
+        start_position=np.array(position or (0.0,) * n),
+        input_channels=measured,
+        output_channels=commanded,
+        initial_record=record,
+    )
+
+
+def _record(n: int, position: Sequence[float]) -> np.record:
+    record: np.record = np.zeros(1, part_dtype)[0]
+    record.dof = n
+    record.dt = PERIOD_S
+    record.distance = math.nan
+    record.wrench[:] = math.nan
+    record.tool_orientation[3] = 1.0
+    record.at_rest = 1.0
+    record.operational_state = float(OperationalState.ENABLED)
+    record.position[: len(position)] = record.commanded_position[: len(position)] = position
+    record.position_lower[:n], record.position_upper[:n] = -2.9, 2.9  # [rad]
+    record.velocity_limit[:n] = 1.5  # [rad/s]
+    record.acceleration_limit[:n] = 10.0  # [rad/s^2]
+    record.jerk_limit[:n] = 100.0  # [rad/s^3]
+    record.effort_limit[:n] = 100.0  # [Nm]
+    chain = record.chain
+    chain.n_joints = n
+    chain.base[:, :3] = chain.tool[:, :3] = np.eye(3)
+    chain.tool[2, 3] = LINK_LENGTH
+    chain.gravity[2] = -9.81
+    for j in range(n):
+        chain.origin[j, :, :3] = np.eye(3)
+        chain.origin[j, 2, 3] = LINK_LENGTH
+        chain.axis[j, 2 if j % 2 == 0 else 1] = 1.0
+        chain.mass[j] = 1.0
+        chain.center_of_mass[j, 2] = 0.5 * LINK_LENGTH
+        chain.inertia[j] = 0.01 * np.eye(3)
+    return record

@@ -1,0 +1,16 @@
+"""One builder process for all that a test run builds."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+
+from robot_rt_control.server.builder.process import Builder
+
+
+@functools.cache
+def shared_builder() -> Builder:
+    """The builder; its process starts when it is first needed, and ends with this one."""
+    builder = Builder()
+    atexit.register(builder.close)
+    return builder

@@ -1,0 +1,507 @@
+"""Rules K1 to K14 of docs/semantics.md: action types."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.program.errors import CompileError, DefinitionError
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.testing.lockstep_cell import LockstepCell
+
+POSITION = int(CommandMode.POSITION)
+MOVING = (PartKind.ARM, PartKind.BASE, PartKind.GRIPPER)
+ROOT = Path(__file__).parents[3]
+
+DRIFT = '''
+from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+import helper
+
+POSITION = int(CommandMode.POSITION)
+
+
+class {class_name}(ActionType):
+    """Move the first joint at a constant speed."""
+
+    name = "{name}"
+    slots = (Slot(name="part", kinds=(PartKind.BASE, PartKind.GRIPPER)),)
+    parameters = (Parameter(name="factor", default=1.0),)
+    state_variables = (StateVariable(name="speed"),)
+
+    def prepare_parameters(self, values, params):
+        params.factor = values["factor"] * helper.SCALE
+
+    @staticmethod
+    def control(state, params, part):
+        state.speed = params.factor * {speed}
+        part.command_mode = POSITION
+        for j in range(part.dof):
+            part.position_command[j] = part.commanded_position[j]
+        part.position_command[0] += state.speed * part.dt
+'''
+
+
+class Drift:
+    """Writes the file of an action type, and a module that it imports."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "drift.py"
+        self.helper = folder / "helper.py"
+        self.helper.write_text("SCALE = 1.0\n")
+
+    def write(self, speed: float, *, name: str = "drift", class_name: str = "Drift", more: str = "") -> str:
+        self.path.write_text(DRIFT.format(speed=speed, name=name, class_name=class_name) + more)
+        return str(self.path)
+
+
+@pytest.fixture
+def drift(tmp_path: Path) -> Drift:
+    return Drift(tmp_path)
+
+
+# --- K1 to K4: the contract ----------------------------------------------------------------------
+
+
+class Diary(ActionType):
+    """Write down what is called, and when."""
+
+    name = "diary"
+    slots = (Slot(name="part", kinds=MOVING),)
+    parameters = (Parameter(name="level", default=0.0),)
+    state_variables = (StateVariable(name="entered"), StateVariable(name="at_control"), StateVariable(name="count"))
+    State = {"order": (float, 8)}
+    called: list[str] = []
+
+    @classmethod
+    def create(cls, parts):
+        cls.called.append("create")
+        return cls(parts)
+
+    def __init__(self, parts):
+        super().__init__(parts)
+        self.called.append("constructor")
+
+    def prepare_parameters(self, values, params):
+        self.called.append("prepare_parameters")
+        super().prepare_parameters(values, params)
+
+    @staticmethod
+    def on_enter(state, params, part):
+        state.entered = 1.0
+
+    @staticmethod
+    def sense(state, params, part):
+        state.count = 10.0 * state.entered + 2.0
+
+    @staticmethod
+    def set_parameters(state, params, part):
+        state.count = 10.0 * state.count + 3.0
+
+    @staticmethod
+    def control(state, params, part):
+        state.at_control = 10.0 * state.count + 4.0
+
+
+def test_K1_the_methods_are_called_in_their_order(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    Diary.called.clear()
+    session.add(Action("a", Diary))
+    assert Diary.called == ["create", "constructor", "prepare_parameters"]
+    session.start("a")
+    cell.step()
+    assert session.value("a.at_control") == 1234.0, "on_enter, sense, set_parameters, control"
+    cell.step()
+    assert session.value("a.at_control") == 1234.0 and session.value("a.entered") == 1.0, "on_enter once"
+    session.set("a", level=2.0)
+    assert Diary.called[3:] == ["prepare_parameters"], "neither create nor the constructor again"
+
+
+class Slow(ActionType):
+    """Prepare for as long as the test likes."""
+
+    name = "slow"
+    slots = (Slot(name="part", kinds=MOVING),)
+    parameters = (Parameter(name="bad", type="bool", default=False),)
+    preparing = threading.Event()
+    go_on = threading.Event()
+
+    def prepare_parameters(self, values, params):
+        if values["bad"]:
+            raise ZeroDivisionError("nobody divides here")
+        self.preparing.set()
+        assert self.go_on.wait(60.0)
+
+    @staticmethod
+    def control(state, params, part):
+        part.command_mode = POSITION
+
+
+def test_K2_a_long_preparation_stops_neither_the_loop_nor_other_requests(cell: LockstepCell) -> None:
+    session, other = cell.session("left"), cell.session("right")
+    cell.server.load_action_types(Slow)
+    Slow.preparing.clear()
+    Slow.go_on.clear()
+    defining = threading.Thread(target=lambda: session.add(Action("a", "slow")))
+    defining.start()
+    try:
+        assert Slow.preparing.wait(60.0)
+        other.add(Action("b", "probe", speed=0.1))
+        other.start("b")
+        before = cell.tick
+        cell.step(50)
+        assert cell.tick == before + 50 and other.value("b.controls") == 50.0
+    finally:
+        Slow.go_on.set()
+        defining.join(60.0)
+    session.start("a")
+    cell.step()
+    assert cell.active("left") == "a"
+
+    Slow.preparing.clear()
+    Slow.go_on.clear()
+    setting = threading.Thread(target=lambda: session.set("a", bad=False))
+    setting.start()
+    try:
+        assert Slow.preparing.wait(60.0)
+        other.set("b", speed=-0.1)
+        cell.step(10)
+    finally:
+        Slow.go_on.set()
+        setting.join(60.0)
+    cell.step()
+    assert cell.active("left") == "a" and other.value("b.controls") == 62.0
+
+
+def test_K2_an_exception_refuses_the_request_with_the_users_line(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    (line,) = [i for i, t in enumerate(Path(__file__).read_text().splitlines(), 1) if t.strip().startswith("raise Zer")]
+    with pytest.raises(DefinitionError) as refused:
+        session.add(Action("good", "probe"), Action("a", Slow, bad=True))
+    assert "prepare_parameters of action type 'slow' failed with ZeroDivisionError: nobody" in str(
+        refused.value
+    )
+    assert f"{__file__}:{line}" in str(refused.value)
+    session.add(Action("good", "probe"))
+
+
+class Reach(ActionType):
+    """Bring the tool to a place beside where it is."""
+
+    name = "reach"
+    slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
+    parameters = (Parameter(name="offset", length=3, unit="m"),)
+    Params = {"goal": (float, 16)}
+    found: dict[str, object] = {}
+
+    @classmethod
+    def create(cls, parts):
+        arm = parts["arm"]
+        eyes = [p for p in arm.workcell.values() if p.kind == PartKind.RANGEFINDER]
+        cls.found = {
+            "eyes": [e.name for e in eyes],
+            "unit": eyes[0].state_variables["rangefinder.distance"] if eyes else "",
+            "position": arm.commanded_position,
+            "speed": arm.limits("velocity_limit"),
+            "joints": (arm.dof, arm.joint_names[0], arm.joint_units[0]),
+            "modes": arm.command_modes,
+        }
+        if not arm.has_kinematics:
+            raise DefinitionError("needs an arm with a tool")
+        return cls(parts)
+
+    def prepare_parameters(self, values, params):
+        arm = self.parts["arm"]
+        p_WT, q_WT = arm.forward()
+        q = arm.inverse_kinematics(p_WT + values["offset"], q_WT)
+        params.goal[: len(q)] = q
+
+    @staticmethod
+    def control(state, params, arm):
+        arm.command_mode = POSITION
+        for j in range(arm.dof):
+            step = 0.1 * arm.velocity_limit[j] * arm.dt
+            away = params.goal[j] - arm.commanded_position[j]
+            arm.position_command[j] = arm.commanded_position[j] + min(max(away, -step), step)
+
+
+def test_K3_a_type_sees_joints_limits_kinematics_and_the_rest_of_the_workcell() -> None:
+    with LockstepCell(ROOT / "config" / "arm7.yaml") as cell:
+        session = cell.session("arm")
+        before = np.array(cell.part("arm").tool_position)
+        session.add(Action("reach", Reach, offset=[0.0, 0.05, -0.05]))
+        part = cell.part("arm")
+        found = Reach.found
+        assert found["eyes"] == ["rangefinder"] and found["unit"] == "m"
+        assert np.array_equal(found["position"], part.commanded_position[:7])  # type: ignore[arg-type]
+        assert np.array_equal(found["speed"], part.velocity_limit[:7])  # type: ignore[arg-type]
+        assert found["joints"] == (7, cell.workcell.part("arm").joint_names[0], "rad")
+        assert CommandMode.POSITION in found["modes"]  # type: ignore[operator]
+        session.start("reach")
+        cell.step(4000)
+        np.testing.assert_allclose(cell.part("arm").tool_position - before, [0.0, 0.05, -0.05], atol=1e-4)
+        with pytest.raises(
+            DefinitionError, match="action 'far': part 'arm': inverse kinematics: no joint pos"
+        ):
+            session.add(Action("far", Reach, offset=[0.0, 0.0, 9.0]))
+
+
+class Together(ActionType):
+    """Move two parts at opposite speeds, and watch a rangefinder."""
+
+    name = "together"
+    slots = (
+        Slot(name="one", kinds=MOVING),
+        Slot(name="two", kinds=MOVING),
+        Slot(name="eye", kinds=(PartKind.RANGEFINDER,), moves=False),
+    )
+    parameters = (Parameter(name="speed", default=0.1), Parameter(name="nearest", default=0.1))
+    state_variables = (StateVariable(name="gap"), StateVariable(name="distance"))
+
+    @staticmethod
+    def sense(state, params, one, two, eye):
+        state.gap = two.position[0] - one.position[0]
+        state.distance = eye.distance
+        return 3 if eye.distance < params.nearest else 0
+
+    @staticmethod
+    def control(state, params, one, two, eye):
+        one.command_mode = POSITION
+        two.command_mode = POSITION
+        one.position_command[0] = one.commanded_position[0] + params.speed * one.dt
+        two.position_command[0] = two.commanded_position[0] - params.speed * two.dt
+
+
+PAIR = {"one": "left", "two": "tool", "eye": "rangefinder"}
+
+
+def test_K4_an_action_commands_all_of_its_parts_in_the_same_tick(cell: LockstepCell) -> None:
+    session, other = cell.session("left", "tool"), cell.session("right")
+    cell.set_sensor("rangefinder/distance", 0.5)
+    other.add(Action("watch", "watch", parts={"part": "right", "eye": "rangefinder"}))
+    session.add(Action("both", Together, parts=PAIR, speed=0.05))
+    session.start("both"), other.start("watch")
+    tick = cell.step()
+    assert {e.part for e in cell.kinds("action_started", tick=tick)} == {"left, tool", "right"}
+    assert cell.active("left") == cell.active("tool") == "both"
+    cell.step(100)
+    assert cell.part("left").commanded_velocity[0] == pytest.approx(0.05)
+    assert cell.part("tool").commanded_velocity[0] == pytest.approx(-0.05)
+    assert session.value("both.gap") == cell.part("tool").position[0] - cell.part("left").position[0]
+    assert session.value("both.distance") == 0.5 and other.value("watch.at_control") == 0.5, "both may read it"
+
+
+def test_K4_when_it_fails_all_of_its_parts_take_their_safety_action(cell: LockstepCell) -> None:
+    session, other = cell.session("left", "tool"), cell.session("right")
+    cell.set_sensor("rangefinder/distance", 0.5)
+    session.add(Action("both", Together, parts=PAIR))
+    other.add(Action("b", "probe", speed=0.1))
+    session.start("both"), other.start("b")
+    cell.step(20)
+    cell.set_sensor("rangefinder/distance", 0.05)
+    tick = cell.step()
+    assert [(e.tick, e.reason) for e in cell.kinds("action_failed")] == [(tick, "status 3 of the action's own code")]
+    assert cell.active("left") == cell.active("tool") == "safety"
+    assert cell.active("right") == "b" and other.ended is None
+    assert session.ended is not None and "'both' failed" in session.ended
+
+
+def test_K4_when_a_part_is_taken_the_others_take_their_default_action(cell: LockstepCell) -> None:
+    session = cell.session("left", "tool")
+    cell.set_sensor("rangefinder/distance", 0.5)
+    near = Reaction("rangefinder.distance < 0.3", start="alone")
+    session.add(
+        Action("both", Together, parts=PAIR, reactions=[near]), Action("alone", "probe", parts="tool", speed=0.01)
+    )
+    session.start("both")
+    cell.step(20)
+    cell.set_sensor("rangefinder/distance", 0.2)
+    cell.step()
+    assert cell.active("tool") == "alone" and cell.active("left") == "default"
+
+
+# --- K5 to K8: coming and going ------------------------------------------------------------------
+
+
+def moving(cell: LockstepCell) -> None:
+    """One part that moves while types come and go."""
+    session = cell.session("right", name="mover")
+    session.add(Action("move", "probe", speed=0.2))
+    session.start("move")
+    cell.step(300)
+    cell.events.clear()
+
+
+def steady(cell: LockstepCell, before: float, ticks: int) -> bool:
+    """Whether the moving part has gone on at its speed."""
+    return cell.part("right").commanded_position[0] == pytest.approx(before + 0.2 * 0.001 * ticks, abs=1e-9)
+
+
+def test_K5_types_are_loaded_while_a_part_moves(cell: LockstepCell, drift: Drift) -> None:
+    moving(cell)
+    before = cell.part("right").commanded_position[0]
+    session = cell.session("left")
+    with pytest.raises(DefinitionError, match="unknown action type"):
+        session.add(Action("a", "drift"))
+    more = DRIFT.format(speed=2.0, name="faster", class_name="Faster").partition("import helper")[2]
+    assert cell.server.load_action_types(drift.write(0.1, more=more)) == ("drift", "faster"), "all that it defines"
+    cell.step(10)
+    session.add(Action("a", "drift"))
+    session.start("a")
+    cell.step(90)
+    assert session.value("a.speed") == 0.1
+    assert steady(cell, before, 100) and not cell.kinds("action_stopped", "part_faulted", part="right")
+    info = cell.server.types.get("drift", "")
+    assert info.origin == str(drift.path) and info.description == "Move the first joint at a constant speed."
+
+
+def test_K5_all_of_a_file_or_nothing(cell: LockstepCell, drift: Drift) -> None:
+    bad = DRIFT.format(speed="len([1.0])", name="bad", class_name="Bad").partition("import helper")[2]
+    with pytest.raises(CompileError, match=r"drift\.py:\d+: builds a list"):
+        cell.server.load_action_types(drift.write(0.1, more=bad))
+    names = {t.name for t in cell.server.types.all()}
+    assert not names & {"drift", "bad"}
+
+
+def test_K5_from_a_module_a_class_and_an_entry_point(
+    cell: LockstepCell, drift: Drift, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = drift.path.parent
+    drift.write(0.3)
+    (folder / "drifting").mkdir()
+    (folder / "drifting" / "__init__.py").write_text("")
+    drift.path.rename(folder / "drifting" / "slowly.py")
+    metadata = folder / "drifting-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: drifting\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[robot_rt_control.action_types]\ndrifts = drifting.slowly\n")
+    monkeypatch.syspath_prepend(str(folder))
+    assert cell.server.load_action_types("drifts") == ("drift",)
+    assert cell.server.types.get("drift", "").origin == "entry point drifts (drifting.slowly)"
+    assert cell.server.load_action_types("drifting.slowly:Drift") == ("drift",), "the same code again"
+    assert cell.server.load_action_types(Together) == ("together",)
+    with pytest.raises(CompileError, match="source of action types 'drfits'; expected .*did you mean 'drifts'"):
+        cell.server.load_action_types("drfits")
+    with pytest.raises(CompileError, match="expected an absolute path"):
+        cell.server.load_action_types("drift.py")
+
+
+def test_K6_who_has_an_action_keeps_its_code(cell: LockstepCell, drift: Drift) -> None:
+    moving(cell)
+    before = cell.part("right").commanded_position[0]
+    session = cell.session("left", "tool")
+    cell.server.load_action_types(drift.write(0.1))
+    session.add(Action("old", "drift", parts="left"))
+    session.start("old")
+    cell.step(50)
+    drift.helper.write_text("SCALE = 10.0\n")
+    drift.write(-0.01)
+    with pytest.raises(
+        DefinitionError, match="two action types have the name 'drift'.*ask for the present one"
+    ):
+        cell.server.load_action_types(str(drift.path))
+    assert cell.server.load_action_types(str(drift.path), replace=True) == ("drift",)
+    session.add(Action("new", "drift", parts="tool"))
+    session.start("new")
+    cell.step(50)
+    assert session.value("old.speed") == 0.1, "its code"
+    assert session.value("new.speed") == -0.1, "the new code, and the new module that it imports"
+    session.set("old", factor=2.0)
+    cell.step()
+    assert session.value("old.speed") == 0.2, "also the code that prepares its parameters"
+    assert steady(cell, before, 101)
+    keys = [k for k in cell.server.types.keys if k]
+    session.remove("old")
+    cell.step()
+    cell.server.load_action_types(drift.write(0.05), replace=True)
+    assert len([k for k in cell.server.types.keys if k]) == len(keys), "what nobody uses has gone"
+    cell.step()
+    assert session.value("new.speed") == -0.1
+
+
+def test_K6_the_same_code_again_changes_nothing(cell: LockstepCell, drift: Drift) -> None:
+    cell.server.load_action_types(drift.write(0.1))
+    first = cell.server.types.get("drift", "")
+    assert cell.server.load_action_types(str(drift.path)) == ("drift",)
+    assert cell.server.types.get("drift", "") is first
+
+
+def test_K6_built_in_types_are_never_replaced(cell: LockstepCell, drift: Drift) -> None:
+    with pytest.raises(DefinitionError, match="action type 'hold' is built in; expected another name"):
+        cell.server.load_action_types(drift.write(0.1, name="hold"), replace=True)
+
+
+def test_K7_a_type_is_unloaded_once_nobody_needs_it(cell: LockstepCell, drift: Drift) -> None:
+    session = cell.session("left")
+    cell.server.load_action_types(drift.write(0.1))
+    session.add(Action("a", "drift"))
+    for names, text in (
+        (
+            ["drift"],
+            "action type 'drift' cannot be unloaded; expected a type that no action has; got that of action 'a'",
+        ),
+        (["hold"], "action type 'hold' cannot be unloaded; expected a type that was loaded; got one that is built in"),
+        (["probe", "fragile"], "'fragile' cannot be unloaded; .* got the default or safety action of 'tool'"),
+        (["probe", "drfit"], "unknown action type; .*did you mean 'drift'"),
+    ):
+        with pytest.raises(DefinitionError, match=text):
+            cell.server.unload_action_types(names)
+    assert {"drift", "probe"} <= {t.name for t in cell.server.types.all()}, "all or none"
+    session.remove("a")
+    cell.step()
+    cell.server.unload_action_types(["drift", "probe"])
+    with pytest.raises(DefinitionError, match="unknown action type"):
+        session.add(Action("b", "drift"))
+    cell.server.load_action_types(drift.write(0.2))
+    session.add(Action("c", "drift"))
+    session.start("c")
+    cell.step()
+    assert session.value("c.speed") == 0.2
+
+
+def test_K7_actions_of_an_ended_session_hold_their_type_until_they_have_gone(cell: LockstepCell, drift: Drift) -> None:
+    session = cell.session("left")
+    cell.server.load_action_types(drift.write(0.1))
+    session.add(Action("a", "drift"))
+    session.start("a")
+    cell.step()
+    session.close()
+    cell.step()
+    cell.session("right").add(Action("b", "probe"))  # the change that takes the ended session out
+    cell.server.unload_action_types(["drift"])
+    cell.step(10)
+    assert cell.active("left") == "safety"
+
+
+def test_K8_the_text_of_a_file_is_refused_unless_the_workcell_allows_it(
+    cell: LockstepCell, drift: Drift, tmp_path: Path
+) -> None:
+    text = Path(drift.write(0.1)).read_text().replace("import helper", "class helper:\n    SCALE = 1.0")
+    with pytest.raises(DefinitionError) as refused:
+        cell.server.load_action_types(code=text)
+    assert "code from a client is not accepted; expected the name of a file" in str(refused.value)
+    assert "`allow_code_upload: true` in the workcell file" in str(refused.value)
+    file = tmp_path / "open.yaml"
+    file.write_text((Path(__file__).parent / "workcell.yaml").read_text() + "\nallow_code_upload: true\n")
+    for helper in ("rule_types.py",):
+        os.symlink(Path(__file__).parent / helper, tmp_path / helper)
+    with LockstepCell(load_workcell(file)) as open_cell:
+        assert open_cell.server.load_action_types(code=text) == ("drift",)
+        session = open_cell.session("left")
+        session.add(Action("a", "drift"))
+        session.start("a")
+        open_cell.step()
+        assert session.value("a.speed") == 0.1
+        with pytest.raises(DefinitionError, match="either `source` or `code`; got both"):
+            open_cell.server.load_action_types("x.py", code=text)
+        with pytest.raises(CompileError, match=r"upload_[0-9a-f]+\.py:\d+: prints; Make it a state variable"):
+            open_cell.server.load_action_types(code=text.replace("part.command_mode = POSITION", "print(1)"))
+        assert math.isfinite(open_cell.part("left").commanded_position[0])
