@@ -11,6 +11,8 @@ MAX_AGE_TICKS_COMPILED = 1
 MAX_AGE_TICKS_DRIVER = 50
 EXECUTOR_SILENCE_TICKS = 50
 """Periods without a command after which a driver process brings its device to rest by itself."""
+DRIVING_DEVICE_TIMEOUT_TICKS = 5
+"""Clock `hardware`: periods that a state of the driving device may be late before the loop ticks by itself."""
 REST_SPEED_FRACTION = 0.01
 """At rest: every joint's commanded and measured speed below this fraction of its limit."""
 REST_TIME_S = 0.5

@@ -165,7 +165,7 @@ def test_a_window_of_the_mock_is_an_error() -> None:
 def test_an_unknown_clock_is_an_error() -> None:
     with pytest.raises(DefinitionError) as caught:
         described(clock="sundial")
-    assert str(caught.value) == "clock; expected one of: realtime, lockstep; got 'sundial'"
+    assert str(caught.value) == "clock; expected one of: realtime, lockstep, hardware; got 'sundial'"
 
 
 def test_workcells_are_found_by_name_and_by_path(two_devices: Path) -> None:
