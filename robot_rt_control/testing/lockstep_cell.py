@@ -76,6 +76,7 @@ class LockstepCell(ServerBench):
         super().__init__(workcell, _types(workcell, action_types), gated=True)
         self.workcell = workcell
         self._driven: dict[str, Callable[[], float]] = {}
+        self._sessions: list[CellSession] = []
         self._sensors = {name: place for device in workcell.devices for name, place in self._mock_states(device)}
         self._written = {part.name: self._command_places(part) for part in workcell.parts}
         self.step()  # the parts take their default actions
@@ -112,12 +113,17 @@ class LockstepCell(ServerBench):
 
     def step(self, ticks: int = 1) -> int:
         """Run ticks and hand out their events. Returns the last one's number."""
-        at_once = 1 if self._driven else _TICKS_AT_ONCE
+        calling = [s for s in self._sessions if s.ended is None and s.called_by_cell]
+        at_once = 1 if self._driven or calling else _TICKS_AT_ONCE
         for done in range(0, ticks, at_once):
             for name, value in self._driven.items():
                 self.set_sensor(name, value())
             self.executor.step(min(at_once, ticks - done))
+            before = len(self.events)
             self.server.poll()
+            for event in self.events[before:]:
+                for session in calling:
+                    session.call_back(event)
         return self.tick
 
     def step_until(self, condition: Callable[[], bool], *, at_most: int = 10_000) -> int:
@@ -202,9 +208,13 @@ class LockstepCell(ServerBench):
 
     # --- sessions -------------------------------------------------------------------------------
 
-    def session(self, *parts: str, lease_s: float = 0.0, name: str = "") -> CellSession:
+    def session(
+        self, *parts: str, lease_s: float = 0.0, deadline_s: float = 0.0, read_only: bool = False, name: str = ""
+    ) -> CellSession:
         """Open a session on parts; by default it lives until it is closed."""
-        return CellSession(self, parts, lease_s=lease_s, name=name)
+        session = CellSession(self, parts, lease_s=lease_s, deadline_s=deadline_s, read_only=read_only, name=name)
+        self._sessions.append(session)
+        return session
 
 
 def _types(workcell: Workcell, classes: Iterable[type[ActionType]]) -> ActionTypes:
