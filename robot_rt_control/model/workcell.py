@@ -169,7 +169,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         period=content.period,
         hardware=chosen,
         parts=tuple(parts),
-        devices=_devices(content, parts, chosen, document.root / "devices"),
+        devices=_devices(content, parts, chosen, document),
         action_types=tuple(
             _action_type(text, document, document.root / "action_types" / i)
             for i, text in enumerate(content.action_types)
@@ -245,9 +245,10 @@ class _Choice:
 
 
 def _devices(
-    content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, place: Place
+    content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, document: Document
 ) -> tuple[DeviceDescription, ...]:
     found = []
+    place = document.root / "devices"
     choice = _Choice(hardware, content.devices)
     for index, (name, device) in enumerate(content.devices.items()):
         plugin = choice.plugin(name, place / name)
@@ -264,13 +265,19 @@ def _devices(
             DeviceDescription(
                 name=name,
                 index=index,
-                plugin=plugin,
+                plugin=_plugin_path(plugin, document.path.parent),
                 config=copy.deepcopy(device.plugins.get(plugin, {})),
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
             )
         )
     return tuple(found)
+
+
+def _plugin_path(plugin: str, folder: Path) -> str:
+    """A plugin in a file is named from the workcell file's folder on."""
+    file, colon, class_name = plugin.rpartition(":")
+    return f"{(folder / file).resolve()}:{class_name}" if colon and file.endswith(".py") else plugin
 
 
 def _action_type(text: str, document: Document, place: Place) -> ActionTypeSource:
