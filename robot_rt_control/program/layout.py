@@ -177,6 +177,9 @@ device_image_dtype = record(
         ("n_command", "i8"),
         ("n_parts", "i8"),  # command modes in use: the highest index of the device's parts, plus one
         ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
+        ("is_clock", "i8"),  # 1: the driver's cycle drives the executor's loop, which waits for the bell
+        ("state_bell", "i4", (2,)),  # futex word: counts publications; the rest is padding
+        ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, where the driver is the clock
         ("state_sequence", "i8"),  # odd while the driver writes
         ("state_cycle", "i8"),  # counts the driver's reads
         ("state_error", "i8"),  # non-zero: the device reports an error

@@ -43,7 +43,8 @@ class ExecutorOptions:
     """How an executor runs."""
 
     clock: str = "realtime"
-    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator."""
+    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator;
+    hardware: the cycle of the workcell's driving device."""
     simulation_speed: float = 1.0
     """Lockstep: how fast simulated time goes by itself; 0: as fast as possible; negative: only by `step`."""
     priority: int = 80
@@ -95,6 +96,7 @@ class Executor:
         image_name: Callable[[str], str],
     ) -> None:
         self.workcell, self.options = workcell, options
+        self._driving_device = workcell.driving_device().index if options.clock == "hardware" else None
         period_ns = round(workcell.period * 1e9)
         self.world = World(workcell)
         if channel_name is None:
@@ -118,7 +120,7 @@ class Executor:
             self.world.address,
             self.channel,
             native_loader.load,
-            ticking=options.clock == "realtime",
+            ticking=options.clock != "lockstep",
         )
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
@@ -146,7 +148,7 @@ class Executor:
         self.devices.open(self.options.device_timeout_s, progress)
         begin = time.monotonic()
         progress("loading the tick loop (the first time it is compiled: some ten seconds)")
-        if self.options.clock == "realtime":
+        if self.options.clock != "lockstep":
             RealtimeThread.compile(World(self.workcell).memory, Channel.private())
         else:
             self.lockstep = Lockstep(
@@ -161,7 +163,7 @@ class Executor:
 
     def activate(self) -> None:
         """Start ticking, and enable the motion of all parts that have no fault."""
-        if self.options.clock == "realtime":
+        if self.options.clock != "lockstep":
             self._thread = RealtimeThread(
                 self.world.memory,
                 self.channel,
@@ -171,6 +173,8 @@ class Executor:
                 lock=self.options.lock_memory,
                 native_silence_s=self.options.native_silence_s,
                 python_silence_s=self.options.python_silence_s,
+                driving_device=self._driving_device,
+                device_timeout_s=defaults.DRIVING_DEVICE_TIMEOUT_TICKS * self.workcell.period,
             )
             self._thread.start()
             for warning in self._thread.scheduling.warnings:
@@ -241,7 +245,7 @@ class Executor:
         """Lockstep: run so many ticks. Returns the last tick's number.
 
         Raises:
-            RobotControlError: the clock is the wall clock, or the executor is not configured.
+            RobotControlError: the clock is another one, or the executor is not configured.
         """
         if self.lockstep is None:
             raise RobotControlError(
