@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,13 @@ def test_draw_writes_every_picture_that_is_asked_for(
     assert (tmp_path / "a.svg").read_text().startswith("<?xml") and (tmp_path / "b.png").read_bytes()[1:4] == b"PNG"
     assert main(["draw", str(file)]) == 0 and (tmp_path / "program.svg").exists()
     assert main(["draw", str(file), "-o", "a.gif"]) == 1
+
+
+def test_the_documents_example_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "programs.md").read_text(), re.DOTALL)
+    (tmp_path / "example.yaml").write_text(example)
+    assert main(["check", str(tmp_path / "example.yaml"), "--workcell", WORKCELL, "--strict"]) == 0
+    assert capsys.readouterr().out == "example.yaml: valid; 2 actions, 3 reactions\n"
 
 
 def test_schema_prints_the_path_for_editors(capsys: pytest.CaptureFixture[str]) -> None:
