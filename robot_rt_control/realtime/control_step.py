@@ -5,6 +5,7 @@ from robot_rt_control.program.vocabulary import CommandMode, Status
 from robot_rt_control.realtime.activation import call, fail_activation
 from robot_rt_control.realtime.outputs import hold_outputs
 from robot_rt_control.realtime.sense_step import sense
+from robot_rt_control.realtime.stream_step import send_streams
 
 _OK = int(Status.OK)
 _NO_MODE = int(CommandMode.NONE)
@@ -42,6 +43,8 @@ def control(w, ch):
         status = call(w, slot, code.set_parameters)
         if status == _OK:
             status = call(w, slot, code.control)
+        if a.n_streams > 0 and status == _OK:
+            send_streams(w, ch, slot)
         first = a.state_offset // 8
         for i in range(first, first + a.n_signals):
             w.state_arena[i] = 0.0

@@ -79,6 +79,8 @@ class Installer:
             code = self._load(bytes(entry.key).decode(errors="replace"))
             entry.on_enter, entry.sense = code.on_enter, code.sense
             entry.set_parameters, entry.control = code.set_parameters, code.control
+            entry.gap[:] = 0
+            entry.gap[: len(code.gap)] = code.gap
             self._check_sizes(tables, i, code.parameter_size, code.state_size)
 
     @staticmethod

@@ -13,6 +13,8 @@ from robot_rt_control.server.reasons import fault_text, refusal_text, status_tex
 
 SESSION_OPENED, SESSION_ENDED, EVENTS_LOST = "session_opened", "session_ended", "events_lost"
 """Kinds of events that the loop knows nothing of."""
+STREAM_REFUSED = "stream_refused"
+"""A sample for a stream input was refused."""
 
 
 @dataclass(frozen=True, kw_only=True)

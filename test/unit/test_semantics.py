@@ -20,6 +20,7 @@ FILES = {
     "L": "limits",
     "K": "action_types",
     "I": "io",
+    "W": "streams",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
 
