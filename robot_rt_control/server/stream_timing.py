@@ -26,6 +26,10 @@ _KEPT = 100
 """Samples from which jitter and interval are estimated."""
 _COVERED = 0.95
 """Fraction of the samples whose jitter the delay covers; a stall now and then shall not delay everything."""
+_SLOWEST_S = 0.25
+"""Longer pauses between samples are no interval to look ahead."""
+_FIRST = 4
+"""So many intervals must have been seen."""
 _LONGEST_S = 1.0
 """The server chooses no longer delay."""
 _SLOWER, _FASTER = 0.5, 0.1
@@ -56,10 +60,9 @@ class StreamTiming:
 
     @property
     def interval(self) -> float:
-        """Between two samples of the source; 0: not known yet."""
-        if len(self._sources) < 2:
-            return 0.0
-        return float(np.median([b - a for a, b in pairwise(self._sources)]))
+        """Between two samples of the source; 0: not known yet, or so long that nobody would wait for the next one."""
+        between = [b - a for a, b in pairwise(self._sources) if b - a <= _SLOWEST_S]
+        return float(np.median(between)) if len(between) >= _FIRST else 0.0
 
     def effective_time(self, source: float, arrival: float, *, delay: float, lookahead: int) -> float:
         """When the next sample takes effect, on the loop's clock.
