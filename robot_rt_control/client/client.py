@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
@@ -308,6 +309,10 @@ class Client:
                 continue
             return Path(response.path)
         raise refused
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass; a program that may also run in simulated time calls this in place of `time.sleep`."""
+        time.sleep(max(seconds, 0.0))
 
     def step(self, ticks: int = 1) -> int:
         """In lockstep: run so many ticks. Returns the last tick's number."""

@@ -27,7 +27,7 @@ class GapPolicy(IntEnum):
     CUBIC = 2
     """As linear, on a cubic polynomial that keeps the velocity continuous."""
     EXTRAPOLATE = 3
-    """As linear; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
+    """As cubic; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
     CUSTOM = 4
     """What the action type's own function makes of the samples."""
 

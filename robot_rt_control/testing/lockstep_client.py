@@ -127,6 +127,10 @@ class LockstepClient:
                 return path
         raise RobotControlError("no device has a camera", hint="Only simulated hardware has one")
 
+    def sleep(self, seconds: float) -> None:
+        """Let simulated time pass: at least one tick."""
+        self.step(max(round(seconds / self.cell.workcell.period), 1))
+
     def step(self, ticks: int = 1) -> int:
         """Run so many ticks. Returns the last tick's number."""
         if not self._recordings:
