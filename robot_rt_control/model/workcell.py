@@ -69,6 +69,8 @@ class Workcell:
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
+    budget_policy: str
+    """warn or fail: what happens to an action that takes longer than its time budget."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
     digest: int
@@ -135,6 +137,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
             _action_type(text, document, document.root / "action_types" / i)
             for i, text in enumerate(content.action_types)
         ),
+        budget_policy=content.budget_policy,
         allow_code_upload=content.allow_code_upload,
         digest=_digest(document, parts, builder),
     )

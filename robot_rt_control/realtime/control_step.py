@@ -3,6 +3,7 @@
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, Status
 from robot_rt_control.realtime.activation import call, fail_activation
+from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns, judge_budget
 from robot_rt_control.realtime.sense_step import sense
 
 _OK = int(Status.OK)
@@ -37,9 +38,13 @@ def control(w, ch):
         t = w.tables[w.active_tables]
         a = t.actions[slot]
         code = t.types[a.type]
+        began = begin_timing(w)
         status = call(w, slot, code.set_parameters)
         if status == _OK:
             status = call(w, slot, code.control)
+        rt.busy_ns += elapsed_ns(w, began)
+        if status == _OK:
+            status = judge_budget(w, ch, slot)
         first = a.state_offset // 8
         for i in range(first, first + a.n_signals):
             w.state_arena[i] = 0.0

@@ -85,6 +85,7 @@ class Executor:
         self.workcell, self.options = workcell, options
         period_ns = round(workcell.period * 1e9)
         self.world = World(workcell)
+        self.world.memory.watching = options.clock != "lockstep"
         if channel_name is None:
             self.channel = Channel.private()
         else:

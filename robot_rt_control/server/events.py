@@ -12,6 +12,8 @@ from robot_rt_control.server.directory import Directory
 from robot_rt_control.server.reasons import fault_text, refusal_text, status_text, stop_text
 
 SESSION_ENDED = "session_ended"
+_BUDGET_NAMES = ("compute_time", "time_budget")
+"""[s] Values of a budget_exceeded event."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +81,7 @@ class EventTranslator:
             current_action=directory.action_id(current),
             part=part,
             reason=self._reason(kind, event),
-            names=reaction.captures[:n] if reaction else (),
+            names=_BUDGET_NAMES if kind == EventKind.BUDGET_EXCEEDED else reaction.captures[:n] if reaction else (),
             values=tuple(float(v) for v in event["values"][:n]),
         )
 
@@ -106,6 +108,9 @@ class EventTranslator:
             return fault_text(reason) + where
         if kind == EventKind.SIGNAL_DROPPED:
             return "a signal was raised to an action that is not active"
+        if kind == EventKind.BUDGET_EXCEEDED:
+            took, budget = (float(v) * 1e6 for v in event["values"][:2])
+            return f"its code took {took:.0f} µs in this tick, more than its time budget of {budget:.0f} µs"
         if kind == EventKind.SERVER_LOST:
             return "the loop heard nothing from the control server"
         return ""

@@ -23,6 +23,7 @@ from typing import Any
 
 from robot_rt_control.program.errors import CompileError, RobotControlError
 from robot_rt_control.server.builder.build import build
+from robot_rt_control.server.builder.measure import PATIENCE_S
 from robot_rt_control.server.builder.source import find_action_types
 
 _NICENESS = 10
@@ -113,6 +114,8 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
     if answered < len(specs):
         if error is None:
             code = os.waitstatus_to_exitcode(status)
+            error = _endless(specs[answered]) if code == -signal.SIGALRM else None
+        if error is None:
             how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
             error = CompileError(
                 f"building {specs[answered]} ended {how}", hint="Importing the file must not end Python"
@@ -120,6 +123,13 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
         _send(answers, {"error": describe_error(error)})
         answered += 1
     return answered
+
+
+def _endless(spec: str) -> CompileError:
+    return CompileError(
+        f"building {spec}: one call of its code did not end within {PATIENCE_S} s",
+        hint="Look for a loop in a real-time method, or in prepare_parameters, that never ends",
+    )
 
 
 def _child(task: str, specs: list[str], path: list[str], output: int) -> None:
