@@ -7,5 +7,7 @@ BUILTIN = (
     "robot_rt_control.actions.velocity_move:VelocityMove",
     "robot_rt_control.actions.track_trajectory:TrackTrajectory",
     "robot_rt_control.actions.sine_wave:SineWave",
+    "robot_rt_control.actions.set_output:SetOutput",
+    "robot_rt_control.actions.wait_for_input:WaitForInput",
 )
 """Where the built-in action types are, as "module:Class": the server loads them by these names."""

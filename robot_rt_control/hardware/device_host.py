@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from robot_rt_control.hardware.image import driver_calls
-from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareInfo, HardwarePart
+from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareChannel, HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import JOINT_INTERFACES, InterfaceDescription
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.hardware.plugin import HardwarePlugin
@@ -25,7 +27,7 @@ class DeviceHost:
     """One plugin and its image. One thread calls all methods, `cycle_read` and `cycle_write` once in each period.
 
     Commands are followed while they come and are enabled. Else the host brings the parts to rest by itself
-    (see RestRamp) and holds them:
+    (see RestRamp), gives outputs their safe values, and holds all that:
 
     - `command_enable` is 0: until it is 1 again.
     - No command for more than `silence_periods`: the executor is dead or hangs. Commands that come later are not
@@ -76,6 +78,7 @@ class DeviceHost:
         self._jointed = [part for part in info.parts if part.kind in JOINTED_KINDS]
         self._command_places = _places(commands, self._jointed)
         self._state_places = _places(states, self._jointed)
+        self._outputs = _outputs(states, commands, info)
         self._silence_periods, self._silent = silence_periods, 0
         self._latched, self._ending = ImageError.NONE, False
         self._ramps: list[RestRamp] = []
@@ -92,6 +95,9 @@ class DeviceHost:
         self.cycle_read(0.0, self.info.period_s)
         if self.failure is not None:
             raise self.failure
+        for output in self._outputs:  # nobody has commanded them yet: they stay as they are
+            read_back = self.lifecycle.state[output.state]
+            self._command[output.command] = read_back if math.isfinite(read_back) else output.channel.initial
 
     def shutdown(self) -> None:
         """Release the device and remove the image; may be repeated. Raises: HardwareError."""
@@ -205,6 +211,9 @@ class DeviceHost:
         cycles = max(self._newer_cycle - self._older_cycle, 1)
         velocity = (self._command - self._older) / (cycles * period_s)
         self._ramps = []
+        for output in self._outputs:
+            if math.isfinite(output.channel.safe):
+                self._command[output.command] = output.channel.safe
         modes: dict[str, CommandMode] = {}
         for part in self._jointed:
             mode = self.lifecycle.modes[part.name]
@@ -235,6 +244,39 @@ class DeviceHost:
     def _publish_mode(self, mode: DriverMode) -> None:
         self.mode = mode
         self.image.record.driver_mode = int(mode)
+
+
+@dataclass(frozen=True)
+class _Output:
+    """An output, and where it stands among states and commands."""
+
+    channel: HardwareChannel
+    state: int
+    command: int
+
+
+def _outputs(
+    states: list[InterfaceDescription], commands: list[InterfaceDescription], info: HardwareInfo
+) -> list[_Output]:
+    """The outputs of all io parts.
+
+    Raises:
+        HardwareError: a plugin does not export one of them.
+    """
+    state = {interface.name: i for i, interface in enumerate(states)}
+    command = {interface.name: i for i, interface in enumerate(commands)}
+    found = []
+    for part in info.parts:
+        for channel in part.outputs:
+            name = f"{part.name}/{channel.name}"
+            if name not in state or name not in command:
+                raise HardwareError(
+                    f"part {part.name!r}: output {channel.name!r}",
+                    expected=f"{name!r} among the exported state and command interfaces",
+                    hint="Begin with what the base class exports, and add your own behind",
+                )
+            found.append(_Output(channel, state[name], command[name]))
+    return found
 
 
 def _places(interfaces: list[InterfaceDescription], parts: list[HardwarePart]) -> dict[str, slice]:

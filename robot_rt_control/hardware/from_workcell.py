@@ -6,13 +6,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits, Pose
+from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart, JointLimits, Pose
+from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell
 
 
 def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
     return tuple(float(v) for v in values[:dof])
+
+
+def _channel(channel: Channel) -> HardwareChannel:
+    return HardwareChannel(
+        name=channel.name,
+        unit=channel.unit,
+        is_digital=channel.type == "bool",
+        minimum=channel.lower,
+        maximum=channel.upper,
+        initial=channel.initial,
+        safe=channel.safe,
+    )
 
 
 def hardware_part(part: PartDescription) -> HardwarePart:
@@ -41,6 +54,8 @@ def hardware_part(part: PartDescription) -> HardwarePart:
         supported_modes=frozenset(part.command_modes),
         n_inputs=part.inputs,
         n_outputs=part.outputs,
+        input_channels=tuple(_channel(channel) for channel in part.input_channels),
+        output_channels=tuple(_channel(channel) for channel in part.output_channels),
     )
 
 

@@ -35,6 +35,22 @@ class JointLimits:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HardwareChannel:
+    """One input or output of an io part, or one value of a sensor part."""
+
+    name: str
+    unit: str = ""
+    is_digital: bool = True
+    """0 or 1."""
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    initial: float = 0.0
+    """Of an output: what a simulated device starts with."""
+    safe: float = math.nan
+    """Of an output: what the driver writes when it brings the device to rest by itself; NaN: it keeps its value."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HardwarePart:
     """One part as its hardware sees it.
 
@@ -63,8 +79,11 @@ class HardwarePart:
     limits: JointLimits = field(default_factory=JointLimits)
     supported_modes: frozenset[CommandMode] = frozenset({CommandMode.POSITION})
     n_inputs: int = 0
-    """Of an io part."""
+    """Of an io part its inputs, of a sensor part its values."""
     n_outputs: int = 0
+    input_channels: tuple[HardwareChannel, ...] = ()
+    """One for each input; empty: they are called input_0, input_1, … and are digital."""
+    output_channels: tuple[HardwareChannel, ...] = ()
 
     def __post_init__(self) -> None:
         where = f"part {self.name!r}"
@@ -78,6 +97,12 @@ class HardwarePart:
             if not 0 <= count <= capacities.MAX_CHANNELS:
                 expected = f"0 to {capacities.MAX_CHANNELS} {what}"
                 raise CapacityError(f"{where}: channels", expected=expected, got=str(count))
+        for channels, count, what in (
+            (self.input_channels, self.n_inputs, "inputs"),
+            (self.output_channels, self.n_outputs, "outputs"),
+        ):
+            if channels and len(channels) != count:
+                raise HardwareError(f"{where}: {what}", expected=f"{count} descriptions", got=f"{len(channels)}")
         if self.kind in JOINTED_KINDS and n == 0:
             raise HardwareError(f"{where} of kind {self.kind.name}", expected="joint_names", got="none")
         if self.kind not in JOINTED_KINDS:
@@ -103,6 +128,16 @@ class HardwarePart:
             if lower > upper:
                 expected, got = "position_lower <= position_upper", f"{lower} and {upper}"
                 raise HardwareError(f"{where}, joint {joint!r}: limits", expected=expected, got=got)
+
+    @property
+    def inputs(self) -> tuple[HardwareChannel, ...]:
+        """Its inputs or values, in the order of their interfaces."""
+        return self.input_channels or tuple(HardwareChannel(name=f"input_{i}") for i in range(self.n_inputs))
+
+    @property
+    def outputs(self) -> tuple[HardwareChannel, ...]:
+        """Its outputs, in the order of their interfaces."""
+        return self.output_channels or tuple(HardwareChannel(name=f"output_{i}") for i in range(self.n_outputs))
 
     @property
     def initial_position(self) -> tuple[float, ...]:

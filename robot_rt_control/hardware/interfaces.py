@@ -1,7 +1,7 @@
 """State and command interfaces: their names, and which field of a part each one fills.
 
 Names follow ros2_control: `part/joint/interface` for joints (`arm/lbr_iiwa_joint_1/position`) and
-`part/interface` for the rest (`rangefinder/distance`, `wrist/force.x`, `io/input_0`).
+`part/interface` for the rest (`rangefinder/distance`, `wrist/force.x`, `io/clamp`, `person/distance`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareInfo, HardwarePart
+from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareChannel, HardwareInfo, HardwarePart
 from robot_rt_control.program.errors import HardwareError
 from robot_rt_control.program.vocabulary import PartKind
 
@@ -56,8 +56,17 @@ def _joint_interfaces(part: HardwarePart) -> list[InterfaceDescription]:
     return described
 
 
-def _channels(part: HardwarePart, kind: str, count: int) -> list[InterfaceDescription]:
-    return [InterfaceDescription(part=part.name, interface=f"{kind}_{i}") for i in range(count)]
+def _channels(part: HardwarePart, channels: tuple[HardwareChannel, ...]) -> list[InterfaceDescription]:
+    return [
+        InterfaceDescription(
+            part=part.name, interface=channel.name, unit=channel.unit, minimum=channel.minimum, maximum=channel.maximum
+        )
+        for channel in channels
+    ]
+
+
+def _ages(part: HardwarePart) -> list[InterfaceDescription]:
+    return [InterfaceDescription(part=part.name, interface=f"{channel.name}_age", unit="s") for channel in part.inputs]
 
 
 def standard_state_interfaces(info: HardwareInfo) -> list[InterfaceDescription]:
@@ -74,7 +83,9 @@ def standard_state_interfaces(info: HardwareInfo) -> list[InterfaceDescription]:
         elif part.kind == PartKind.RANGEFINDER:
             described.append(InterfaceDescription(part=part.name, interface="distance", unit="m"))
         elif part.kind == PartKind.IO:
-            described += _channels(part, "input", part.n_inputs) + _channels(part, "output", part.n_outputs)
+            described += _channels(part, part.inputs) + _channels(part, part.outputs)
+        elif part.kind == PartKind.SENSOR:
+            described += _channels(part, part.inputs) + _ages(part)
     return described
 
 
@@ -85,7 +96,7 @@ def standard_command_interfaces(info: HardwareInfo) -> list[InterfaceDescription
         if part.kind in JOINTED_KINDS:
             described += _joint_interfaces(part)
         elif part.kind == PartKind.IO:
-            described += _channels(part, "output", part.n_outputs)
+            described += _channels(part, part.outputs)
     return described
 
 
@@ -124,9 +135,11 @@ def part_field(part: HardwarePart, name: str) -> tuple[str, int] | None:
         return "wrench", WRENCH_INTERFACES.index(words[0])
     if part.kind == PartKind.RANGEFINDER and words[0] == "distance":
         return "distance", 0
-    kind, _, number = words[0].partition("_")
-    if part.kind == PartKind.IO and kind in ("input", "output") and number.isdecimal():
-        count = part.n_inputs if kind == "input" else part.n_outputs
-        if int(number) < count:
-            return kind + "s", int(number)
+    if part.kind in (PartKind.IO, PartKind.SENSOR):
+        inputs = [channel.name for channel in part.inputs]
+        outputs = [channel.name for channel in part.outputs]
+        ages = [f"{name}_age" for name in inputs] if part.kind == PartKind.SENSOR else []
+        for field, names in (("inputs", inputs), ("outputs", outputs), ("input_age", ages)):
+            if words[0] in names:
+                return field, names.index(words[0])
     return None

@@ -10,7 +10,8 @@ NONE        the joint stands still where it is, as with closed brakes
 ==========  ==========================================================================================
 
 First order, time constant T: x += (command - x) (1 - exp(-dt / T)); T = 0 follows at once. There is no
-load, no gravity and no joint limit. Sensors keep the values they were given; outputs read back at once.
+load, no gravity and no joint limit. Sensors keep the values they were given; outputs read back at once, and an
+input may be wired to an output.
 
 How states follow is a program of one int64 for each state interface (`mock_source`): bits 0 to 7 say
 what it is (`_CONSTANT` …), bits 8 to 15 the part's index, the rest the index of the command.
@@ -38,11 +39,13 @@ MOCK_PLUGIN = 1
 
 _CONSTANT = 0
 _OUTPUT = 1
-"""Equals a command."""
+"""Equals a command: an output, and an input that is wired to one."""
 _JOINT = 2
 """Position of a joint; velocity and effort are the next two states, its commands lie likewise."""
 _OF_JOINT = 3
 """Velocity or effort: computed together with the joint's position."""
+_AGE = 4
+"""Of a sensor's value, which is another state: 0, unknown where the value is."""
 
 _POSITION = int(CommandMode.POSITION)
 _VELOCITY = int(CommandMode.VELOCITY)
@@ -65,8 +68,13 @@ class MockParameters(Parameters):
     """[m] that rangefinders report; inf: nothing in sight."""
     wrench: Wrench | dict[str, Wrench] = (0.0,) * 6
     """Force [N] and torque [Nm] that force-torque sensors report."""
-    inputs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
-    """io part → its inputs, true, false or a number; those not given are false."""
+    inputs: dict[str, tuple[float, ...] | dict[str, float]] = Field(default_factory=dict)
+    """io part → its inputs, in their order or by name: true, false or a number; those not given are false."""
+    wires: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """io part → input → the output of the same device that it follows, one cycle later: `clamp`, or `other.clamp` of
+    another io part. Such an input cannot be set from outside."""
+    values: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """sensor part → value → what it reports; those not given are unknown until a test sets them."""
 
 
 _Value = TypeVar("_Value")
@@ -89,12 +97,40 @@ def _check_parameters(info: HardwareInfo) -> MockParameters:
     _check_part_names(info, "distance", parameters.distance, PartKind.RANGEFINDER)
     _check_part_names(info, "wrench", parameters.wrench, PartKind.FORCE_TORQUE_SENSOR)
     _check_part_names(info, "inputs", parameters.inputs, PartKind.IO)
+    _check_part_names(info, "wires", parameters.wires, PartKind.IO)
+    _check_part_names(info, "values", parameters.values, PartKind.SENSOR)
     for part in info.parts:
-        given = parameters.inputs.get(part.name, ())
-        if len(given) > part.n_inputs:
-            what = f"hardware {info.name!r}, mock parameter 'inputs' of part {part.name!r}"
-            raise HardwareError(what, expected=f"at most {part.n_inputs} values", got=str(len(given)))
+        names = [channel.name for channel in part.inputs]
+        for parameter in ("inputs", "wires", "values"):
+            what = f"hardware {info.name!r}, mock parameter {parameter!r} of part {part.name!r}"
+            given = getattr(parameters, parameter).get(part.name, ())
+            if len(given) > part.n_inputs:
+                raise HardwareError(what, expected=f"at most {part.n_inputs} values", got=str(len(given)))
+            for name in given if isinstance(given, dict) else ():
+                if name not in names:
+                    raise HardwareError(f"{what}: {name!r}", expected=unknown("input", name, names))
     return parameters
+
+
+def _inputs_of(part: HardwarePart, given: tuple[float, ...] | dict[str, float], default: float) -> list[float]:
+    """What each input of a part reports at first."""
+    if isinstance(given, dict):
+        return [given.get(channel.name, default) for channel in part.inputs]
+    return [*given, *[default] * (part.n_inputs - len(given))]
+
+
+def _wire_inputs(device: np.record, info: HardwareInfo, parameters: MockParameters) -> None:
+    """Let inputs follow the commands of outputs."""
+    states = {interface.name: i for i, interface in enumerate(standard_state_interfaces(info))}
+    outputs = {f"{part.name}.{channel.name}": part for part in info.parts for channel in part.outputs}
+    for name, wires in parameters.wires.items():
+        for channel, output in wires.items():
+            source = output if "." in output else f"{name}.{output}"
+            if source not in outputs:
+                what = f"hardware {info.name!r}, mock parameter 'wires': {name}.{channel}"
+                raise HardwareError(what, expected=unknown("output", source, outputs), got=repr(output))
+            device.mock_source[states[f"{name}/{channel}"]] = device.mock_source[states[source.replace(".", "/", 1)]]
+            device.state[states[f"{name}/{channel}"]] = device.state[states[source.replace(".", "/", 1)]]
 
 
 def configure_mock(device: np.record, info: HardwareInfo) -> None:
@@ -141,12 +177,21 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
             i += 1
         elif part.kind == PartKind.IO:
             given = parameters.inputs.get(part.name, ())
-            device.state[i : i + len(given)] = given
+            device.state[i : i + part.n_inputs] = _inputs_of(part, given, 0.0)
             i += part.n_inputs
-            for channel in range(part.n_outputs):
-                k = command_index[f"{part.name}/output_{channel}"]
+            for channel in part.outputs:
+                k = command_index[f"{part.name}/{channel.name}"]
                 device.mock_source[i] = _OUTPUT | part.index << 8 | k << 16
+                device.state[i] = device.command[k] = channel.initial
                 i += 1
+        elif part.kind == PartKind.SENSOR:
+            values = _inputs_of(part, parameters.values.get(part.name, {}), math.nan)
+            device.state[i : i + part.n_inputs] = values
+            for value in range(i, i + part.n_inputs):
+                device.mock_source[value + part.n_inputs] = _AGE | part.index << 8 | value << 16
+                device.state[value + part.n_inputs] = math.nan if math.isnan(device.state[value]) else 0.0
+            i += 2 * part.n_inputs
+    _wire_inputs(device, info, parameters)
 
 
 def set_mock_states(device: np.record, info: HardwareInfo, values: Mapping[str, float]) -> None:
@@ -189,6 +234,8 @@ def mock_cycle(device, dt):
         k = source >> 16
         if kind == _OUTPUT and device.enabled != 0:
             device.state[i] = device.command[k]
+        elif kind == _AGE:
+            device.state[i] = math.nan if math.isnan(device.state[k]) else 0.0
         elif kind == _JOINT:
             mode = device.mode[(source >> 8) & 0xFF] if device.enabled != 0 else _NONE
             position = device.state[i]

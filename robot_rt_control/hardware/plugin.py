@@ -34,7 +34,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits, Pose
+from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart, JointLimits, Pose
 from robot_rt_control.hardware.interfaces import (
     InterfaceDescription,
     standard_command_interfaces,
@@ -44,6 +44,7 @@ from robot_rt_control.program.vocabulary import CommandMode
 
 __all__ = [
     "CallbackReturn",
+    "HardwareChannel",
     "HardwareInfo",
     "HardwarePart",
     "HardwarePlugin",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.chain import Chain, chain_of, empty_chain
+from robot_rt_control.model.channels import Channel, fill_channels, io_channels, sensor_values
 from robot_rt_control.model.forward import forward
 from robot_rt_control.model.limits import JointLimits, ResolvedLimits, resolve_limits, resolve_system_limits
 from robot_rt_control.model.part_description import Follower, PartDescription, Pose
@@ -47,18 +48,25 @@ class PartBuilder:
         if isinstance(part, schema.JointGroup):
             return self._joint_group(name, index, part, place)
         io = part if isinstance(part, schema.Io) else None
+        inputs: tuple[Channel, ...] = ()
+        outputs: tuple[Channel, ...] = ()
+        if io:
+            inputs, outputs = io_channels(io, place)
+        elif isinstance(part, schema.Sensor):
+            inputs = sensor_values(part, place)
+        record, limits = _record(0, self.period), np.zeros(1, limits_dtype)[0]
+        fill_channels(record, limits, inputs, outputs)
         return PartDescription(
             name=name,
             index=index,
             kind=PartKind[part.kind.upper()],
             device=part.device,
-            system_limits=np.zeros(1, limits_dtype)[0],
-            initial_record=_record(0, self.period),
+            system_limits=limits,
+            initial_record=record,
             default_action=io.default_action if io else None,
             safety_action=io.safety_action if io else None,
-            inputs=io.inputs if io else 0,
-            outputs=io.outputs if io else 0,
-            analog=io is not None and io.signal == "analog",
+            input_channels=inputs,
+            output_channels=outputs,
         )
 
     def _urdf(self, name: str, part: schema.Arm | schema.JointGroup, place: Place) -> Urdf | None:
@@ -264,7 +272,7 @@ def _record(dof: int, period: float) -> np.record:
     record.dof = dof
     record.dt = period
     record.at_rest = 1.0
-    for field in ("tool_position", "tool_orientation", "tool_twist", "wrench", "inputs"):
+    for field in ("tool_position", "tool_orientation", "tool_twist", "wrench", "inputs", "input_age"):
         record[field][:] = np.nan
     record.distance = np.nan
     record.age = np.nan

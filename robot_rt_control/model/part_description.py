@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.rotation import quaternion_of_rotation, quaternion_to_matrix
 from robot_rt_control.program.layout import offset_of, part_dtype
 from robot_rt_control.program.vocabulary import CommandMode, PartKind
@@ -91,17 +92,36 @@ class PartDescription:
     tool: Pose = Pose()
     """X of the tool in the tip link."""
     followers: tuple[Follower, ...] = ()
-    inputs: int = 0
-    """Input channels of an io part."""
-    outputs: int = 0
-    analog: bool = False
-    """The channels of an io part carry any number, not just 0 and 1."""
+    input_channels: tuple[Channel, ...] = ()
+    """Inputs of an io part; of a sensor part, its values."""
+    output_channels: tuple[Channel, ...] = ()
+    """Outputs of an io part."""
     initial_record: np.record
     """`layout.part_dtype`; ask for `record`, which is a copy."""
 
     @property
     def dof(self) -> int:
         return len(self.joint_names)
+
+    @property
+    def inputs(self) -> int:
+        """How many inputs an io part has, or values a sensor part."""
+        return len(self.input_channels)
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs it has."""
+        return len(self.output_channels)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Of the inputs, in the order of the part's record."""
+        return tuple(channel.name for channel in self.input_channels)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Of the outputs, in the order of the part's record."""
+        return tuple(channel.name for channel in self.output_channels)
 
     @property
     def record(self) -> np.record:
@@ -135,10 +155,18 @@ def quantity_units(position_unit: str) -> dict[str, str]:
     }
 
 
-def _channels(part: PartDescription, kind: str, count: int) -> list[Interface]:
+def _channels(part: PartDescription, channels: tuple[Channel, ...], field: str) -> list[Interface]:
     return [
-        Interface(name=f"{part.name}/{kind}_{i}", unit="", offset=offset_of(part_dtype, f"{kind}s", i))
-        for i in range(count)
+        Interface(name=f"{part.name}/{channel.name}", unit=channel.unit, offset=offset_of(part_dtype, field, i))
+        for i, channel in enumerate(channels)
+    ]
+
+
+def _ages(part: PartDescription) -> list[Interface]:
+    """Of a sensor part: how old each value is."""
+    return [
+        Interface(name=f"{part.name}/{channel.name}_age", unit="s", offset=offset_of(part_dtype, "input_age", i))
+        for i, channel in enumerate(part.input_channels)
     ]
 
 
@@ -155,7 +183,10 @@ def _state_interfaces(part: PartDescription) -> tuple[Interface, ...]:
             found.append(Interface(name=f"{part.name}/{axis}", unit=unit, offset=offset_of(part_dtype, "wrench", i)))
     if part.kind == PartKind.RANGEFINDER:
         found.append(Interface(name=f"{part.name}/distance", unit="m", offset=offset_of(part_dtype, "distance")))
-    return (*found, *_channels(part, "input", part.inputs), *_channels(part, "output", part.outputs))
+    found += _channels(part, part.input_channels, "inputs")
+    if part.kind == PartKind.SENSOR:
+        found += _ages(part)
+    return (*found, *_channels(part, part.output_channels, "outputs"))
 
 
 def _command_interfaces(part: PartDescription) -> tuple[Interface, ...]:
@@ -165,4 +196,4 @@ def _command_interfaces(part: PartDescription) -> tuple[Interface, ...]:
         for quantity in ("position", "velocity", "effort"):
             offset = offset_of(part_dtype, f"commanded_{quantity}", j)
             found.append(Interface(name=f"{part.name}/{joint}/{quantity}", unit=units[quantity], offset=offset))
-    return (*found, *_channels(part, "output", part.outputs))
+    return (*found, *_channels(part, part.output_channels, "commanded_outputs"))

@@ -60,6 +60,14 @@ class PartFacts:
         return self.description.units
 
     @property
+    def input_names(self) -> tuple[str, ...]:
+        return self.description.input_names
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self.description.output_names
+
+    @property
     def command_modes(self) -> tuple[CommandMode, ...]:
         """The modes in which its hardware takes commands."""
         return self.description.command_modes

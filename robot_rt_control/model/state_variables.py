@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.part_description import FORCE_TORQUE_AXES, PartDescription, quantity_units
 from robot_rt_control.program.layout import offset_of, part_dtype
 from robot_rt_control.program.vocabulary import PartKind
@@ -100,17 +101,46 @@ def _sensor_variables(part: PartDescription) -> list[PartVariable]:
                 offset=offset_of(part_dtype, "distance"),
             )
         )
-    for field, count in (("input", part.inputs), ("output", part.outputs)):
-        for i in range(count):
-            found.append(
-                PartVariable(
-                    name=f"{part.name}.{field}[{i}]",
-                    type="float" if part.analog else "bool",
-                    unit="",
-                    description=f"{field} {i}",
-                    offset=offset_of(part_dtype, f"{field}s", i),
-                )
+    if part.kind == PartKind.SENSOR:
+        return _value_variables(part)
+    return found + _channel_variables(part, "input", part.input_channels) + _channel_variables(
+        part, "output", part.output_channels
+    )
+
+
+def _value_variables(part: PartDescription) -> list[PartVariable]:
+    """Of a sensor part: each value, and its age."""
+    found = []
+    for i, channel in enumerate(part.input_channels):
+        offset = offset_of(part_dtype, "inputs", i)
+        age = offset_of(part_dtype, "input_age", i)
+        name, text = f"{part.name}.{channel.name}", channel.description or channel.name
+        found += [
+            PartVariable(name=name, type=channel.type, unit=channel.unit, description=text, offset=offset),
+            PartVariable(
+                name=f"{name}_age", type="float", unit="s", description=f"time since {text} was received", offset=age
+            ),
+        ]
+    return found
+
+
+def _channel_variables(part: PartDescription, kind: str, channels: tuple[Channel, ...]) -> list[PartVariable]:
+    """Of an io part: each channel by its number, and by its name where the workcell file gives one."""
+    found = []
+    for i, channel in enumerate(channels):
+        names = [f"{part.name}.{kind}[{i}]"]
+        if channel.is_named:
+            names.append(f"{part.name}.{channel.name}")
+        found += [
+            PartVariable(
+                name=name,
+                type=channel.type,
+                unit=channel.unit,
+                description=channel.description or f"{kind} {channel.name if channel.is_named else i}",
+                offset=offset_of(part_dtype, f"{kind}s", i),
             )
+            for name in names
+        ]
     return found
 
 

@@ -60,6 +60,17 @@ def _triple(value: Any) -> tuple[float, float, float]:
     return numbers[0], numbers[1], numbers[2]
 
 
+def _range(value: Any) -> tuple[float, float]:
+    numbers = _numbers(value)
+    if len(numbers) != 2 or not numbers[0] < numbers[1]:
+        raise refuse("two numbers, the lower one first")
+    return numbers[0], numbers[1]
+
+
+def _level(value: Any) -> float:
+    return float(value) if isinstance(value, bool) else _number(value)
+
+
 def _quaternion(value: Any) -> tuple[float, float, float, float]:
     numbers = _numbers(value)
     length = math.sqrt(sum(n * n for n in numbers))
@@ -85,6 +96,8 @@ PerJoint = Annotated[float | tuple[float, ...], BeforeValidator(_per_joint)]
 Triple = Annotated[tuple[float, float, float], BeforeValidator(_triple)]
 Quaternion = Annotated[tuple[float, float, float, float], BeforeValidator(_quaternion)]
 Name = Annotated[str, AfterValidator(_name)]
+Range = Annotated[tuple[float, float], BeforeValidator(_range)]
+Level = Annotated[float, BeforeValidator(_level)]  # of an output: true, false or a number
 Mode = Literal["position", "velocity", "effort"]
 
 
@@ -230,16 +243,53 @@ class Rangefinder(Part):
     kind: Literal["rangefinder"]
 
 
+Signal = Literal["digital", "analog"]
+
+
+class InputChannel(Model):
+    signal: Signal | None = None  # digital: 0 or 1; analog: any number; None: as the part says
+    unit: str = ""
+    description: str = ""
+
+
+class OutputChannel(InputChannel):
+    range: Range | None = None  # of an analog output, in its unit; None: any finite number
+    initial: Level | None = None  # simulated hardware starts with it; None: 0, or the nearest value in the range
+    safe: Level | None = None  # written where something failed; None: it keeps its value
+
+
+def _count_or_named(value: Any) -> str:
+    return "named" if isinstance(value, Mapping) else "count"
+
+
+Count = Annotated[int, Field(strict=True, ge=0, le=capacities.MAX_CHANNELS), Tag("count")]
+Inputs = Annotated[Count | Annotated[dict[Name, InputChannel], Tag("named")], Discriminator(_count_or_named)]
+Outputs = Annotated[Count | Annotated[dict[Name, OutputChannel], Tag("named")], Discriminator(_count_or_named)]
+
+
 class Io(Part):
     kind: Literal["io"]
-    inputs: int = Field(default=0, strict=True, ge=0, le=capacities.MAX_CHANNELS)
-    outputs: int = Field(default=0, strict=True, ge=0, le=capacities.MAX_CHANNELS)
-    signal: Literal["digital", "analog"] = "digital"  # digital: 0 or 1; analog: any number
+    inputs: Inputs = 0  # how many, or a mapping from each one's name to what it is
+    outputs: Outputs = 0  # likewise
+    signal: Signal = "digital"  # of all channels that do not say so themselves
     default_action: str | None = None  # None: outputs stay as they are
     safety_action: str | None = None  # None: outputs stay as they are
 
 
-AnyPart = Annotated[Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io, Field(discriminator="kind")]
+class SensorValue(Model):
+    type: Literal["float", "int", "bool"] = "float"
+    unit: str = ""
+    description: str = ""
+
+
+class Sensor(Part):
+    kind: Literal["sensor"]
+    values: dict[Name, SensorValue] = Field(min_length=1)  # name → what it is; each one is a state variable
+
+
+AnyPart = Annotated[
+    Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io | Sensor, Field(discriminator="kind")
+]
 
 
 class Device(Model):

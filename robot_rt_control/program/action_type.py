@@ -111,6 +111,16 @@ class Part(Protocol):
         ...
 
     @property
+    def input_names(self) -> Sequence[str]:
+        """Of an io part's inputs, or a sensor part's values, in the order of `record.inputs`."""
+        ...
+
+    @property
+    def output_names(self) -> Sequence[str]:
+        """Of an io part's outputs, in the order of `record.outputs`."""
+        ...
+
+    @property
     def record(self) -> np.record:
         """A copy of the part's record (`layout.part_dtype`): limits and chain, and the state last seen."""
         ...

@@ -93,8 +93,10 @@ _MEASURED = [
     ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
     ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
     ("distance", "f8"),  # [m]
-    ("inputs", "f8", (c.MAX_CHANNELS,)),
-    ("outputs", "f8", (c.MAX_CHANNELS,)),
+    ("inputs", "f8", (c.MAX_CHANNELS,)),  # of an io part its inputs, of a sensor part its values
+    ("input_age", "f8", (c.MAX_CHANNELS,)),  # [s] since the value was received; of a sensor part only
+    ("outputs", "f8", (c.MAX_CHANNELS,)),  # as the hardware reads them back
+    ("commanded_outputs", "f8", (c.MAX_CHANNELS,)),  # the last command that left, after the limits; always finite
     ("age", "f8"),  # [ticks] since the device's data was taken
     ("at_rest", "f8"),
     ("operational_state", "f8"),  # OperationalState
@@ -113,6 +115,10 @@ part_dtype = record(
         # application limits: what an action plans with
         *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
         *_joints("effort_limit"),
+        ("n_inputs", "i8"),
+        ("n_outputs", "i8"),
+        ("output_lower", "f8", (c.MAX_CHANNELS,)),  # range of each output, in its unit; a digital one: 0 to 1
+        ("output_upper", "f8", (c.MAX_CHANNELS,)),
         ("chain", chain_dtype),
     ]
 )
@@ -127,6 +133,12 @@ limits_dtype = record(
         ("position_tolerance", "f8"),  # measured position may pass the limit by so much [rad or m]
         ("velocity_tolerance", "f8"),  # measured velocity may pass the limit by this factor
         ("supported_modes", "i8"),  # bit (1 << CommandMode)
+        ("n_outputs", "i8"),
+        ("output_lower", "f8", (c.MAX_CHANNELS,)),
+        ("output_upper", "f8", (c.MAX_CHANNELS,)),
+        ("output_digital", "i8", (c.MAX_CHANNELS,)),  # 1: only 0 and 1 leave
+        ("output_safe", "f8", (c.MAX_CHANNELS,)),  # written where something failed; NaN: it keeps its value
+        ("output_initial", "f8", (c.MAX_CHANNELS,)),  # where nothing is read back; simulated hardware starts with it
     ]
 )
 """System limits of one part, out of the reach of action code."""
@@ -142,6 +154,8 @@ part_runtime_dtype = record(
         ("claimed_tick", "i8"),  # the last tick in which a switch claimed the part
         ("last_mode", "i8"),
         ("written", "i8"),  # its command leaves in this tick
+        ("output_session", "i8"),  # identity of the session whose action commanded the part last; 0: none
+        ("outputs_settling", "i8"),  # 1: its motion is not enabled any more, but its safe values are still on their way
     ]
 )
 

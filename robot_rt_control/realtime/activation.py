@@ -16,6 +16,7 @@ from robot_rt_control.program.vocabulary import (
 from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns
 from robot_rt_control.realtime.events import begin_event, publish_event
 from robot_rt_control.realtime.native_call import call_action
+from robot_rt_control.realtime.outputs import make_outputs_safe
 
 _PARTS = offset_of(world_dtype, "parts")
 _PART_SIZE = part_dtype.itemsize
@@ -106,7 +107,10 @@ def begin_activation(w, ch, slot, judged_from):
     w.active[k] = slot
     w.n_active += 1
     for s in range(a.n_parts):
-        w.parts_runtime[a.parts[s]].active_action = slot
+        pr = w.parts_runtime[a.parts[s]]
+        pr.active_action = slot
+        if a.session != 0:
+            pr.output_session = w.tables[w.active_tables].sessions[a.session].identity
     if begin_event(w, ch, _STARTED, 0) >= 0:
         e = ch.events.entries[ch.events.head % capacities.EVENT_RING_ENTRIES]
         e.session = w.tables[w.active_tables].sessions[a.session].identity
@@ -185,6 +189,11 @@ def end_session(w, ch, session, cause):
     if w.ended_sessions[session] == identity:
         return
     w.ended_sessions[session] = identity
+    for p in range(w.n_parts):
+        pr = w.parts_runtime[p]
+        if pr.output_session == identity and pr.state == _ENABLED:
+            pr.output_session = 0
+            make_outputs_safe(w, p)
     stop_session(w, ch, session, cause, SAFETY)
 
 

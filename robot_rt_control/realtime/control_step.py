@@ -4,6 +4,7 @@ from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, Status
 from robot_rt_control.realtime.activation import call, fail_activation
 from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns, judge_budget
+from robot_rt_control.realtime.outputs import hold_outputs
 from robot_rt_control.realtime.sense_step import sense
 
 _OK = int(Status.OK)
@@ -21,6 +22,7 @@ def _prepare_commands(w, slot):
             part.position_command[j] = part.commanded_position[j]
             part.velocity_command[j] = 0.0
             part.effort_command[j] = 0.0
+        hold_outputs(part)
 
 
 @realtime

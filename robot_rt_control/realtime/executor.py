@@ -22,6 +22,7 @@ from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.realtime.devices import Devices
 from robot_rt_control.realtime.installer import Installer
 from robot_rt_control.realtime.lockstep import Lockstep
+from robot_rt_control.realtime.native_loader import NativeType
 from robot_rt_control.realtime.realtime_thread import RealtimeThread
 from robot_rt_control.realtime.server_watch import ServerWatch
 
@@ -72,6 +73,7 @@ class Executor:
     Args:
         channel_name: of the shared-memory channel; None: a private channel, for a server in this process.
         image_name: device name → name of the driver's shared-memory image.
+        load: gives the code of an action type's key.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Executor:
         *,
         channel_name: str | None,
         image_name: Callable[[str], str],
+        load: Callable[[str], NativeType] = native_loader.load,
     ) -> None:
         self.workcell, self.options = workcell, options
         period_ns = round(workcell.period * 1e9)
@@ -98,7 +101,7 @@ class Executor:
             self.world.memory,
             self.world.address,
             self.channel,
-            native_loader.load,
+            load,
             ticking=options.clock == "realtime",
         )
         self._thread: RealtimeThread | None = None

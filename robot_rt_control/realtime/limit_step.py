@@ -12,6 +12,7 @@ from robot_rt_control.program.vocabulary import (
     FaultReason,
     OperationalState,
 )
+from robot_rt_control.realtime.outputs import limit_outputs
 from robot_rt_control.realtime.parts import fault_part
 
 _NONE = int(CommandMode.NONE)
@@ -165,10 +166,14 @@ def limit(w, ch):
     dt = w.period
     for p in range(w.n_parts):
         part = w.parts[p]
-        if part.dof == 0:
-            continue
         pr = w.parts_runtime[p]
         limits = w.limits[p]
+        if part.dof == 0:
+            if limits.n_outputs > 0 and pr.state == _ENABLED and pr.active_action >= 0:
+                reason = limit_outputs(w, p)
+                if reason != 0:
+                    fault_part(w, ch, p, reason, -1)
+            continue
         if pr.state == _ENABLED:
             _monitor(w, ch, p)
         mode = _NONE

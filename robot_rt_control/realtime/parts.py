@@ -18,6 +18,7 @@ from robot_rt_control.realtime.activation import (
     take_fallback,
 )
 from robot_rt_control.realtime.events import begin_event, publish_event
+from robot_rt_control.realtime.outputs import begin_outputs, settle_outputs
 
 _DISABLED = int(OperationalState.DISABLED)
 _ENABLED = int(OperationalState.ENABLED)
@@ -61,6 +62,7 @@ def fault_part(w, ch, p, reason, joint):
     if slot >= 0:
         end_activation(w, ch, slot, _BY_FAULT)
         release_parts(w, ch, slot, SAFETY)
+    settle_outputs(w, p)
 
 
 @realtime
@@ -96,6 +98,9 @@ def enable_part(w, ch, p):
         part.commanded_velocity[j] = 0.0
         part.commanded_acceleration[j] = 0.0
         part.commanded_effort[j] = 0.0
+    if pr.outputs_settling == 0:
+        begin_outputs(part, w.limits[p])
+    pr.outputs_settling = 0
     set_state(w, p, _ENABLED)
     _report(w, ch, p, _PART_ENABLED, 0, -1)
     take_fallback(w, ch, p, DEFAULT)
@@ -113,4 +118,5 @@ def disable_part(w, ch, p):
     if slot >= 0:
         end_activation(w, ch, slot, _BY_COMMAND)
         release_parts(w, ch, slot, SAFETY)
+    settle_outputs(w, p)
     _report(w, ch, p, _PART_DISABLED, 0, -1)

@@ -79,6 +79,8 @@ def read(w, ch):
         part.age = dev.age
         _derive(w, p)
         if pr.state == _ENABLED:
+            if part.dof == 0 and part.n_outputs == 0:
+                continue  # it has nothing to lose: its values are unknown until they come again
             if dev.age > dev.max_age:
                 fault_part(w, ch, p, _STALE, -1)
             elif dev.faulted == 1:

@@ -5,6 +5,7 @@ from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.memory import load_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, OperationalState
+from robot_rt_control.realtime.outputs import are_outputs_settling
 
 _NO_MODE = int(CommandMode.NONE)
 _ENABLED = int(OperationalState.ENABLED)
@@ -12,14 +13,14 @@ _ENABLED = int(OperationalState.ENABLED)
 
 @realtime
 def _is_written(w, p):
-    """Whether the part's command leaves: motion is enabled, or the part is still braking."""
+    """Whether the part's command leaves: motion is enabled, or the part still brakes or goes to its safe outputs."""
     if w.parts_runtime[p].state == _ENABLED:
         return True
     part = w.parts[p]
     for j in range(part.dof):
         if part.commanded_velocity[j] != 0.0:
             return True
-    return False
+    return are_outputs_settling(w, p)
 
 
 @realtime

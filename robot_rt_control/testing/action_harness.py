@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_rt_control.model.sample_part import USUAL_JOINTS
+from robot_rt_control.model.sample_part import USUAL_INPUTS, USUAL_JOINTS, USUAL_OUTPUTS
 from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType, parameter_dtype, state_dtype
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.defaults import PERIOD_S
@@ -231,7 +231,13 @@ def _fill_slots(action_type: type[ActionType], parts: dict[str, FakePart]) -> di
         if part is None:
             kind = slot.kinds[0]
             part = FakeArm(name=slot.name) if kind == PartKind.ARM else None
-            part = part or FakePart(name=slot.name, kind=kind, dof=USUAL_JOINTS.get(kind, 0))
+            part = part or FakePart(
+                name=slot.name,
+                kind=kind,
+                dof=USUAL_JOINTS.get(kind, 0),
+                inputs=USUAL_INPUTS.get(kind, ()),
+                outputs=USUAL_OUTPUTS.get(kind, ()),
+            )
         if part.kind not in slot.kinds:
             raise DefinitionError(
                 f"action type {action_type.name!r}, slot {slot.name!r}",

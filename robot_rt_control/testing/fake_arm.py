@@ -30,6 +30,8 @@ class FakePart(PartFacts):
         kind: what it is.
         dof: number of joints; sensors and io have none.
         position: where its joints are [rad or m]; all zero by default.
+        inputs: names of an io part's inputs, or of a sensor part's values: `part.live.inputs[0] = 1.0` sets the first.
+        outputs: names of an io part's outputs, digital ones: 0 or 1.
 
     Attributes:
         live: the part's record itself (`layout.part_dtype`): read what an action sees, write what a sensor measures
@@ -37,9 +39,16 @@ class FakePart(PartFacts):
     """
 
     def __init__(
-        self, *, name: str = "part", kind: PartKind = PartKind.ARM, dof: int = 0, position: Sequence[float] = ()
+        self,
+        *,
+        name: str = "part",
+        kind: PartKind = PartKind.ARM,
+        dof: int = 0,
+        position: Sequence[float] = (),
+        inputs: Sequence[str] = (),
+        outputs: Sequence[str] = (),
     ) -> None:
-        super().__init__(sample_part(kind, name=name, dof=dof, position=position))
+        super().__init__(sample_part(kind, name=name, dof=dof, position=position, inputs=inputs, outputs=outputs))
         self.memory = np.zeros(1, part_dtype)
         self.memory[0] = self.description.initial_record
         self.live: np.record = self.memory[0]
@@ -58,7 +67,7 @@ class FakePart(PartFacts):
         live.effort[:] = live.commanded_effort
         joints = slice(0, self.dof)
         live.at_rest = float((np.abs(live.velocity[joints]) < REST_SPEED_FRACTION * live.velocity_limit[joints]).all())
-        live.outputs[:] = live.output_command
+        live.outputs[:] = live.commanded_outputs
         if live.chain.n_joints:
             _place_tool(live)
 
@@ -69,6 +78,7 @@ class FakePart(PartFacts):
         live.position_command[:] = live.commanded_position
         live.velocity_command[:] = 0.0
         live.effort_command[:] = 0.0
+        live.output_command[:] = live.commanded_outputs
 
     def obey(self, dt: float) -> None:
         """End a tick: take the command exactly, without limits. Joints under effort are unit inertias.
@@ -80,6 +90,10 @@ class FakePart(PartFacts):
             ValueError: a command is not finite.
         """
         live = self.live
+        for name, value in zip(self.output_names, live.output_command, strict=False):
+            if not math.isfinite(value):
+                raise ValueError(f"{self.name}, output {name!r}: the command is {value}, not finite")
+        live.commanded_outputs[:] = live.output_command
         mode = CommandMode(int(live.command_mode))
         joints = slice(0, self.dof)
         q, v = live.commanded_position[joints], live.commanded_velocity[joints]

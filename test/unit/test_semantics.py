@@ -18,6 +18,7 @@ FILES = {
     "S": "sessions",
     "L": "limits",
     "K": "action_types",
+    "I": "io",
 }
 """First letter of a rule → its file in test/lockstep/rules."""
 

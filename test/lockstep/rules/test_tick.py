@@ -191,7 +191,7 @@ def test_T4_what_is_too_old_is_unknown_and_faults_its_parts(hosted_cell: Lockste
     cell.step()
     assert [(e.tick, e.values) for e in cell.fired("unknown")] == [(last + 4, (4.0,))]
     faults = {(e.part, e.tick, e.reason) for e in cell.kinds("part_faulted")}
-    assert faults == {(p, last + 4, "the hardware's data is too old") for p in ("left", "tool", "rangefinder", "io")}
+    assert faults == {(p, last + 4, "the hardware's data is too old") for p in ("left", "tool", "io")}
     assert np.isnan(cell.part("left").position[:2]).all()
     assert 0.0 < cell.part("left").commanded_velocity[0] < speed, "it brakes in that tick"
     cell.step(500)

@@ -24,6 +24,10 @@ ACTIONS: dict[str, dict[str, Any]] = {
     "track_trajectory": {"times": [0.0, 2.0, 4.0], "positions": GOAL * 3},
     "sine_wave": {"amplitude": 0.05, "frequency": 1.0},
 }
+IO_ACTIONS: dict[str, dict[str, Any]] = {
+    "set_output": {"outputs": "output_0 output_3", "values": 1, "duration": 0.05},
+    "wait_for_input": {"input": "input_2", "value": 1, "timeout": 0.05},
+}
 
 
 @pytest.fixture
@@ -52,7 +56,7 @@ def test_the_counter_counts() -> None:
 
 
 def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
-    assert set(ACTIONS) == {t.name for t in cell.types.all()}
+    assert set(ACTIONS) | set(IO_ACTIONS) == {t.name for t in cell.types.all()}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -70,6 +74,19 @@ def test_a_tick_with_the_action_active_allocates_nothing(cell: LockstepCell, act
     assert cell.active("arm") == "a"
     assert allocations(cell, 10) == allocations(cell, 1000)
     assert cell.active("arm") == "a" and not cell.kinds("action_failed")
+
+
+@pytest.mark.parametrize("action", IO_ACTIONS)
+def test_a_tick_with_an_action_on_an_io_part_allocates_nothing(action: str) -> None:
+    _nrt_python.memsys_enable_stats()
+    with LockstepCell(CONFIG / "arm7.yaml") as cell:
+        session = cell.session("io")
+        session.add(Action("a", action, **IO_ACTIONS[action]))
+        session.start("a")
+        cell.step(2)
+        assert cell.active("io") == "a"
+        assert allocations(cell, 10) == allocations(cell, 1000)
+        assert cell.active("io") == "a" and not cell.kinds("action_failed")
 
 
 def test_ticks_with_switches_commands_events_and_faults_allocate_nothing(cell: LockstepCell) -> None:

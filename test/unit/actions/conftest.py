@@ -9,6 +9,7 @@ import pytest
 
 from robot_rt_control.actions import BUILTIN
 from robot_rt_control.program.action_type import ActionType
+from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm
 
@@ -23,6 +24,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "velocity_move": {"linear": [0.0, 0.0, -0.1], "angular": [0.0, 0.0, 0.2]},
     "track_trajectory": {"times": [0.0, 1.0, 2.0], "positions": [*BENT, *GOAL, *BENT]},
     "sine_wave": {"amplitude": 0.2, "frequency": 0.5},
+    "set_output": {"outputs": "output_0, output_1", "values": [1], "duration": 0.1},
+    "wait_for_input": {"input": "input_1", "value": 0, "hold": 0.1, "timeout": 0.5},
 }
 
 
@@ -40,14 +43,16 @@ def action_type(request) -> type[ActionType]:
 
 
 def _harness(action_type: type[ActionType], *, compiled: bool = False, moving: bool = False, **parameters: Any):
-    """The action on a bent arm; `moving`: with some velocity in every joint when it starts."""
+    """The action on a bent arm; `moving`: with some velocity in every joint when it starts. An io part has neither."""
+    slot = action_type.slots[0]
+    if PartKind.ARM not in slot.kinds:
+        return ActionHarness(action_type, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled)
     arm = FakeArm(position=BENT)
     if moving:
         for j in range(arm.dof):
             arm.live.commanded_velocity[j] = 0.3 * (-1) ** j
-    slot = action_type.slots[0].name
     return ActionHarness(
-        action_type, parts={slot: arm}, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled
+        action_type, parts={slot.name: arm}, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled
     )
 
 

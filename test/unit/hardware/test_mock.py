@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart
+from robot_rt_control.hardware.interfaces import standard_state_interfaces
 from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_states
 from robot_rt_control.program.errors import HardwareError
 from robot_rt_control.program.layout import device_dtype
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
 from robot_rt_control.testing.devices import bench
 
 ARM, GRIPPER = 0, 1
@@ -164,3 +166,68 @@ def test_compiled_equals_interpreted_and_never_leaves_the_finite(time_constant, 
             cycle(device, DT)
     assert compiled_device.tobytes() == interpreted_device.tobytes()
     assert np.isfinite(compiled_device.state[:9]).all()
+
+
+def channels(**parameters):
+    """Two io parts and a sensor on one mock device, by state interface name."""
+    door, clamp, lamp = (
+        HardwareChannel(name="door"),
+        HardwareChannel(name="clamp"),
+        HardwareChannel(name="lamp", initial=1),
+    )
+    parts = (
+        HardwarePart(
+            name="io",
+            index=0,
+            kind=PartKind.IO,
+            n_inputs=2,
+            n_outputs=1,
+            input_channels=(door, HardwareChannel(name="clamped")),
+            output_channels=(clamp,),
+        ),
+        HardwarePart(name="lamps", index=1, kind=PartKind.IO, n_outputs=1, output_channels=(lamp,)),
+        HardwarePart(
+            name="person", index=2, kind=PartKind.SENSOR, n_inputs=1, input_channels=(HardwareChannel(name="distance"),)
+        ),
+    )
+    info = HardwareInfo(name="d", parts=parts, parameters=parameters)
+    device = np.zeros(1, device_dtype)[0]
+    configure_mock(device, info)
+    device.enabled = 1
+
+    def states():
+        mock_cycle(device, DT)
+        names = [interface.name for interface in standard_state_interfaces(info)]
+        return dict(zip(names, device.state[: len(names)].tolist(), strict=True))
+
+    return device, info, states
+
+
+def test_an_input_may_be_wired_to_an_output_of_the_device():
+    device, _, states = channels(wires={"io": {"clamped": "clamp", "door": "lamps.lamp"}})
+    assert (states()["io/clamped"], states()["io/door"]) == (0.0, 1.0)
+    device.command[:2] = (1.0, 0.0)
+    found = states()
+    assert (found["io/clamp"], found["io/clamped"], found["io/door"], found["lamps/lamp"]) == (1.0, 1.0, 0.0, 0.0)
+
+
+def test_a_sensors_value_is_unknown_until_it_is_set_and_then_of_this_moment():
+    device, info, states = channels()
+    assert math.isnan(states()["person/distance"]) and math.isnan(states()["person/distance_age"])
+    set_mock_states(device, info, {"person/distance": 1.5})
+    assert (states()["person/distance"], states()["person/distance_age"]) == (1.5, 0.0)
+    assert channels(values={"person": {"distance": 0.5}})[2]()["person/distance"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"wires": {"io": {"clamped": "clmp"}}}, "'wires': io.clamped; expected .*'io.clamp'.*; got 'clmp'"),
+        ({"wires": {"io": {"clmpd": "clamp"}}}, "'wires' of part 'io': 'clmpd'; expected .*'clamped'"),
+        ({"inputs": {"io": {"dor": 1}}}, "'inputs' of part 'io': 'dor'; expected .*'door'"),
+        ({"values": {"persn": {}}}, "'values': part 'persn'; expected .*'person'"),
+    ],
+)
+def test_wrong_channels_are_refused(parameters, text):
+    with pytest.raises(HardwareError, match=text):
+        channels(**parameters)

@@ -53,7 +53,7 @@ def test_names_and_units(workcell):
     assert names["io/input_0"] == ""
     commands = {i.name: i.offset for part in workcell.parts for i in part.command_interfaces}
     assert commands["arm/joint_2/position"] == offset_of(part_dtype, "commanded_position", 1)
-    assert commands["io/output_3"] == offset_of(part_dtype, "outputs", 3)
+    assert commands["io/output_3"] == offset_of(part_dtype, "commanded_outputs", 3)
 
 
 def test_the_record_is_a_copy(workcell):

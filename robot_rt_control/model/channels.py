@@ -1,0 +1,147 @@
+"""Channels: the inputs and outputs of an io part, and the values of a sensor part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_rt_control.model import workcell_schema as schema
+from robot_rt_control.model.yaml_source import Place
+from robot_rt_control.program.capacities import MAX_CHANNELS
+from robot_rt_control.program.errors import CapacityError, DefinitionError
+
+RESERVED = ("age", "at_rest", "input", "output", "operational_state")
+"""State variables that every part has, or that parts of kind io have: no channel may be called so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Channel:
+    """One named number of a part."""
+
+    name: str
+    """As in `part.name`; channels that the file only counts are called input_0, input_1, …"""
+    is_named: bool = True
+    """Whether the workcell file gives the name."""
+    type: str = "bool"
+    """float, int or bool."""
+    unit: str = ""
+    description: str = ""
+    lower: float = -math.inf
+    """Range of an output, in its unit."""
+    upper: float = math.inf
+    initial: float = 0.0
+    """Of an output: what simulated hardware starts with, and what is commanded first where nothing is read back."""
+    safe: float = math.nan
+    """Of an output: what is written where something failed; NaN: it keeps its value."""
+
+
+def _unnamed(kind: str, count: int, signal: str) -> tuple[Channel, ...]:
+    if signal == "digital":
+        return tuple(Channel(name=f"{kind}_{i}", is_named=False, lower=0.0, upper=1.0) for i in range(count))
+    return tuple(Channel(name=f"{kind}_{i}", is_named=False, type="float") for i in range(count))
+
+
+def _output(name: str, given: schema.OutputChannel, signal: str, place: Place) -> Channel:
+    digital = (given.signal or signal) == "digital"
+    if digital and given.range is not None:
+        raise DefinitionError(str(place / "range"), expected="none, as the output is digital: 0 or 1")
+    lower, upper = (0.0, 1.0) if digital else given.range or (-math.inf, math.inf)
+    initial = given.initial
+    if initial is None:
+        initial = min(max(0.0, lower), upper)
+    for field, value in (("initial", initial), ("safe", given.safe)):
+        if value is None:
+            continue
+        if digital and value not in (0.0, 1.0):
+            raise DefinitionError(
+                str(place / field), expected="true or false, as the output is digital", got=f"{value:g}"
+            )
+        if not lower <= value <= upper:
+            raise DefinitionError(str(place / field), expected=f"a value from {lower:g} to {upper:g}", got=f"{value:g}")
+    return Channel(
+        name=name,
+        type="bool" if digital else "float",
+        unit=given.unit,
+        description=given.description,
+        lower=lower,
+        upper=upper,
+        initial=initial,
+        safe=math.nan if given.safe is None else given.safe,
+    )
+
+
+def io_channels(part: schema.Io, place: Place) -> tuple[tuple[Channel, ...], tuple[Channel, ...]]:
+    """Inputs and outputs of an io part.
+
+    Raises:
+        DefinitionError: a name is taken, or a value does not fit the output.
+        CapacityError: too many channels.
+    """
+    if isinstance(part.inputs, int):
+        inputs = _unnamed("input", part.inputs, part.signal)
+    else:
+        inputs = tuple(
+            Channel(
+                name=name,
+                type="bool" if (given.signal or part.signal) == "digital" else "float",
+                unit=given.unit,
+                description=given.description,
+            )
+            for name, given in part.inputs.items()
+        )
+    if isinstance(part.outputs, int):
+        outputs = _unnamed("output", part.outputs, part.signal)
+    else:
+        outputs = tuple(
+            _output(name, given, part.signal, place / "outputs" / name) for name, given in part.outputs.items()
+        )
+    _check_names("inputs", inputs, (), place)
+    _check_names("outputs", outputs, [channel.name for channel in inputs], place)
+    return inputs, outputs
+
+
+def sensor_values(part: schema.Sensor, place: Place) -> tuple[Channel, ...]:
+    """The values of a sensor part.
+
+    Raises:
+        DefinitionError: a name is taken.
+        CapacityError: too many values.
+    """
+    values = tuple(
+        Channel(name=name, type=given.type, unit=given.unit, description=given.description)
+        for name, given in part.values.items()
+    )
+    _check_names("values", values, [f"{channel.name}_age" for channel in values], place)
+    return values
+
+
+def _check_names(field: str, channels: Sequence[Channel], taken: Sequence[str], place: Place) -> None:
+    if len(channels) > MAX_CHANNELS:
+        raise CapacityError(
+            str(place / field), expected=f"at most MAX_CHANNELS = {MAX_CHANNELS} channels", got=str(len(channels))
+        )
+    for channel in channels:
+        if channel.name in RESERVED:
+            raise DefinitionError(
+                str(place / field / channel.name), expected=f"a name other than {', '.join(RESERVED)}", got=channel.name
+            )
+        if channel.name in taken:
+            raise DefinitionError(
+                str(place / field / channel.name), expected="a name that no other state variable of the part has"
+            )
+
+
+def fill_channels(record: np.record, limits: np.record, inputs: Sequence[Channel], outputs: Sequence[Channel]) -> None:
+    """Write channels into a part's record (`layout.part_dtype`) and its system limits (`layout.limits_dtype`)."""
+    record.n_inputs = len(inputs)
+    record.n_outputs = limits.n_outputs = len(outputs)
+    for i, channel in enumerate(outputs):
+        record.output_lower[i] = limits.output_lower[i] = channel.lower
+        record.output_upper[i] = limits.output_upper[i] = channel.upper
+        limits.output_digital[i] = channel.type == "bool"
+        limits.output_safe[i] = channel.safe
+        limits.output_initial[i] = channel.initial
+        record.output_command[i] = record.commanded_outputs[i] = channel.initial

@@ -1,0 +1,377 @@
+"""Rules I1 to I9 of docs/semantics.md: inputs, outputs and sensors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.vocabulary import ImageError
+from robot_rt_control.testing.lockstep_cell import LockstepCell
+
+FILE = Path(__file__).parent / "io_workcell.yaml"
+PLUGIN = "robot_rt_control.hardware.mock_plugin:MockPlugin"
+IO, VALVES = 1, 2
+
+
+@pytest.fixture
+def cell() -> Iterator[LockstepCell]:
+    with LockstepCell(FILE) as made:
+        yield made
+
+
+@pytest.fixture
+def hosted_cell() -> Iterator[LockstepCell]:
+    """Its devices stand beside the loop, behind process images."""
+    with LockstepCell(FILE, hardware=PLUGIN) as made:
+        yield made
+
+
+def outputs(cell: LockstepCell, part: str = "io") -> list[float]:
+    """As read back."""
+    return [float(v) for v in cell.part(part).outputs[: cell.part(part).n_outputs]]
+
+
+def test_I1_channels_are_state_variables_by_name_and_by_number(cell: LockstepCell) -> None:
+    session = cell.session("io")
+    session.add(
+        Action("on", "set_output", outputs="clamp", values=1),
+        reactions=[
+            Reaction("io.door and io.input[0]", event="door", capture=["io.pressure", "io.input[2]", "io.dose"]),
+            Reaction("io.clamp == true and io.output[0] == true", event="clamp"),
+            Reaction("io.clamped", event="clamped"),
+            Reaction("io.pressure < 5", event="low"),
+        ],
+    )
+    cell.set_sensor("io/door", 1.0)
+    tick = cell.step()
+    assert [(e.tick, e.values) for e in cell.fired("door")] == [(tick, (6.0, 6.0, 1.0))]
+    session.start("on")
+    tick = cell.step()
+    assert not cell.fired("clamp"), "commanded, but not yet read back"
+    cell.step()
+    assert [e.tick for e in cell.fired("clamp") + cell.fired("clamped")] == [tick + 1] * 2
+    cell.set_sensor("io/pressure", 4.9)
+    assert [e.tick for e in cell.fired("low")] == []
+    tick = cell.step()
+    assert [e.tick for e in cell.fired("low")] == [tick]
+
+
+def test_I1_a_digital_channel_is_no_number(cell: LockstepCell) -> None:
+    with pytest.raises(DefinitionError, match="io.door"):
+        cell.session("io").add(reactions=[Reaction("io.door < 1", event="never")])
+
+
+def test_I2_outputs_keep_their_value_when_the_action_ends(cell: LockstepCell) -> None:
+    session = cell.session("io")
+    session.add(
+        Action("on", "set_output", outputs="clamp, dose", values=[1, 2.5]),
+        Action("off", "set_output", outputs="clamp", values=0),
+        Action("wait", "wait_for_input", input="door", value=1),
+    )
+    session.start("on")
+    cell.step(3)
+    assert outputs(cell) == [1.0, 0.0, 2.5]
+    session.stop("on")
+    cell.step(5)
+    assert cell.active("io") == "none"
+    assert outputs(cell) == [1.0, 0.0, 2.5], "nobody commands the part any more"
+    session.start("wait")
+    cell.step(5)
+    assert outputs(cell) == [1.0, 0.0, 2.5], "an action that writes nothing changes nothing"
+    session.start("off")
+    cell.step(3)
+    assert outputs(cell) == [0.0, 0.0, 2.5], "an action that writes one output leaves the others"
+
+
+@pytest.mark.parametrize(
+    ("value", "left"),
+    [(0.49, [0, 0, 0.5]), (0.5, [1, 1, 0.5]), (2.0, [1, 1, 2.0]), (9.0, [1, 1, 4.0]), (-3.0, [0, 0, 0.5])],
+)
+def test_I3_what_leaves_is_within_the_range(cell: LockstepCell, value: float, left: list[float]) -> None:
+    session = cell.session("io")
+    session.add(Action("write", "levels", value=value))
+    session.start("write")
+    cell.step()
+    assert list(cell.written("io").values()) == left
+    cell.step()
+    assert outputs(cell) == left
+
+
+@pytest.mark.parametrize("kind", [1, 2])
+def test_I3_a_command_that_is_not_finite_faults_the_part(cell: LockstepCell, kind: int) -> None:
+    session = cell.session("io", "valves", "axis")
+    session.add(
+        Action("before", "set_output", parts="io", outputs="lamp dose", values=[1, 3]),
+        Action("bad", "levels", parts="io", kind=kind),
+        Action("move", "move_joint", parts="axis", position=[0.5]),
+    )
+    session.start("before", "move")
+    cell.step(3)
+    session.start("bad")
+    tick = cell.step()
+    assert [(e.part, e.tick, e.reason) for e in cell.kinds("part_faulted")] == [
+        ("io", tick, "the action wrote a command that is not finite")
+    ]
+    assert cell.written("io") == {"io/clamp": 0.0, "io/lamp": 1.0, "io/dose": 0.5}, "the last ones, and the safe ones"
+    cell.step(3)
+    assert outputs(cell) == [0.0, 1.0, 0.5]
+    assert cell.active("axis") == "move"
+
+
+def all_on(cell: LockstepCell) -> tuple:
+    session = cell.session("io", "valves")
+    session.add(
+        Action("on", "set_output", parts="io", outputs="clamp lamp dose", values=[1, 1, 3]),
+        Action("open", "set_output", parts="valves", outputs="output_0", values=1),
+        Action("fail", "levels", parts="valves", value=1, fail_after=2),
+    )
+    session.start("on", "open")
+    cell.step(3)
+    assert outputs(cell) == [1.0, 1.0, 3.0] and outputs(cell, "valves") == [1.0, 0.0]
+    return session, cell.server
+
+
+SAFE = {"io/clamp": 0.0, "io/lamp": 1.0, "io/dose": 0.5}
+
+
+def test_I4_disabling_writes_the_safe_values_and_then_nothing(cell: LockstepCell) -> None:
+    all_on(cell)
+    cell.server.set_motion(["io"], "disable")
+    cell.step()
+    assert cell.written("io") == SAFE, "in this tick"
+    cell.step()
+    assert outputs(cell) == [0.0, 1.0, 0.5] and cell.written("io") == {}, "read back: nothing leaves any more"
+    cell.step(20)
+    assert outputs(cell) == [0.0, 1.0, 0.5]
+    cell.server.set_motion(["io"], "enable")
+    cell.step(5)
+    assert outputs(cell) == [0.0, 1.0, 0.5]
+
+
+@pytest.mark.parametrize("how", ["close", "failure", "lost"])
+def test_I4_the_end_of_the_session_writes_the_safe_values(cell: LockstepCell, how: str) -> None:
+    session, server = all_on(cell)
+    session.stop("on")  # on no action: what it set is the session's all the same
+    cell.step(3)
+    if how == "close":
+        session.close()
+    elif how == "failure":
+        session.start("fail")
+        cell.step()
+    else:
+        cell.executor.world.memory.server_lost = 1
+    cell.step()
+    assert cell.written("io") == SAFE
+    assert cell.written("valves")["valves/output_1"] == 1.0, "the safety action goes on from there"
+    cell.step(2)
+    assert outputs(cell) == [0.0, 1.0, 0.5]
+    assert outputs(cell, "valves") == [1.0, 1.0], "without a safe value, an output keeps its own"
+    assert cell.executor.world.memory.parts_runtime[IO].state == 1, "it stays enabled"
+
+
+def test_I4_one_session_does_not_touch_what_another_one_commands(cell: LockstepCell) -> None:
+    first, second = cell.session("io"), cell.session("valves")
+    first.add(Action("on", "set_output", outputs="clamp", values=1))
+    second.add(Action("open", "set_output", outputs="output_0", values=1))
+    first.start("on")
+    second.start("open")
+    cell.step(3)
+    second.close()
+    cell.step(3)
+    assert outputs(cell)[0] == 1.0
+    first.close()
+    third = cell.session("io")
+    third.add(Action("on", "set_output", outputs="clamp", values=1))
+    third.start("on")
+    cell.step(3)
+    assert outputs(cell)[0] == 1.0
+
+
+def test_I4_a_fault_of_the_device_writes_them_as_soon_as_it_listens_again(hosted_cell: LockstepCell) -> None:
+    cell = hosted_cell
+    all_on(cell)
+    cell.silence("bench")
+    cell.step(10)
+    assert {e.part for e in cell.kinds("part_faulted")} == {"axis", "io", "valves"}
+    assert cell.written("io") == SAFE
+    cell.silence("bench", False)
+    cell.step(3)
+    assert outputs(cell) == [0.0, 1.0, 0.5]
+
+
+def test_I4_the_driver_writes_them_where_the_executor_is_silent(hosted_cell: LockstepCell) -> None:
+    cell = hosted_cell
+    all_on(cell)
+    host = cell.executor.devices.hosts["bench"]
+    host._silence_periods = 5
+    for _ in range(8):
+        host.cycle_read(0.0, 0.001)
+        host.cycle_write(0.0, 0.001)
+    host.cycle_read(0.0, 0.001)
+    assert host.image.record.state_error == ImageError.EXECUTOR_SILENT
+    names = list(host.image.manifest.state)
+    values = dict(zip(names, host.image.record.state[: len(names)].tolist(), strict=True))
+    assert {name: values[name] for name in SAFE} == SAFE
+    assert values["valves/output_0"] == 1.0
+
+
+def test_I5_enabling_changes_no_output(cell: LockstepCell) -> None:
+    assert cell.written("io") == {"io/clamp": 0.0, "io/lamp": 0.0, "io/dose": 1.0}, "initial"
+    all_on(cell)
+    cell.server.set_motion(["io"], "disable")
+    cell.step(3)
+    # as a restarted executor, which knows nothing of what the one before it has commanded
+    cell.part("io").commanded_outputs[:3] = (1.0, 0.0, 4.0)
+    cell.server.set_motion(["io"], "enable")
+    cell.step()
+    assert cell.written("io") == {"io/clamp": 0.0, "io/lamp": 1.0, "io/dose": 0.5}, "as read back"
+    cell.step(5)
+    assert outputs(cell) == [0.0, 1.0, 0.5]
+
+
+def test_I6_set_output_is_done_when_it_is_read_back(cell: LockstepCell) -> None:
+    session = cell.session("io")
+    session.add(
+        Action("on", "set_output", outputs="clamp", values=1, reactions=[Reaction("is_done", event="on")]),
+        Action(
+            "pulse",
+            "set_output",
+            outputs="lamp dose",
+            values=[1, 4],
+            duration=0.01,
+            reactions=[Reaction("is_on", event="lit"), Reaction("is_done", event="over")],
+        ),
+    )
+    session.start("on")
+    tick = cell.step()
+    assert cell.fired("on") == []
+    cell.step()
+    assert [e.tick for e in cell.fired("on")] == [tick + 1]
+    session.start("on")
+    tick = cell.step()
+    assert len(cell.fired("on")) == 1, "on from before: not this action's doing yet"
+    cell.step()
+    assert [e.tick for e in cell.fired("on")][1:] == [tick + 1]
+    session.start("pulse")
+    tick = cell.step()
+    seen = []
+    for _ in range(14):
+        seen.append((outputs(cell)[1:], cell.value(session.id, "pulse.is_done")))
+        cell.step()
+    lit = [k for k, (levels, _) in enumerate(seen) if levels == [1.0, 4.0]]
+    assert lit == list(range(1, 11)), "ten periods of a millisecond"
+    assert [k for k, (_, done) in enumerate(seen) if done][0] == 11
+    assert [e.tick for e in cell.fired("lit")] == [tick + 1]
+    assert [e.tick for e in cell.fired("over")] == [tick + 11]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"outputs": "clmp", "values": 1}, "output 'clmp'; expected .*'clamp'"),
+        ({"outputs": "clamp, lamp", "values": [1, 1, 0]}, "values; expected one, or one for each of 2 outputs; got 3"),
+        ({"outputs": "dose", "values": 9}, "value of output 'dose'; expected 0.5 to 4; got 9"),
+        ({"outputs": "clamp clamp", "values": 1}, "'clamp' is given twice"),
+        ({"outputs": " ", "values": 1}, "expected one name at least"),
+    ],
+)
+def test_I6_wrong_parameters_are_refused(cell: LockstepCell, parameters: dict, text: str) -> None:
+    with pytest.raises(DefinitionError, match=text):
+        cell.session("io").add(Action("on", "set_output", **parameters))
+
+
+def test_I7_wait_for_input_holds_and_times_out(cell: LockstepCell) -> None:
+    session = cell.session("io", "person")
+    session.add(
+        Action("door", "wait_for_input", parts="io", input="door", value=1, hold=0.005, timeout=0.05),
+        Action("near", "wait_for_input", parts="person", input="distance", below=1.0, timeout=0.02),
+    )
+    session.start("door", "near")
+    cell.step(10)
+    cell.set_sensor("io/door", 1.0)
+    cell.step(3)
+    cell.set_sensor("io/door", 0.0)  # it bounces
+    cell.step(2)
+    cell.set_sensor("io/door", 1.0)
+    start = cell.tick
+    cell.step_until(lambda: cell.value(session.id, "door.is_done") == 1.0, at_most=50)
+    assert cell.tick - start == 6, "the first tick sees it, the fifth millisecond later it is done"
+    cell.step(100)
+    assert cell.value(session.id, "door.is_done") == 1.0 and cell.value(session.id, "door.timed_out") == 0.0
+    # an unknown distance is not below anything
+    assert math.isnan(cell.value(session.id, "near.value"))
+    assert cell.value(session.id, "near.timed_out") == 1.0 and cell.value(session.id, "near.is_done") == 0.0
+    cell.set_sensor("person/distance", 0.5)
+    cell.step(5)
+    assert cell.value(session.id, "near.is_done") == 0.0, "too late"
+    session.start("near")
+    cell.step(2)
+    assert cell.value(session.id, "near.is_done") == 1.0 and cell.value(session.id, "near.timed_out") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"input": "dor", "value": 1}, "input 'dor'; expected .*'door'"),
+        ({"input": "door"}, "condition; expected value, or above and below, or one of these; got none of them"),
+        ({"input": "door", "value": 1, "above": 0}, "got value, above"),
+        ({"input": "pressure", "above": 5, "below": 4}, "expected above < below; got 5 and 4"),
+    ],
+)
+def test_I7_wrong_parameters_are_refused(cell: LockstepCell, parameters: dict, text: str) -> None:
+    with pytest.raises(DefinitionError, match=text):
+        cell.session("io").add(Action("wait", "wait_for_input", parts="io", **parameters))
+
+
+def test_I8_values_of_a_sensor_are_state_variables_with_an_age(cell: LockstepCell) -> None:
+    session = cell.session("axis")
+    session.add(
+        Action("go", "move_joint", position=[0.9], reactions=[Reaction("person.distance < 1.0", start="rest")]),
+        Action("rest", "stop"),
+        reactions=[Reaction("is_unknown(person.distance)", event="unknown", capture=["person.distance_age"])],
+    )
+    session.start("go")
+    cell.step(20)
+    assert np.isnan(cell.fired("unknown")[0].values[0]) and cell.active("axis") == "go"
+    cell.set_sensor("person/distance", 2.0)
+    cell.step(20)
+    assert cell.active("axis") == "go" and cell.part("person").input_age[0] == 0.0
+    cell.set_sensor("person/distance", 0.9)
+    cell.step()
+    assert cell.active("axis") == "rest"
+    cell.set_sensor("person/distance", math.nan)
+    cell.step()
+    assert len(cell.fired("unknown")) == 2 and math.isnan(cell.part("person").input_age[0])
+
+
+def test_I9_a_silent_sensor_is_unknown_and_faults_nothing(hosted_cell: LockstepCell) -> None:
+    cell = hosted_cell
+    session = cell.session("axis")
+    session.add(
+        Action("go", "move_joint", position=[0.9]),
+        reactions=[
+            Reaction("is_unknown(person.distance)", event="unknown"),
+            Reaction("person.distance < 3", event="near"),
+        ],
+    )
+    cell.set_sensor("person/distance", 2.0)
+    cell.step(2)
+    session.start("go")
+    cell.step(10)
+    cell.silence("watch")
+    last = cell.tick
+    cell.step(50)
+    # before the first value, and again once it is too old
+    assert [e.tick - last for e in cell.fired("unknown")][-1] == 4
+    assert cell.kinds("part_faulted") == [] and cell.active("axis") == "go"
+    near = len(cell.fired("near"))
+    cell.silence("watch", False)
+    cell.step(2)
+    assert cell.part("person").inputs[0] == 2.0
+    assert len(cell.fired("near")) == near, "known again, but true as before: no edge"
