@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import signal
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
@@ -24,8 +26,12 @@ from robot_rt_control.realtime.native_loader import load
 TICKS = 400
 PASSES = 7
 """The time of a tick is the shortest of so many passes: what the machine does beside it counts as little as can be."""
-PATIENCE_S = 20
-"""A measurement that takes longer is ended, and the process with it: something in the code does not end."""
+ENOUGH_S = 1.0
+"""After so long, no further pass begins."""
+PATIENCE_S = 5
+"""[s] of processor time; a measurement that takes longer is ended, and the process with it: something does not end."""
+PREPARING_S = 2.0
+"""[s] that `prepare_parameters` may take here. For the server it may take any time, but then nothing is measured."""
 
 _slots_dtype = record([("parts", part_dtype, (MAX_ACTION_SLOTS,))])
 
@@ -33,7 +39,7 @@ _slots_dtype = record([("parts", part_dtype, (MAX_ACTION_SLOTS,))])
 def compute_time(action_type: type[ActionType], key: str) -> tuple[float, str]:
     """The longest tick of an action of this type, started on sample parts with its example's parameters.
 
-    A code that does not end ends this process by SIGALRM.
+    Native code that does not end ends this process by SIGPROF.
 
     Args:
         key: of its native code, which is in the cache.
@@ -44,18 +50,36 @@ def compute_time(action_type: type[ActionType], key: str) -> tuple[float, str]:
     known = native_code.measured(key)
     if known is not None:
         return known, ""
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
     try:
-        seconds = _measure(action_type, key)
+        with _time_limit(PREPARING_S):
+            initial, params = _prepare(action_type)
     except Exception as error:  # of the user's create or prepare_parameters: it may not like these parts
         return math.nan, f"{type(error).__name__}: {error}"
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)
+    seconds = _measure(action_type, key, initial, params)
+    signal.setitimer(signal.ITIMER_PROF, 0.0)
     native_code.store_measured(key, seconds)
     return seconds, ""
 
 
-def _measure(action_type: type[ActionType], key: str) -> float:
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError in the block, wherever it is, unless it ends in time. In the main thread only."""
+
+    def give_up(_signal: int, _frame: object) -> None:
+        raise TimeoutError(f"prepare_parameters took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _prepare(action_type: type[ActionType]) -> tuple[np.ndarray, np.ndarray]:
+    """Sample parts for the slots, and the parameter record for the example."""
     parts = {slot.name: PartFacts(sample_part(slot.kinds[0], name=slot.name)) for slot in action_type.slots}
     initial = np.zeros(1, _slots_dtype)
     for place, part in zip(initial[0].parts, parts.values(), strict=False):
@@ -67,14 +91,20 @@ def _measure(action_type: type[ActionType], key: str) -> float:
         part.workcell = MappingProxyType(parts)
     params = np.zeros(1, parameter_dtype(action_type))
     action_type.create(parts).prepare_parameters(_values(action_type, next(iter(parts.values())).dof), params[0])
+    return initial, params
+
+
+def _measure(action_type: type[ActionType], key: str, initial: np.ndarray, params: np.ndarray) -> float:
     native = load(key)
     code = np.array([native.on_enter, native.sense, native.set_parameters, native.control])
     shortest = np.full(TICKS, np.iinfo(np.int64).max)
     state, live = np.zeros(1, state_dtype(action_type)), np.zeros(1, _slots_dtype)
-    done = TICKS
+    done, end = TICKS, time.monotonic() + ENOUGH_S
     for _ in range(PASSES):
         state[:], live[:] = np.zeros_like(state), initial
-        done = min(done, time_ticks(code, state.ctypes.data, params.ctypes.data, live[0], shortest))
+        done = min(done, time_ticks(code, state.ctypes.data, params.ctypes.data, live[0], shortest[:done]))
+        if time.monotonic() > end:
+            break
     return float(shortest[:done].max()) * 1e-9
 
 

@@ -282,12 +282,13 @@ class _FunctionCheck(ast.NodeVisitor):
                 hint = "Write the step as a number: of zero, the loop would never end"
                 self.report(node, "counts in a step that is not known before", hint)
         elif isinstance(node.func, ast.Attribute):
-            self.visit(node.func.value)
             refused = forbidden_method(node.func.attr)
-            data = self.flow.data(node.func.value)
             if refused is not None:
                 self.report(node, *refused)
-            elif data is not None and node.func.attr in ("fill", "partition", "resize", "put", "itemset"):
+                return
+            self.visit(node.func.value)
+            data = self.flow.data(node.func.value)
+            if data is not None and node.func.attr in ("fill", "partition", "resize", "put", "itemset"):
                 self.flow.require_writable(node, data)
         elif isinstance(node.func, ast.Name):
             if node.func.id in self.locals:

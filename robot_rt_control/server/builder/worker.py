@@ -120,7 +120,7 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
     if answered < len(specs):
         if error is None:
             code = os.waitstatus_to_exitcode(status)
-            error = _endless(specs[answered]) if code == -signal.SIGALRM else None
+            error = _endless(specs[answered]) if code == -signal.SIGPROF else None
         if error is None:
             how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
             error = CompileError(
@@ -133,8 +133,8 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
 
 def _endless(spec: str) -> CompileError:
     return CompileError(
-        f"building {spec}: one call of its code did not end within {PATIENCE_S} s",
-        hint="Look for a loop in a real-time method, or in prepare_parameters, that never ends",
+        f"building {spec}: its real-time methods did not end within {PATIENCE_S} s",
+        hint="Look for a loop that goes on for too long: one tick may take a fraction of the period",
     )
 
 
