@@ -5,9 +5,14 @@ BUILTIN = (
     "robot_rt_control.actions.hold:Hold",
     "robot_rt_control.actions.move_joint:MoveJoint",
     "robot_rt_control.actions.velocity_move:VelocityMove",
+    "robot_rt_control.actions.move_linear:MoveLinear",
     "robot_rt_control.actions.track_trajectory:TrackTrajectory",
     "robot_rt_control.actions.sine_wave:SineWave",
     "robot_rt_control.actions.set_output:SetOutput",
     "robot_rt_control.actions.wait_for_input:WaitForInput",
+    "robot_rt_control.actions.move_gripper:MoveGripper",
+    "robot_rt_control.actions.grasp:Grasp",
+    "robot_rt_control.actions.watch_tool:WatchTool",
+    "robot_rt_control.actions.watch_distance:WatchDistance",
 )
 """Where the built-in action types are, as "module:Class": the server loads them by these names."""

@@ -1,6 +1,7 @@
 """move_joint: to a joint position or tool pose, all joints arriving together, from any state of motion."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,13 +55,13 @@ class MoveJoint(ActionType):
     """
 
     name = "move_joint"
-    slots = (Slot(name="part", kinds=JOINT_KINDS),)
-    parameters = (
+    slots: ClassVar[tuple[Slot, ...]] = (Slot(name="part", kinds=JOINT_KINDS),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             name="position", length="dof", unit="joint", optional=True, description="Where to go, one for each joint."
         ),
         Parameter(
-            name="tool_position", length=3, unit="m", optional=True, description="Where to bring the tool, in the world."
+            name="tool_position", length=3, unit="m", optional=True, description="Where the tool goes, in the world."
         ),
         Parameter(
             name="tool_orientation",
@@ -90,7 +91,7 @@ class MoveJoint(ActionType):
             description="Largest |measured - goal| position of a joint that counts as settled.",
         ),
     )
-    state_variables = (
+    state_variables: ClassVar[tuple[StateVariable, ...]] = (
         StateVariable(name="is_done", type="bool", description="The command has arrived."),
         StateVariable(name="is_settled", type="bool", description="The part is measured at the goal, at rest."),
         StateVariable(name="progress", description="From 0 to 1, in time."),

@@ -1,7 +1,7 @@
 """velocity_move: move with a joint velocity or a tool twist until something else is started."""
 
-
 from robot_rt_control.actions.following import POSITION
+from robot_rt_control.actions.headings import turned_about_z
 from robot_rt_control.model.kinematics import (
     differential_inverse,
     forward,
@@ -22,9 +22,10 @@ from robot_rt_control.program.vocabulary import PartKind
 _JOINTS = 0
 _TOOL = 1
 
-_DAMPING = 0.05
+_DAMPING = 0.03
 _CORRECTION = 20.0
 """[1/s] gain with which the tool is led back to the path of its twist: the integration alone would drift."""
+_LEAST_SHARE = 0.1
 _LARGEST_DEVIATION = 0.02
 """[m, rad] Farther off than this, the path begins anew where the tool is: it was held back by limits."""
 
@@ -52,7 +53,8 @@ def start_joints(state, params, part):
 def share_of_change(state, i, steady):
     """How much of the acceleration component i of the twist gets, so that all change together, on a straight way.
 
-    A component that is accelerating already (more than `steady`) gets all of it, to come to an end soon.
+    A component that is accelerating already (more than `steady`) gets all of it, to come to an end soon; and each gets
+    at least a little, to be rid of what acceleration it has.
     """
     if abs(state.twist_acceleration[i]) > steady:
         return 1.0
@@ -61,7 +63,7 @@ def share_of_change(state, i, steady):
     for k in range(first, first + 3):
         largest = max(largest, abs(state.goal[k] - state.twist[k]))
     change = abs(state.goal[i] - state.twist[i])
-    return change / largest if change > 1e-9 * largest else 1.0
+    return max(change / largest, _LEAST_SHARE) if change > 1e-9 * largest else 1.0
 
 
 @realtime
@@ -185,6 +187,7 @@ class VelocityMove(ActionType):
         Parameter(
             name="frame", type="text", default="world", choices=("world", "tool"), description="Axes of the twist."
         ),
+        Parameter(name="heading", unit="rad", default=0.0, description="Turns the twist's axes about their z."),
         Parameter(name="linear_acceleration", unit="m/s^2", default=2.0, minimum=0.001, description="Of the tool."),
         Parameter(name="angular_acceleration", unit="rad/s^2", default=5.0, minimum=0.001, description="Of the tool."),
         Parameter(
@@ -241,7 +244,10 @@ class VelocityMove(ActionType):
                 got="both" if joints else "none of them",
             )
         frame = values["frame"]
-        super().prepare_parameters({k: v for k, v in values.items() if k != "frame"}, params)
+        heading = values["heading"]
+        super().prepare_parameters({k: v for k, v in values.items() if k not in ("frame", "heading")}, params)
+        params.linear[:] = turned_about_z(params.linear, heading)
+        params.angular[:] = turned_about_z(params.angular, heading)
         params.mode = _JOINTS if joints else _TOOL
         params.in_tool_frame = frame == "tool"
         record = part.record

@@ -13,20 +13,24 @@ import rclpy
 import rclpy.context
 import rclpy.executors
 import rclpy.node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg, srv
 from robot_rt_control.client.conversions import event_of
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.event_source import EventSource
+from robot_rt_control.client.programs import Programs, ProgramState, state_of
 from robot_rt_control.client.services import Services
 from robot_rt_control.client.session import Session
 from robot_rt_control.program import defaults
 from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.class_place import source_text
-from robot_rt_control.program.errors import CompileError, RobotControlError
+from robot_rt_control.program.errors import CompileError, RobotControlError, SessionError
 
 BUILD_TIMEOUT_S = 180.0
 """How long the client waits for code to be compiled: longer than the server does."""
+
+_KEPT_STATES = 512
 
 
 class Client:
@@ -52,13 +56,22 @@ class Client:
         self._context = rclpy.context.Context()
         self._context.init(args=arguments)
         self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
+        self.timeout_s = timeout_s
         self._services = Services(self.node, timeout_s=timeout_s)
-        self._listeners: list[Callable[[Event], None]] = []
-        self._listeners_lock = threading.Lock()
-        self._sessions: list[Session] = []
+        self.programs = Programs(self)
         self._loaded_classes: set[type[ActionType]] = set()
-        profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+        self._sessions: list[Session] = []
+        self._source = EventSource()
+        # What a session does may be told before the topic has found this node: the server keeps its last events for it.
+        profile = QoSProfile(
+            depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
         self.node.create_subscription(msg.Event, "control_server/events", self._on_event, profile)
+        self._program_states: dict[str, ProgramState] = {}
+        latched = QoSProfile(
+            depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
+        self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, latched)
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._closing = threading.Event()
@@ -89,6 +102,7 @@ class Client:
         self._closing.set()
         self._executor.wake()
         self._thread.join(2.0)
+        self.programs.close()
         self._executor.shutdown(timeout_sec=1.0)
         self.node.destroy_node()
         self._context.try_shutdown()
@@ -100,6 +114,16 @@ class Client:
     ) -> Any:
         """Call a service of the control server; `error` is raised with the server's words where it refuses."""
         return self._services.call(service, f"control_server/{path}", error, **fields)
+
+    def renew(self, session: str, timeout_s: float) -> None:
+        """Renew a session's lease; the answer may take so long. Sessions do that by themselves.
+
+        Raises:
+            SessionError: it has ended.
+            RobotControlError: no answer.
+        """
+        path = "control_server/renew_session"
+        self._services.call(srv.RenewSession, path, SessionError, timeout_s=timeout_s, session=session)
 
     def parts(self) -> list[msg.PartInfo]:
         """All parts of the workcell, with limits, state and who holds them."""
@@ -174,16 +198,50 @@ class Client:
         raise RobotControlError(f"state variable {name!r} is not known", hint="Client.state_variables() lists them")
 
     def session(
-        self, parts: str | Iterable[str], *, lease_s: float = defaults.LEASE_S, name: str = "python"
+        self,
+        parts: str | Iterable[str] = (),
+        *,
+        lease_s: float = defaults.LEASE_S,
+        deadline_s: float = 0.0,
+        read_only: bool = False,
+        name: str = "python",
     ) -> Session:
         """Open a session on parts; `with client.session("arm") as session: …`.
+
+        Args:
+            lease_s: [s] after which the session is lost when this process does not renew it; 0: until it is closed.
+            deadline_s: [s] after which it ends, whatever happens; 0: none.
+            read_only: holds no parts, and may not move anything; see `watch`.
+            name: for people.
 
         Raises:
             SessionError: a part is unknown, or held by another session.
         """
-        session = Session(self, [parts] if isinstance(parts, str) else parts, lease_s=lease_s, name=name)
+        session = Session(
+            self,
+            [parts] if isinstance(parts, str) else parts,
+            lease_s=lease_s,
+            deadline_s=deadline_s,
+            read_only=read_only,
+            name=name,
+        )
         self._sessions.append(session)
         return session
+
+    def watch(self, *, deadline_s: float = 0.0, name: str = "watch") -> Session:
+        """Open a session that only watches: reactions with events, captured values and callbacks; `wait_until`."""
+        return self.session(read_only=True, deadline_s=deadline_s, name=name)
+
+    def sessions(self) -> list[msg.SessionInfo]:
+        """All sessions that live, whoever opened them: who holds which parts, until when, with which actions."""
+        return list(self.call(srv.ListSessions, "list_sessions").sessions)
+
+    def stop_all(self) -> int:
+        """Stop all actions of all sessions, whoever holds them, in one tick; their parts take their default action.
+
+        The sessions live on. Returns the tick.
+        """
+        return int(self.call(srv.StopActions, "stop_actions").tick)
 
     def enable(self, *parts: str) -> None:
         """Enable the motion of parts, without arguments of all."""
@@ -225,18 +283,21 @@ class Client:
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
         """Call `listener(event)` at every event of every session, in the spinning thread: it must return at once."""
-        with self._listeners_lock:
-            self._listeners.append(listener)
+        self._source.add(listener)
 
     def remove_listener(self, listener: Callable[[Event], None]) -> None:
         """Undo `add_listener`."""
-        with self._listeners_lock:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
+        self._source.remove(listener)
+
+    @property
+    def program_states(self) -> dict[str, ProgramState]:
+        """Session → the states that its program is in, of all sessions that have started something."""
+        return dict(self._program_states)
+
+    def _on_state(self, message: msg.ProgramState) -> None:
+        self._program_states[message.session] = state_of(message)
+        while len(self._program_states) > _KEPT_STATES:
+            self._program_states.pop(next(iter(self._program_states)))
 
     def _on_event(self, message: msg.Event) -> None:
-        event = event_of(message)
-        with self._listeners_lock:
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener(event)
+        self._source.receive(event_of(message))

@@ -24,3 +24,5 @@ class Event:
     reason: str = ""
     values: Mapping[str, float] = field(default_factory=dict)
     sequence: int = 0
+    missed: int = 0
+    """How many events a callback has missed right before this one, because it was too slow."""

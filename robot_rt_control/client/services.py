@@ -63,21 +63,21 @@ class Services:
             error: with the server's own words.
             RobotControlError: no server, or no answer in time.
         """
+        at_most = self._timeout_s if timeout_s is None else timeout_s
         client = self._client(service, path)
-        if not client.wait_for_service(self._timeout_s):
+        if not client.wait_for_service(at_most):
             raise RobotControlError(
                 f"service {client.srv_name!r} is not there",
-                expected=f"its node to come up within {self._timeout_s:g} s",
+                expected=f"its node to come up within {at_most:g} s",
                 hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
             )
-        patience = self._timeout_s if timeout_s is None else timeout_s
         answered = threading.Event()
         future = client.call_async(service.Request(**fields))
         future.add_done_callback(lambda _: answered.set())
-        if not answered.wait(patience):
+        if not answered.wait(at_most):
             client.remove_pending_request(future)
             raise RobotControlError(
-                f"service {client.srv_name!r} did not answer within {patience:g} s",
+                f"service {client.srv_name!r} did not answer within {at_most:g} s",
                 hint="Is its node alive? In lockstep: does somebody step?",
             )
         response: Any = future.result()

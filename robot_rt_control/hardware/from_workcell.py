@@ -9,7 +9,7 @@ import numpy as np
 from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart, JointLimits, Pose
 from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell
+from robot_rt_control.model.workcell import MOCK, TOPIC, DeviceDescription, Workcell
 
 
 def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
@@ -72,7 +72,7 @@ def hardware_info(workcell: Workcell, device: DeviceDescription) -> HardwareInfo
 def with_window(workcell: Workcell) -> Workcell:
     """The same workcell, with all simulators told to show a window; a plugin without one refuses the parameter."""
     devices = (
-        device if device.plugin == MOCK else replace(device, config={**device.config, "gui": True})
+        device if device.plugin in (MOCK, TOPIC) else replace(device, config={**device.config, "gui": True})
         for device in workcell.devices
     )
     return replace(workcell, devices=tuple(devices))

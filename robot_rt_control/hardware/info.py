@@ -160,6 +160,8 @@ class HardwareInfo:
     name: str
     period_s: float = defaults.PERIOD_S
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    simulated_time: bool = False
+    """In lockstep: time passes with the periods, not with the wall clock."""
     parts: tuple[HardwarePart, ...] = ()
 
     def __post_init__(self) -> None:

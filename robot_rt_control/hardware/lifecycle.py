@@ -22,6 +22,7 @@ from robot_rt_control.program.vocabulary import CommandMode
 BUILT_IN_PLUGINS = {
     "mock": "robot_rt_control.hardware.mock_plugin:MockPlugin",
     "pybullet": "robot_rt_control.hardware.pybullet_plugin:PyBulletPlugin",
+    "topic": "robot_rt_control.hardware.topic_plugin:TopicPlugin",
 }
 
 
@@ -33,7 +34,7 @@ class LifecycleState(IntEnum):
 
 
 def load_plugin(name: str) -> type[HardwarePlugin]:
-    """The plugin class of a name: "mock", "pybullet", or "package.module:Class".
+    """The plugin class of a name: "mock", "pybullet", "topic", or "package.module:Class".
 
     Raises:
         HardwareError: there is no such plugin, or it is not one.
@@ -43,7 +44,9 @@ def load_plugin(name: str) -> type[HardwarePlugin]:
     module_name, colon, class_name = path.partition(":")
     if not colon or not module_name or not class_name:
         raise HardwareError(
-            what, expected="'mock', 'pybullet' or 'package.module:Class'", hint="Check the workcell's `plugin` entry"
+            what,
+            expected="'mock', 'pybullet', 'topic' or 'package.module:Class'",
+            hint="Check the workcell's `plugin` entry",
         )
     try:
         module = importlib.import_module(module_name)

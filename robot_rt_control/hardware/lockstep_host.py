@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from robot_rt_control.hardware.device_host import DeviceHost
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
 from robot_rt_control.program.errors import HardwareError
@@ -19,7 +21,7 @@ class LockstepHost(DeviceHost):
     """
 
     def __init__(self, plugin: str | HardwarePlugin, info: HardwareInfo) -> None:
-        super().__init__(plugin, info)
+        super().__init__(plugin, replace(info, simulated_time=True))
         if not self.plugin.simulated:
             raise HardwareError(
                 f"hardware {info.name!r}: {type(self.plugin).__name__} in lockstep",

@@ -6,6 +6,8 @@
       objects:
         - {name: floor, plane: true}
         - {name: cube, box: {size: [0.04, 0.04, 0.04]}, pose: {position: [0.5, 0, 0.02]}, mass: 0.1}
+      surfaces:
+        - {body: arm, link: lbr_iiwa_link_7, stiffness: 2.0e+4, damping: 100}
       sensors:
         rangefinder: {type: rangefinder, part_of: arm, link: lbr_iiwa_link_7, pose: {position: [0, 0, 0.05]}}
         wrist: {type: force_torque, part_of: arm, joint: lbr_iiwa_joint_7}
@@ -210,6 +212,23 @@ SensorParameters = Annotated[
 ]
 
 
+class SurfaceParameters(Parameters):
+    """How something gives way where it is touched. Two such surfaces act like springs in series; dampings add up.
+
+    Without it a contact is as stiff as the simulator can make it.
+    """
+
+    body: str
+    """An object, or a part (its whole robot unless `link` is given)."""
+    link: str | None = None
+    stiffness: Positive
+    """[N/m]"""
+    damping: Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+    """[Ns/m]"""
+    friction: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
+    """As of an object. Default: what the URDF or the object says."""
+
+
 class CameraParameters(Parameters):
     """Where pictures are taken from."""
 
@@ -232,6 +251,7 @@ class WorldParameters(Parameters):
     objects: tuple[ObjectParameters, ...] = ()
     tools: tuple[ToolParameters, ...] = ()
     """Mounted on robots."""
+    surfaces: tuple[SurfaceParameters, ...] = ()
     sensors: dict[str, SensorParameters] = Field(default_factory=dict)
     """Of each sensor part, by the part's name."""
     camera: CameraParameters = CameraParameters()

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pybullet
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, Pose
-from robot_rt_control.hardware.pybullet_parameters import ObjectParameters, PyBulletParameters
+from robot_rt_control.hardware.pybullet_parameters import ObjectParameters, PyBulletParameters, SurfaceParameters
 from robot_rt_control.hardware.pybullet_shapes import shapes_of
 from robot_rt_control.hardware.pybullet_tools import write_with_tools
 from robot_rt_control.model.paths import resolve_path
@@ -88,6 +88,8 @@ class PyBulletWorld:
             pybullet.setPhysicsEngineParameter(deterministicOverlappingPairs=1, physicsClientId=self.client)
             self.objects = {thing.name: self._add_object(thing) for thing in parameters.world.objects}
             self.robots = self._add_robots()
+            for surface in parameters.world.surfaces:
+                self._soften(surface)
         except BaseException:
             self.close()
             raise
@@ -147,6 +149,19 @@ class PyBulletWorld:
             baseOrientation=pose.orientation,
             physicsClientId=self.client,
         )
+
+    def _soften(self, surface: SurfaceParameters) -> None:
+        item = f"hardware {self._info.name!r}, surface of {surface.body!r}"
+        body = self.body(surface.body, item)
+        if surface.link is not None:
+            links = [self.robot(surface.body, item).link(surface.link, item)]
+        else:
+            links = list(range(BASE_LINK, pybullet.getNumJoints(body, physicsClientId=self.client)))
+        changes = {"contactStiffness": surface.stiffness, "contactDamping": surface.damping}
+        if surface.friction is not None:
+            changes["lateralFriction"] = surface.friction
+        for link in links:
+            pybullet.changeDynamics(body, link, physicsClientId=self.client, **changes)
 
     def _load(self, path: Path, pose: Pose, *, fixed: bool, item: str) -> int:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_rt_control.model.channels import Channel
+from robot_rt_control.model.channels import Channel, fill_channels
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.program.capacities import MAX_CHANNELS, MAX_JOINTS
 from robot_rt_control.program.defaults import PERIOD_S
@@ -17,8 +17,11 @@ from robot_rt_control.program.vocabulary import CommandMode, OperationalState, P
 LINK_LENGTH = 0.2
 USUAL_JOINTS = {PartKind.ARM: 7, PartKind.BASE: 3, PartKind.GRIPPER: 1}
 """So many joints a sample part has of each kind; the other kinds have none."""
-USUAL_INPUTS = {PartKind.IO: ("input_0", "input_1"), PartKind.SENSOR: ("value",)}
-USUAL_OUTPUTS = {PartKind.IO: ("output_0", "output_1")}
+USUAL_CHANNELS = {
+    PartKind.IO: (("input_0", "input_1"), ("output_0", "output_1")),
+    PartKind.SENSOR: (("value",), ()),
+}
+"""Names of the inputs and outputs that a sample part has of each kind."""
 
 
 def sample_part(
@@ -27,8 +30,8 @@ def sample_part(
     name: str = "part",
     dof: int | None = None,
     position: Sequence[float] = (),
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
 ) -> PartDescription:
     """A part with reasonable limits: ±2.9 rad, 1.5 rad/s, 10 rad/s², 100 rad/s³, 100 Nm.
 
@@ -37,8 +40,8 @@ def sample_part(
     Args:
         dof: number of joints; None: as is usual for the kind.
         position: (dof,) where its joints are [rad]; all zero by default.
-        inputs: names of an io part's inputs, or of a sensor part's values; None: as is usual for the kind.
-        outputs: names of an io part's outputs, digital ones; None: likewise.
+        inputs: names of an io part's inputs, or of a sensor part's values.
+        outputs: names of an io part's outputs, digital ones: 0 or 1.
 
     Raises:
         ValueError: too many joints or channels, or another number of positions.
@@ -48,11 +51,13 @@ def sample_part(
         raise ValueError(f"dof = {n}: expected 0 to {MAX_JOINTS}")
     if len(position) not in (0, n):
         raise ValueError(f"position has {len(position)} values, expected one for each of {n} joints")
-    input_names = tuple(USUAL_INPUTS.get(kind, ()) if inputs is None else inputs)
-    output_names = tuple(USUAL_OUTPUTS.get(kind, ()) if outputs is None else outputs)
-    for what, names in (("inputs", input_names), ("outputs", output_names)):
+    for what, names in (("inputs", inputs), ("outputs", outputs)):
         if len(names) > MAX_CHANNELS:
             raise ValueError(f"{what}: {len(names)} names, expected at most {MAX_CHANNELS}")
+    measured = tuple(Channel(name=channel, type="float") for channel in inputs)
+    commanded = tuple(Channel(name=channel, lower=0.0, upper=1.0) for channel in outputs)
+    record, limits = _record(n, position), np.zeros(1, limits_dtype)[0]
+    fill_channels(record, limits, measured, commanded)
     return PartDescription(
         name=name,
         index=0,
@@ -61,15 +66,15 @@ def sample_part(
         joint_names=tuple(f"{name}_joint_{j + 1}" for j in range(n)),
         joint_types=("revolute",) * n,
         command_modes=(CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT) if n else (),
-        system_limits=np.zeros(1, limits_dtype)[0],
+        system_limits=limits,
         start_position=np.array(position or (0.0,) * n),
-        input_channels=tuple(Channel(name=channel) for channel in input_names),
-        output_channels=tuple(Channel(name=channel) for channel in output_names),
-        initial_record=_record(n, position, len(input_names), len(output_names)),
+        input_channels=measured,
+        output_channels=commanded,
+        initial_record=record,
     )
 
 
-def _record(n: int, position: Sequence[float], n_inputs: int, n_outputs: int) -> np.record:
+def _record(n: int, position: Sequence[float]) -> np.record:
     record: np.record = np.zeros(1, part_dtype)[0]
     record.dof = n
     record.dt = PERIOD_S
@@ -77,8 +82,6 @@ def _record(n: int, position: Sequence[float], n_inputs: int, n_outputs: int) ->
     record.wrench[:] = math.nan
     record.tool_orientation[3] = 1.0
     record.at_rest = 1.0
-    record.n_inputs, record.n_outputs = n_inputs, n_outputs
-    record.output_upper[:] = 1.0
     record.operational_state = float(OperationalState.ENABLED)
     record.position[: len(position)] = record.commanded_position[: len(position)] = position
     record.position_lower[:n], record.position_upper[:n] = -2.9, 2.9  # [rad]

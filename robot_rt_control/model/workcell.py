@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from robot_rt_control.program.errors import CapacityError, DefinitionError, unkn
 
 MOCK = "mock"
 """The plugin that every device can run on without configuration."""
+TOPIC = "topic"
+"""The plugin that goes along with any hardware: a device runs on it that has it and nothing for the chosen hardware."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +67,7 @@ class Workcell:
     period: float
     """[s]"""
     hardware: str
-    """The plugin that was chosen."""
+    """The plugin that was chosen; a device that has none of it may run on TOPIC."""
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
@@ -106,7 +108,9 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
 
     Args:
         path: the YAML file.
-        hardware: the plugin to run all devices on; None: the file's default_hardware.
+        hardware: the plugin to run all devices on; None: the file's default_hardware. A device with a `plugin` of its
+            own runs on that (unless all are to run on MOCK), and one without a configuration for the chosen plugin,
+            but with one for TOPIC, on that. Exceptions may follow: "pybullet,people=mock".
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
@@ -171,18 +175,49 @@ def _check_joints(parts: list[PartDescription], place: Place) -> None:
                 )
 
 
+class _Choice:
+    """Which plugin each device runs on: "pybullet", or with exceptions "pybullet,people=mock"."""
+
+    def __init__(self, text: str, devices: Mapping[str, schema.Device]) -> None:
+        self._devices = devices
+        self._general, *rest = (word.strip() for word in text.split(","))
+        self._exceptions = {}
+        for word in rest:
+            name, equals, plugin = word.partition("=")
+            if not equals or not plugin:
+                raise DefinitionError(f"hardware {text!r}", expected="plugin,device=plugin,…", got=repr(word))
+            if name not in devices:
+                raise DefinitionError(
+                    f"hardware {text!r}: device {name!r}", expected=unknown("device", name, devices), got=repr(name)
+                )
+            self._exceptions[name] = plugin
+
+    def plugin(self, name: str, place: Place) -> str:
+        """Of this device."""
+        device = self._devices[name]
+        wanted = self._exceptions.get(name) or self._usual(device)
+        if wanted in device.plugins or wanted == MOCK:
+            return wanted
+        raise DefinitionError(
+            str(place),
+            expected=f"a configuration for the hardware {wanted!r}, possibly an empty one",
+            got=", ".join(sorted(device.plugins)) or "none",
+            hint=f"Add `{wanted}: {{}}` to the device, or choose other hardware",
+        )
+
+    def _usual(self, device: schema.Device) -> str:
+        if device.plugin is not None and self._general != MOCK:
+            return device.plugin
+        return TOPIC if self._general not in device.plugins and TOPIC in device.plugins else self._general
+
+
 def _devices(
     content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, place: Place
 ) -> tuple[DeviceDescription, ...]:
     found = []
+    choice = _Choice(hardware, content.devices)
     for index, (name, device) in enumerate(content.devices.items()):
-        if hardware not in device.plugins and hardware != MOCK:
-            raise DefinitionError(
-                str(place / name),
-                expected=f"a configuration for the hardware {hardware!r}, possibly an empty one",
-                got=", ".join(sorted(device.plugins)) or "none",
-                hint=f"Add `{hardware}: {{}}` to the device, or choose other hardware",
-            )
+        plugin = choice.plugin(name, place / name)
         own = tuple(part for part in parts if part.device == name)
         for kind in ("state", "command"):
             count = sum(len(getattr(part, f"{kind}_interfaces")) for part in own)
@@ -196,8 +231,8 @@ def _devices(
             DeviceDescription(
                 name=name,
                 index=index,
-                plugin=hardware,
-                config=copy.deepcopy(device.plugins.get(hardware, {})),
+                plugin=plugin,
+                config=copy.deepcopy(device.plugins.get(plugin, {})),
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
             )

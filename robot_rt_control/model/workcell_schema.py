@@ -293,24 +293,26 @@ AnyPart = Annotated[
 
 
 class Device(Model):
-    """A device and the plugins that it can run on. In the file, plugins stand beside max_age_ticks."""
+    """A device and the plugins that it can run on. In the file, these stand beside max_age_ticks and plugin."""
 
     max_age_ticks: int | None = Field(default=None, strict=True, ge=1)  # [ticks]; None: the plugin's default
+    plugin: str | None = None  # what it runs on, whatever the others do; None: on what is chosen for all
     plugins: dict[str, dict[str, Any]] = {}  # plugin name → its configuration, not looked at here
 
     @model_validator(mode="before")
     @classmethod
     def _known_fields(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
-            raise refuse("a mapping: max_age_ticks, and a configuration for each plugin")
+            raise refuse("a mapping: max_age_ticks, plugin, and a configuration for each plugin")
         plugins = {}
         for key, value in data.items():
-            if key == "max_age_ticks":
+            if key in ("max_age_ticks", "plugin"):
                 continue
             if value is not None and not isinstance(value, Mapping):
-                raise refuse("max_age_ticks, or the name of a plugin with a mapping as its configuration", key=key)
+                expected = "max_age_ticks, plugin, or the name of a plugin with a mapping as its configuration"
+                raise refuse(expected, key=key)
             plugins[str(key)] = dict(value or {})
-        return {"max_age_ticks": data.get("max_age_ticks"), "plugins": plugins}
+        return {"max_age_ticks": data.get("max_age_ticks"), "plugin": data.get("plugin"), "plugins": plugins}
 
 
 class WorkcellFile(Model):

@@ -33,7 +33,7 @@ from robot_rt_control.program.condition_tree import (
     variables,
 )
 from robot_rt_control.program.condition_types import ConditionTypes, VariableRef
-from robot_rt_control.program.errors import CapacityError, unknown
+from robot_rt_control.program.errors import CapacityError, ConditionError, unknown
 from robot_rt_control.program.layout import instruction_dtype
 from robot_rt_control.program.vocabulary import JOIN_AND, JOIN_OR, Operator
 
@@ -112,17 +112,7 @@ def compile_condition(
         try:
             refs[variable.name] = resolve(variable.name)
         except KeyError:
-            names = list(known)
-            raise fault(
-                of,
-                text,
-                variable.position,
-                "there is no such state variable",
-                expected=unknown("state variable", variable.name, names)
-                if names
-                else "a state variable that exists here",
-                got=repr(variable.name),
-            ) from None
+            raise unknown_variable(of, text, variable, known) from None
     ConditionTypes(text, of, refs).check(tree)
     code = _emit(tree, refs, negated=False)
     if code.depth > capacities.MAX_CONDITION_DEPTH:
@@ -135,6 +125,19 @@ def compile_condition(
     instructions = np.array(list(code.rows), instruction_dtype)
     instructions.flags.writeable = False
     return CompiledCondition(instructions, [v.name for v in mentioned], text)
+
+
+def unknown_variable(of: str, text: str, variable: Variable, known: Iterable[str]) -> ConditionError:
+    """The error for a name that no state variable has. Arguments as of `compile_condition`."""
+    names = list(known)
+    return fault(
+        of,
+        text,
+        variable.position,
+        "there is no such state variable",
+        expected=unknown("state variable", variable.name, names) if names else "a state variable that exists here",
+        got=repr(variable.name),
+    )
 
 
 def _emit(node: Condition, refs: Mapping[str, VariableRef], *, negated: bool) -> _Code:

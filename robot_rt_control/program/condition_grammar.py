@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from robot_rt_control.program import capacities
 from robot_rt_control.program.condition_tokens import (
@@ -45,7 +46,7 @@ from robot_rt_control.program.condition_tree import (
     Or,
     Variable,
 )
-from robot_rt_control.program.errors import CapacityError, ConditionError, unknown
+from robot_rt_control.program.errors import CapacityError, ConditionError, DefinitionError, unknown
 
 _WORDS_OF_OTHERS = {
     "True": "Write 'true'",
@@ -83,7 +84,17 @@ def parse_condition(text: str, *, of: str = "condition") -> Condition:
             got=str(len(text)),
             hint="Split it into several reactions",
         )
-    return _Parser(text, of).parse()
+    tree = _tree(text)
+    return tree if tree is not None else _Parser(text, of).parse()  # raises, with `of` in its words
+
+
+@lru_cache(maxsize=4096)
+def _tree(text: str) -> Condition | None:
+    """The tree; None: the text is no condition. Kept, as the same one is read when it is defined, checked, compiled."""
+    try:
+        return _Parser(text, "condition").parse()
+    except DefinitionError:
+        return None
 
 
 class _Parser:

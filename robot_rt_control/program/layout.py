@@ -347,6 +347,7 @@ command_dtype = record(
         ("session", "i8"),  # identity of the session
         ("part", "i8"),
         ("signal", "i8"),
+        ("record_size", "i8"),  # SET_PARAMETERS: [bytes] of the new record, which lies beside the ring
         ("value", "f8"),
         ("n_actions", "i8"),
         ("actions", "i4", (c.MAX_ACTIONS_PER_COMMAND,)),  # action slots
@@ -509,6 +510,8 @@ channel_dtype = record(
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),
+        # beside each entry of the command ring, the record that its SET_PARAMETERS carries
+        ("parameter_updates", "f8", (c.COMMAND_RING_ENTRIES, c.PARAMETER_UPDATE_BYTES // 8)),
         ("events", event_ring_dtype),
         ("snapshot", snapshot_dtype),
         ("timing", timing_dtype),

@@ -83,6 +83,10 @@ class FilledProgram:
     template: ProgramTemplate
     sampled: frozenset[tuple[str, str]]
     """(action, parameter) whose values are samples, because nobody has given the program's parameters yet."""
+    roles: Mapping[str, str]
+    """Role → part; in a sample each stands for itself."""
+    is_sample: bool
+    """Nobody has given parts and values yet."""
     unused: tuple[str, ...]
     """Parameters and roles that nothing refers to."""
     defined: tuple[str, ...] = ()
@@ -156,7 +160,7 @@ class ProgramTemplate:
         with mistakes.collect():
             roles = parts_of(self.roles, parts, of=self.label)
         mistakes.raise_all()
-        return self._read(Substitution(values, roles), defined)
+        return self._read(Substitution(values, roles), defined, is_sample=False)
 
     def sample(self, *, defined: Iterable[str] = ()) -> FilledProgram:
         """The program before somebody uses it, to check or draw it: roles keep their names, values that must be
@@ -166,9 +170,9 @@ class ProgramTemplate:
             DefinitionError: as from `parse_program`.
         """
         roles = {role.name: role.name for role in self.roles}
-        return self._read(Substitution(samples_of(self.parameters), roles), defined)
+        return self._read(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)
 
-    def _read(self, substitution: Substitution, defined: Iterable[str]) -> FilledProgram:
+    def _read(self, substitution: Substitution, defined: Iterable[str], *, is_sample: bool) -> FilledProgram:
         known = tuple(defined)
         reader = ProgramReader(self._yaml, self._places, self._head, substitution)
         definition = reader.program(known)
@@ -178,6 +182,8 @@ class ProgramTemplate:
             places=self._places,
             template=self,
             sampled=frozenset(reader.sampled),
+            roles=substitution.roles,
+            is_sample=is_sample,
             unused=tuple(name for name in declared if name not in substitution.used),
             defined=known,
         )

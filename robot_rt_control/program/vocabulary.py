@@ -144,7 +144,7 @@ class Command(IntEnum):
     STOP = 2
     """Stop the named actions; their parts take their default action."""
     STOP_SESSION = 3
-    """Stop every action of the session; default actions."""
+    """Stop every action of the session, with session 0 of all sessions; default actions."""
     END_SESSION = 4
     """Stop every action of the session; safety actions."""
     SIGNAL = 5
@@ -156,7 +156,7 @@ class Command(IntEnum):
     SERVER_LOST = 10
     """Every session has lost its server: safety actions everywhere."""
     SET_PARAMETERS = 11
-    """Give an action new parameters, which lie in the channel."""
+    """Give an action a new parameter record, which lies in the channel beside the command."""
     PROTECTIVE_STOP = 12
     """End all actions, brake and hold all parts, and start nothing until it is released."""
     RELEASE_PROTECTIVE_STOP = 13

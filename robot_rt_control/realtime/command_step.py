@@ -27,6 +27,7 @@ from robot_rt_control.realtime.activation import (
     stop_session,
 )
 from robot_rt_control.realtime.events import begin_event, publish_event
+from robot_rt_control.realtime.parameter_update import parameters_beside, take_parameters
 from robot_rt_control.realtime.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.react_step import raise_signal
 
@@ -42,7 +43,7 @@ _START, _STOP = int(Command.START), int(Command.STOP)
 _STOP_SESSION, _END_SESSION = int(Command.STOP_SESSION), int(Command.END_SESSION)
 _SIGNAL, _SET_SPEED = int(Command.SIGNAL), int(Command.SET_SPEED)
 _ENABLE, _DISABLE, _CLEAR_FAULTS = int(Command.ENABLE), int(Command.DISABLE), int(Command.CLEAR_FAULTS)
-_SERVER_LOST = int(Command.SERVER_LOST)
+_SERVER_LOST, _SET_PARAMETERS = int(Command.SERVER_LOST), int(Command.SET_PARAMETERS)
 
 _DONE = int(EventKind.COMMAND_DONE)
 _REFUSED = int(EventKind.COMMAND_REFUSED)
@@ -173,8 +174,12 @@ def _set_speed(w, speed):
 
 
 @realtime
-def _execute(w, ch, c):
-    """Do one command. Returns 0, or why nothing of it was done."""
+def _execute(w, ch, c, parameters):
+    """Do one command. Returns 0, or why nothing of it was done.
+
+    Args:
+        parameters: address of the record that it may carry; 0: none.
+    """
     if c.command == _SET_SPEED:
         if not (c.value >= 0.0 and c.value <= 1.0):
             return _MALFORMED
@@ -184,6 +189,10 @@ def _execute(w, ch, c):
         return _for_parts(w, ch, c)
     if c.command == _SERVER_LOST:
         lose_server(w, ch)
+        return 0
+    if c.command == _STOP_SESSION and c.session == 0:
+        for i in range(1, w.tables[w.active_tables].n_sessions):
+            stop_session(w, ch, i, _BY_COMMAND, DEFAULT)
         return 0
     session = _session_index(w, c.session)
     if session < 0:
@@ -207,6 +216,11 @@ def _execute(w, ch, c):
             return _MALFORMED
         raise_signal(w, ch, slot, c.signal)
         return 0
+    if c.command == _SET_PARAMETERS:
+        refusal = _check_actions(w, c, session)
+        if refusal != 0:
+            return refusal
+        return take_parameters(w, c.actions[0], parameters, c.record_size)
     return _MALFORMED
 
 
@@ -221,9 +235,13 @@ def _answer(w, ch, transaction, session, refusal):
 
 
 @realtime
-def _schedule(w, ch, address):
+def _schedule(w, ch, address, session):
     """Keep a command until its tick. Returns 0, or why not."""
-    if w.n_scheduled >= capacities.MAX_SCHEDULED_COMMANDS:
+    own = 0
+    for i in range(w.n_scheduled):
+        if w.scheduled[i].session == session:
+            own += 1
+    if w.n_scheduled >= capacities.MAX_SCHEDULED_COMMANDS or own >= capacities.MAX_SCHEDULED_BY_SESSION:
         return _TOO_MANY
     copy_bytes(address_of(w) + _SCHEDULED + w.n_scheduled * _SIZE, address, _SIZE)
     w.n_scheduled += 1
@@ -238,7 +256,7 @@ def _run_scheduled(w, ch):
     for i in range(w.n_scheduled):
         c = w.scheduled[i]
         if c.target_tick <= w.tick:
-            _answer(w, ch, c.transaction, c.session, _execute(w, ch, c))
+            _answer(w, ch, c.transaction, c.session, _execute(w, ch, c, 0))
         else:
             if kept != i:
                 copy_bytes(base + kept * _SIZE, base + i * _SIZE, _SIZE)
@@ -254,7 +272,7 @@ def take_commands(w, ch):
         lose_server(w, ch)
     if load_acquire(address_of(w) + _INTERNAL) == 1:
         c = w.internal
-        _answer(w, ch, 0, 0, _execute(w, ch, c))
+        _answer(w, ch, 0, 0, _execute(w, ch, c, 0))
         store_release(address_of(w) + _INTERNAL, 0)
     if w.n_scheduled > 0:
         _run_scheduled(w, ch)
@@ -267,11 +285,13 @@ def take_commands(w, ch):
         i = tail % _N
         c = ch.commands.entries[i]
         if c.target_tick == 0 or c.target_tick == w.tick:
-            _answer(w, ch, c.transaction, c.session, _execute(w, ch, c))
+            _answer(w, ch, c.transaction, c.session, _execute(w, ch, c, parameters_beside(ch, i)))
         elif c.target_tick < w.tick:
             _answer(w, ch, c.transaction, c.session, _PASSED)
+        elif c.command == _SET_PARAMETERS:  # its record leaves with its place in the ring
+            _answer(w, ch, c.transaction, c.session, _MALFORMED)
         else:
-            refusal = _schedule(w, ch, base + _ENTRIES + i * _SIZE)
+            refusal = _schedule(w, ch, base + _ENTRIES + i * _SIZE, c.session)
             if refusal != 0:
                 _answer(w, ch, c.transaction, c.session, refusal)
         tail += 1

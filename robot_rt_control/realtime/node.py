@@ -263,7 +263,8 @@ class RealtimeExecutorNode(WorkcellNode):
         core = self._core()
         if core.lockstep is None or not core.devices.hosts:
             raise HardwareError("no device is simulated in this process", hint="Ask its driver node")
-        camera = camera_of(next(iter(core.devices.hosts.values())).plugin)
+        plugins = [host.plugin for host in core.devices.hosts.values()]
+        camera = camera_of(next((plugin for plugin in plugins if hasattr(plugin, "take_picture")), plugins[0]))
         path, width, height = picture_path(request.path), int(request.width), int(request.height)
         try:
             core.lockstep.serve(lambda: camera.take_picture(path, width, height))

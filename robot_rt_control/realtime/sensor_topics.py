@@ -1,4 +1,10 @@
-"""Sensors as ordinary ROS topics: `<part>/range` of rangefinders, `<part>/wrench` of force-torque sensors."""
+"""Sensors, inputs and outputs as ordinary ROS topics.
+
+- `<part>/range` of rangefinders: sensor_msgs/Range
+- `<part>/wrench` of force-torque sensors: geometry_msgs/WrenchStamped
+- `<part>/<channel>` of io and sensor parts: std_msgs/Float64, unknown: NaN
+- the same of digital channels: std_msgs/Bool, when it changes, kept for who comes later; not while it is unknown
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.realtime.channel_topics import ChannelTopics
 
 if TYPE_CHECKING:
     from robot_rt_control.model.workcell import Workcell
@@ -29,10 +36,12 @@ class SensorTopics:
             elif part.kind == PartKind.FORCE_TORQUE_SENSOR:
                 publisher = node.create_publisher(WrenchStamped, f"{part.name}/wrench", 10)
                 self._force_torque.append((part.name, part.index, publisher))
+        self._channels = ChannelTopics(node, workcell)
 
     @property
     def publishers(self) -> list[Any]:
-        return [publisher for _, _, publisher in self._rangefinders + self._force_torque]
+        own = [publisher for _, _, publisher in self._rangefinders + self._force_torque]
+        return own + self._channels.publishers
 
     def publish(self, stamp: Any, snapshot: np.record) -> None:
         """Publish what one snapshot holds."""
@@ -48,3 +57,4 @@ class SensorTopics:
             values = (float(v) for v in snapshot.parts[index].measured.wrench)
             force.x, force.y, force.z, torque.x, torque.y, torque.z = values
             publisher.publish(message)
+        self._channels.publish(snapshot)

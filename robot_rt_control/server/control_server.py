@@ -12,12 +12,16 @@ from robot_rt_control.program import capacities
 from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
 from robot_rt_control.program.errors import CapacityError, ChannelError, CommandRefused, DefinitionError, unknown
+from robot_rt_control.program.program_file import FilledProgram
+from robot_rt_control.program.program_places import Places
 from robot_rt_control.program.vocabulary import Command, OperationalState, Refusal
-from robot_rt_control.server.entities import DefinedAction, SessionContents
+from robot_rt_control.server.entities import DefinedAction
+from robot_rt_control.server.programs import check_for_session, prepare_with_places
 from robot_rt_control.server.refusals import explain
 from robot_rt_control.server.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.snapshot_view import SnapshotView
+from robot_rt_control.server.transactions import Answer
 
 _SNAPSHOT_WAIT_S = 0.1
 
@@ -40,9 +44,17 @@ class ControlServer(ServerCore):
     # --- definitions ----------------------------------------------------------------------------
 
     def define(
-        self, session_id: str, actions: Sequence[ActionDefinition], reactions: Sequence[ReactionDefinition] = ()
+        self,
+        session_id: str,
+        actions: Sequence[ActionDefinition],
+        reactions: Sequence[ReactionDefinition] = (),
+        *,
+        places: Places | None = None,
     ) -> int:
         """Add actions and free-standing reactions to a session: all of them or none.
+
+        Args:
+            places: of a program's text, for the lines in messages.
 
         Returns:
             The tick from which they are there; gated: the next one.
@@ -53,7 +65,12 @@ class ControlServer(ServerCore):
             ChannelError: there is no executor.
         """
         definer = self._at().definer
-        prepared = definer.prepare(self.session(session_id), actions)
+        if actions:
+            self.session(session_id).check_moves(f"define action {actions[0].id!r}")
+        for reaction in reactions:
+            if reaction.start or reaction.stop or reaction.signal:
+                self.session(session_id).check_moves("start, stop or signal anything by a reaction")
+        prepared = prepare_with_places(definer, self.session(session_id), actions, places)
         with self._changing:
             session = self.session(session_id)  # it may have ended meanwhile, and the executor with it
             if self._at().definer is not definer:
@@ -83,18 +100,22 @@ class ControlServer(ServerCore):
         """
         session = self.session(session_id)
         template = self.programs.template(program_or_name)
-        program = template.fill(
-            parameters=parameters, parts=parts, defined=self.contents(session).actions
-        ).definition
-        foreign = [p for p in program.parts if p not in session.parts]
-        if foreign:
-            raise DefinitionError(
-                f"the program moves part {foreign[0]!r}",
-                expected=f"parts of {session.label}: {', '.join(session.parts)}",
-                got="a part that the session does not hold",
-            )
-        self.define(session_id, program.actions, program.reactions)
-        return program
+        program = template.fill(parameters=parameters, parts=parts, defined=self.contents(session).actions)
+        self.install_program(session_id, program)
+        return program.definition
+
+    def install_program(self, session_id: str, program: FilledProgram) -> list[str]:
+        """Add everything of a program that has its values and parts. Returns warnings, with their lines.
+
+        Raises:
+            as `upload_program`.
+        """
+        session = self.session(session_id)
+        warnings = check_for_session(self, program, session)
+        definition = program.definition
+        self.define(session_id, definition.actions, definition.reactions, places=program.places)
+        session.program = program.template.name
+        return warnings
 
     def remove(self, session_id: str, actions: Sequence[str], reactions: Sequence[str] = ()) -> int:
         """Remove actions and free-standing reactions: all of them or none. Parts of active ones take their default.
@@ -107,6 +128,19 @@ class ControlServer(ServerCore):
         with self._changing:
             return self._tick(self._at().definer.remove(self.session(session_id), actions, reactions))
 
+    def clear(self, session_id: str) -> int:
+        """Remove everything that a session has defined, as one change. Its parts take their default action.
+
+        Raises:
+            SessionError: there is no such session.
+            ChannelError: there is no executor.
+        """
+        with self._changing:
+            has = self.contents(self.session(session_id))
+            if not has.actions and not has.reactions:
+                return self._tick(0)
+            return self.remove(session_id, list(has.actions), list(has.reactions))
+
     def set_parameters(self, session_id: str, action: str, values: Iterable[ParameterValue]) -> int:
         """Change some of an action's parameters, all in the same tick. Returns that tick.
 
@@ -115,20 +149,26 @@ class ControlServer(ServerCore):
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        given = tuple(values)
-        while True:
-            definer = self._at().definer
-            change = definer.prepare_parameters(self.session(session_id), action, given)
+        self.session(session_id).check_moves("set parameters")
+        with self.session(session_id).setting:  # one after the other; the author's code may take long
             with self._changing:
-                if self._at().definer is not definer:
+                old = self._at().definer.find(self.session(session_id), action)
+                definer = self._at().definer
+            prepared = definer.with_values(old, values)
+            with self._changing:
+                session, at = self.session(session_id), self._at()
+                if at.definer is not definer:
                     raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
-                tick = definer.set_parameters(self.session(session_id), change)
-                if tick is not None:
-                    return self._tick(tick)
+                definer.find(session, action)  # it may have been removed meanwhile
+                if len(prepared.parameters) > capacities.PARAMETER_UPDATE_BYTES:
+                    return self._tick(definer.replace_parameters(session, old, prepared))
+                entry = old.entry
+                posted = at.link.post_parameters(session.identity, (entry.slot, entry.identity), prepared.parameters)
+                definer.keep_parameters(session, old, prepared)
+        answer = at.link.answer(posted)
+        self._refuse(Command.SET_PARAMETERS, session, [old], answer)
+        return answer.tick or self._tick(0)
 
-    def contents(self, session: Session) -> SessionContents:
-        """What a session has defined."""
-        return self._at().definer.contents(session)
 
     def _tick(self, tick: int) -> int:
         """The tick of an answer; where nobody has answered yet, that of the next step."""
@@ -166,11 +206,18 @@ class ControlServer(ServerCore):
     def stop(self, session_id: str, actions: Sequence[str] = ()) -> int:
         """Stop actions, without names all of the session; their parts take their default action. Returns the tick.
 
+        Args:
+            session_id: empty, and no actions: all actions of all sessions, in one tick. The sessions live on.
+
         Raises:
             as `start`.
         """
+        if not session_id and not actions:
+            answer = self._at().link.send(Command.STOP_SESSION)
+            return answer.tick or self._tick(0)
         if not actions:
             session = self.session(session_id)
+            session.check_moves("stop anything")
             if not self.contents(session).actions:
                 return self._tick(0)
             return self._command(Command.STOP_SESSION, session, [])
@@ -198,6 +245,7 @@ class ControlServer(ServerCore):
     def _find(self, session_id: str, actions: Sequence[str], what: str) -> tuple[Session, list[DefinedAction]]:
         with self._changing:
             session = self.session(session_id)
+            session.check_moves(f"{what} anything")
             definer = self._at().definer
             found = [definer.find(session, name) for name in actions]
         if not found:
@@ -230,10 +278,7 @@ class ControlServer(ServerCore):
             target_tick=target_tick,
             signal=signal,
         )
-        if answer.refusal != Refusal.NONE:
-            if session.end_reason:
-                self.session(session.id)  # raises, with the reason
-            raise explain(command, answer.refusal, actions, target_tick, self.snapshot_after(answer.tick))
+        self._refuse(command, session, actions, answer, target_tick)
         if signal_name and at.signal_dropped(answer.transaction):
             raise CommandRefused(
                 f"signal {signal_name!r} was dropped",
@@ -242,6 +287,21 @@ class ControlServer(ServerCore):
                 hint="Start it first",
             )
         return answer.tick if not answer.queued else target_tick or self._tick(0)
+
+    def _refuse(
+        self,
+        command: Command,
+        session: Session,
+        actions: Sequence[DefinedAction],
+        answer: Answer,
+        target_tick: int = 0,
+    ) -> None:
+        """Raise what a refusal of the loop means, if it is one."""
+        if answer.refusal == Refusal.NONE:
+            return
+        if session.end_reason:
+            self.session(session.id)  # raises, with the reason
+        raise explain(command, answer.refusal, actions, target_tick, self.snapshot_after(answer.tick))
 
     def set_speed(self, speed: float) -> None:
         """Set the speed override, 0 to 1.

@@ -138,6 +138,29 @@ def part_message(server: ControlServer, part: PartDescription, view: SnapshotVie
     )
 
 
+def session_messages(server: ControlServer) -> list[Any]:
+    """msg/SessionInfo of all sessions that live, the oldest first."""
+    view = server.snapshot()
+    active = set(view.active_identities) if view is not None else set()
+    messages = []
+    for session in server.sessions():
+        actions = server.contents(session).actions if server.attached else {}
+        messages.append(
+            msg.SessionInfo(
+                id=session.id,
+                name=session.name,
+                parts=list(session.parts),
+                read_only=session.read_only,
+                lease=session.lease,
+                remaining=server.remaining(session),
+                program=session.program,
+                actions=list(actions),
+                active=[a.id for a in actions.values() if a.entry.identity in active],
+            )
+        )
+    return messages
+
+
 def _shown(value: object) -> str:
     """A default as text: 0.5, true, [0, 0, 1]."""
     if value is None:
@@ -151,7 +174,8 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _parameter_message(parameter: Parameter) -> Any:
+def parameter_message(parameter: Parameter) -> Any:
+    """msg/ParameterInfo."""
     return msg.ParameterInfo(
         name=parameter.name,
         type=parameter.type,
@@ -176,7 +200,7 @@ def action_type_message(registered: RegisteredType) -> Any:
             msg.SlotInfo(name=s.name, kinds=[k.name.lower() for k in s.kinds], moves=s.moves, description=s.description)
             for s in declared.slots
         ],
-        parameters=[_parameter_message(p) for p in declared.parameters],
+        parameters=[parameter_message(p) for p in declared.parameters],
         state_variables=[
             msg.StateVariableInfo(name=v.name, type=v.type, unit=v.unit, description=v.description, value=math.nan)
             for v in declared.state_variables

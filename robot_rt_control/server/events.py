@@ -11,7 +11,8 @@ from robot_rt_control.program.vocabulary import EventKind
 from robot_rt_control.server.directory import Directory
 from robot_rt_control.server.reasons import fault_text, refusal_text, status_text, stop_text
 
-SESSION_ENDED = "session_ended"
+SESSION_OPENED, SESSION_ENDED, EVENTS_LOST = "session_opened", "session_ended", "events_lost"
+"""Kinds of events that the loop knows nothing of."""
 _BUDGET_NAMES = ("compute_time", "time_budget")
 """[s] Values of a budget_exceeded event."""
 
@@ -21,7 +22,7 @@ class ServerEvent:
     """Something that happened, told outside real time. The fields are those of msg/Event."""
 
     kind: str
-    """command_done, …: the names of `vocabulary.EventKind` in lower case, or session_ended."""
+    """command_done, …: the names of `vocabulary.EventKind` in lower case, or one of the above."""
     session: str = ""
     tick: int = 0
     time_ns: int = 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
 from robot_rt_control.model.workcell import Workcell, load_workcell
@@ -24,6 +24,8 @@ from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.conversions import event_message, time_message
 from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.server.program_state_topic import ProgramStateTopic
+from robot_rt_control.server.program_store import ProgramStore, default_folder
 from robot_rt_control.server.run_actions import RunActions
 from robot_rt_control.server.services import Services
 
@@ -39,6 +41,11 @@ _PARAMETERS = (
         minimum=1.0,
         maximum=3600.0,
         description="[s] that building one action type may take.",
+    ),
+    NodeParameter(
+        name="programs",
+        default="",
+        description="Folder in which programs are kept; empty: robot_rt_control/programs in XDG_DATA_HOME.",
     ),
 )
 
@@ -60,6 +67,7 @@ class ControlServerNode(WorkcellNode):
         self._keeper: Any = None
         self._offered_services: Services | None = None
         self._offered_runs: RunActions | None = None
+        self._program_state: ProgramStateTopic | None = None
         self._channel_name = ""
         self._digest = 0
         self._simulated = False
@@ -77,9 +85,12 @@ class ControlServerNode(WorkcellNode):
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
         self._channel_name = self.value("channel") or channel_name(self.get_namespace(), domain)
         self._digest = workcell.digest
+        programs = ProgramStore(Path(self.value("programs") or default_folder()))
         builder = Builder(timeout=self.value("build_timeout"))
         try:
-            self.server = ControlServer(workcell, self._build(workcell, builder), builder=builder)
+            self.server = ControlServer(
+                workcell, self._build(workcell, builder), builder=builder, programs=programs
+            )
         except BaseException:
             builder.close()
             raise
@@ -98,8 +109,13 @@ class ControlServerNode(WorkcellNode):
         self.get_logger().info(message)
 
     def activate(self) -> None:
-        profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+        # The last events are kept for clients that this topic finds after their first call.
+        profile = QoSProfile(
+            depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
         self._event_publisher = self.create_publisher(msg.Event, "~/events", profile)
+        assert self.server is not None  # made by `configure`
+        self._program_state = ProgramStateTopic(self, self.server, lambda ns: time_message(self._ros_time(ns)))
         parallel, single = ReentrantCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self._next_try, self._complaint = 0.0, ""
         self._keep()
@@ -112,13 +128,13 @@ class ControlServerNode(WorkcellNode):
             self.destroy_timer(self._keeper)
         if self.server is not None:
             self.server.detach("the control server was deactivated")
-        for offered in (self._offered_runs, self._offered_services):
+        for offered in (self._offered_runs, self._offered_services, self._program_state):
             if offered is not None:
                 offered.close()
         events, self._event_publisher = self._event_publisher, None
         if events is not None:
             self.destroy_publisher(events)
-        self._keeper = self._offered_runs = self._offered_services = None
+        self._keeper = self._offered_runs = self._offered_services = self._program_state = None
 
     def cleanup(self) -> None:
         self.server = None

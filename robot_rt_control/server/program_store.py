@@ -12,11 +12,10 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from robot_rt_control.program.definitions import ProgramDefinition
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, unknown
 from robot_rt_control.program.program_file import ProgramTemplate
-
-LIBRARY = Path(__file__).resolve().parents[1] / "library"
-"""One file for each program, called as the program is."""
+from robot_rt_control.program.program_library import LIBRARY, library_programs
 
 _REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:@([1-9][0-9]{0,8}))?")
 _FILE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)@([1-9][0-9]{0,8})\.yaml")
@@ -126,7 +125,7 @@ class ProgramStore:
         return name, version, versions[version]
 
     def _in_library(self) -> dict[str, Path]:
-        return {path.stem: path for path in sorted(self._library.glob("*.yaml"))}
+        return library_programs(self._library)
 
     @staticmethod
     def _versions(folder: Path | None) -> dict[str, dict[int, Path]]:
@@ -216,13 +215,8 @@ class ProgramStore:
         return self.folder
 
 
-def events_of(template: ProgramTemplate) -> list[str]:
-    """Names of the events that a program emits, in its order.
-
-    Raises:
-        DefinitionError: the program is not valid.
-    """
-    program = template.sample().definition
+def events_of(program: ProgramDefinition) -> list[str]:
+    """Names of the events that a program emits, in its order."""
     reactions = [*(r for a in program.actions for r in a.reactions), *program.reactions]
     return list(dict.fromkeys(r.event for r in reactions if r.event))
 

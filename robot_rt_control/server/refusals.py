@@ -60,7 +60,8 @@ def explain(
     if refusal == Refusal.TOO_MANY_SCHEDULED:
         return CommandRefused(
             what,
-            expected=f"at most {capacities.MAX_SCHEDULED_COMMANDS} commands that wait (MAX_SCHEDULED_COMMANDS)",
+            expected=f"at most {capacities.MAX_SCHEDULED_BY_SESSION} commands of a session that wait "
+            f"(MAX_SCHEDULED_BY_SESSION), {capacities.MAX_SCHEDULED_COMMANDS} of all (MAX_SCHEDULED_COMMANDS)",
             hint=_HINTS[refusal],
         )
     return CommandRefused(f"{what}: {refusal_text(refusal)}", hint=_HINTS.get(refusal, ""))

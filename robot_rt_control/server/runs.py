@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
 from robot_rt_control.program.errors import DefinitionError, RobotControlError
-from robot_rt_control.program.program_file import ProgramTemplate
+from robot_rt_control.program.program_file import FilledProgram, ProgramTemplate
 from robot_rt_control.program.vocabulary import StopCause
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events import SESSION_ENDED, ServerEvent
+from robot_rt_control.server.programs import check_for_session
 from robot_rt_control.server.reasons import stop_text
 
 _DONE = "done"
@@ -54,6 +55,8 @@ class RunPlan:
     """Ends the run; empty: it ends when everything that is active is done."""
     timeout: float
     """[s] of the loop's time; 0: none."""
+    filled: FilledProgram | None = None
+    """Where the program comes from a text."""
 
 
 def plan_action(
@@ -118,13 +121,15 @@ def plan_program(
         until_event: name of the event that ends it; empty: it ends when everything that is active is done.
 
     Raises:
-        DefinitionError: the program is not valid, starts nothing, or never emits `until_event`.
+        DefinitionError: the program is not valid, starts nothing, or never emits `until_event`; with the line.
     """
     is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
     template = ProgramTemplate.load(program) if is_path else server.programs.template(program)
-    read = template.fill(parameters=parameters, parts=parts).definition
+    filled = template.fill(parameters=parameters, parts=parts)
+    read = filled.definition
     if not read.start:
         raise DefinitionError("the program starts no action", expected="start: [id, …]", got="none")
+    check_for_session(server, filled, None)
     events = {r.event for a in read.actions for r in a.reactions} | {r.event for r in read.reactions}
     if until_event and until_event not in events:
         raise DefinitionError(
@@ -138,6 +143,7 @@ def plan_program(
         parts=read.parts or _moved_parts(server, read),
         end_event=until_event,
         timeout=_checked_timeout(timeout),
+        filled=filled,
     )
 
 
@@ -180,7 +186,10 @@ class Run:
         self._session = server.open_session(plan.name, plan.parts, 0.0)
         server.add_listener(self._take)
         try:
-            server.define(self._session.id, plan.program.actions, plan.program.reactions)
+            if plan.filled is not None:
+                server.install_program(self._session.id, plan.filled)
+            else:
+                server.define(self._session.id, plan.program.actions, plan.program.reactions)
             server.start(self._session.id, plan.program.start)
         except BaseException:
             self.close()
@@ -266,7 +275,16 @@ class Run:
         with self._lock:
             if tuple(self._active) != tuple(active) or view.tick < self._last_tick:
                 return False  # the snapshot is older than what the events say
-        return all(value == 1.0 for value in self._values(active, "is_done"))
+        values = self._values(active, "is_done")
+        return len(values) == len(active) and all(
+            value == 1.0 or self._ends_in(name) for name, value in zip(active, values, strict=True)
+        )
+
+    def _ends_in(self, action: str) -> bool:
+        """Whether the program ends by being in this state: it is final, and never done."""
+        (definition,) = (a for a in self._plan.program.actions if a.id == action)
+        declared = self._server.types.get(definition.type, "the run").action_type.state_variables
+        return definition.final and all(v.name != "is_done" for v in declared)
 
     def _result(self, success: bool, message: str) -> RunResult:
         with self._lock:

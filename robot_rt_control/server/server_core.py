@@ -18,8 +18,9 @@ from robot_rt_control.server import heartbeat
 from robot_rt_control.server.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.attachment import Attachment
 from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.entities import SessionContents
 from robot_rt_control.server.event_hub import EventHub, Listener
-from robot_rt_control.server.events import SESSION_ENDED, EventTranslator, ServerEvent
+from robot_rt_control.server.events import EVENTS_LOST, SESSION_ENDED, SESSION_OPENED, EventTranslator, ServerEvent
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.reasons import status_text
@@ -180,9 +181,14 @@ class ServerCore:
         if attachment.without_threads:
             attachment.link.dispatch()
         with self._changing:
-            for session in self._registry().overdue():
-                self._close(session, f"its client did not renew it for its lease of {session.lease:g} s")
+            for session, reason in self._registry().overdue():
+                self._close(session, reason)
             self._tidy()
+        lost = attachment.new_losses()
+        if lost:
+            tick, time_ns = attachment.now()
+            reason = f"the loop could not report {lost} events: the control server did not take them in time"
+            self._hub.emit(ServerEvent(kind=EVENTS_LOST, tick=tick, time_ns=time_ns, reason=reason))
 
     def _tidy(self) -> None:
         """What waits for a good moment: the system's actions after a server before this one, sessions that ended."""
@@ -194,12 +200,16 @@ class ServerCore:
 
     # --- sessions -------------------------------------------------------------------------------
 
-    def open_session(self, name: str, parts: Sequence[str], lease: float = -1.0) -> Session:
-        """Take the exclusive right to move some parts.
+    def open_session(
+        self, name: str, parts: Sequence[str], lease: float = -1.0, *, read_only: bool = False, deadline: float = 0.0
+    ) -> Session:
+        """Take the exclusive right to move some parts; or, read-only, none of them.
 
         Args:
             name: for people; may be empty.
             lease: [s]; 0: until closed; negative: the default.
+            read_only: `parts` is empty; it watches and reacts with events.
+            deadline: [s] after which it ends, renewed or not; 0: none.
 
         Raises:
             DefinitionError: an unknown part, or none.
@@ -208,8 +218,12 @@ class ServerCore:
         """
         with self._changing:
             at = self._at()
-            session = self._registry().open(name, parts, lease, at.store.new_identity())
+            identity = at.store.new_identity()
+            session = self._registry().open(name, parts, lease, identity, read_only=read_only, deadline=deadline)
             at.directory.sessions[session.identity] = session.id
+            tick, time_ns = at.now()
+            held = ", ".join(session.parts)
+            self._hub.emit(ServerEvent(kind=SESSION_OPENED, session=session.id, tick=tick, time_ns=time_ns, part=held))
         return session
 
     def session(self, session_id: str) -> Session:
@@ -224,10 +238,18 @@ class ServerCore:
         """All living sessions, the oldest first."""
         return self._sessions.live() if self._sessions is not None else []
 
+    def remaining(self, session: Session) -> float:
+        """[s] until a session ends unless it is renewed; inf: until it is closed."""
+        return session.remaining(self._clock())
+
     def session_of_part(self, part: str) -> str:
         """Id of the session that holds a part; empty: none."""
         holder = self._sessions.holder_of(part) if self._sessions is not None else None
         return holder.id if holder is not None else ""
+
+    def contents(self, session: Session) -> SessionContents:
+        """What a session has defined."""
+        return self._at().definer.contents(session)
 
     def renew_session(self, session_id: str) -> None:
         """Count a session's lease from now.

@@ -18,8 +18,11 @@ from robot_rt_control.server.conversions import (
     parameter_values,
     part_message,
     reaction_definition,
+    session_messages,
     variable_messages,
 )
+from robot_rt_control.server.program_messages import program_message
+from robot_rt_control.server.programs import save_program
 
 QUEUED = "queued for the next step"
 """The remark of an answer where the loop ticks on request only."""
@@ -39,8 +42,12 @@ class Services:
             "open_session": (srv.OpenSession, self._open_session),
             "renew_session": (srv.RenewSession, self._renew_session),
             "close_session": (srv.CloseSession, self._close_session),
+            "list_sessions": (srv.ListSessions, self._list_sessions),
             "define_actions": (srv.DefineActions, self._define_actions),
             "upload_program": (srv.UploadProgram, self._upload_program),
+            "save_program": (srv.SaveProgram, self._save_program),
+            "list_programs": (srv.ListPrograms, self._list_programs),
+            "delete_program": (srv.DeleteProgram, self._delete_program),
             "remove_actions": (srv.RemoveActions, self._remove_actions),
             "set_action_parameters": (srv.SetActionParameters, self._set_action_parameters),
             "start_actions": (srv.StartActions, self._start_actions),
@@ -92,7 +99,13 @@ class Services:
     # --- sessions -------------------------------------------------------------------------------
 
     def _open_session(self, server: ControlServer, request: Any, response: Any) -> str:
-        session = server.open_session(request.name, list(request.parts), request.lease)
+        session = server.open_session(
+            request.name,
+            list(request.parts),
+            request.lease,
+            read_only=request.read_only,
+            deadline=request.deadline,
+        )
         response.session, response.lease = session.id, session.lease
         return ""
 
@@ -104,6 +117,10 @@ class Services:
         server.close_session(request.session)
         return self._remark(server)
 
+    def _list_sessions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.sessions = session_messages(server)
+        return ""
+
     # --- definitions ----------------------------------------------------------------------------
 
     def _define_actions(self, server: ControlServer, request: Any, response: Any) -> str:
@@ -112,14 +129,35 @@ class Services:
         return self._remark(server)
 
     def _upload_program(self, server: ControlServer, request: Any, response: Any) -> str:
-        program = server.upload_program(
-            request.session, request.program, parameter_values(request.parameters), list(request.parts)
+        template = server.programs.template(request.program)
+        program = template.fill(
+            parameters=parameter_values(request.parameters),
+            parts=list(request.parts),
+            defined=server.contents(server.session(request.session)).actions,
         )
-        response.actions = [a.id for a in program.actions]
-        return self._remark(server)
+        warnings = server.install_program(request.session, program)
+        response.actions = [a.id for a in program.definition.actions]
+        return "\n".join([*warnings, *filter(None, [self._remark(server)])])
+
+    def _save_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        saved = save_program(server, request.program, check_only=request.check_only)
+        response.version, response.warnings = saved.version, list(saved.warnings)
+        return ""
+
+    def _list_programs(self, server: ControlServer, request: Any, response: Any) -> str:
+        programs = [server.programs.get(request.name)] if request.name else server.programs.all()
+        response.programs = [program_message(p, with_text=request.with_text) for p in programs]
+        return ""
+
+    def _delete_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        versions = server.programs.delete(request.name)
+        return f"deleted: version {', '.join(map(str, versions))}"
 
     def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
-        server.remove(request.session, list(request.actions), list(request.reactions))
+        if request.actions or request.reactions:
+            server.remove(request.session, list(request.actions), list(request.reactions))
+        else:
+            server.clear(request.session)
         return self._remark(server)
 
     def _set_action_parameters(self, server: ControlServer, request: Any, response: Any) -> str:

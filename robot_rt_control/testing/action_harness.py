@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_rt_control.model.sample_part import USUAL_INPUTS, USUAL_JOINTS, USUAL_OUTPUTS
+from robot_rt_control.model.sample_part import USUAL_CHANNELS, USUAL_JOINTS
 from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType, parameter_dtype, state_dtype
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.defaults import PERIOD_S
@@ -231,12 +231,9 @@ def _fill_slots(action_type: type[ActionType], parts: dict[str, FakePart]) -> di
         if part is None:
             kind = slot.kinds[0]
             part = FakeArm(name=slot.name) if kind == PartKind.ARM else None
+            inputs, outputs = USUAL_CHANNELS.get(kind, ((), ()))
             part = part or FakePart(
-                name=slot.name,
-                kind=kind,
-                dof=USUAL_JOINTS.get(kind, 0),
-                inputs=USUAL_INPUTS.get(kind, ()),
-                outputs=USUAL_OUTPUTS.get(kind, ()),
+                name=slot.name, kind=kind, dof=USUAL_JOINTS.get(kind, 0), inputs=inputs, outputs=outputs
             )
         if part.kind not in slot.kinds:
             raise DefinitionError(

@@ -24,6 +24,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -85,6 +86,7 @@ class LockstepCell(ServerBench):
         super().__init__(workcell, _types(workcell, action_types, python), interpreted=python, gated=True)
         self.workcell = workcell
         self._driven: dict[str, Callable[[], float]] = {}
+        self._sessions: list[CellSession] = []
         self._sensors = {name: place for device in workcell.devices for name, place in self._mock_states(device)}
         self._written = {part.name: self._command_places(part) for part in workcell.parts}
         self.step()  # the parts take their default actions
@@ -121,14 +123,19 @@ class LockstepCell(ServerBench):
 
     def step(self, ticks: int = 1) -> int:
         """Run ticks and hand out their events. Returns the last one's number."""
-        at_once = 1 if self._driven else _TICKS_AT_ONCE
+        calling = [s for s in self._sessions if s.ended is None and s.called_by_cell]
+        at_once = 1 if self._driven or calling else _TICKS_AT_ONCE
         for done in range(0, ticks, at_once):
             for name, value in self._driven.items():
                 self.set_sensor(name, value())
             self.executor.step(min(at_once, ticks - done))
             if self.interpreted is not None:
                 self.interpreted.raise_error()
+            before = len(self.events)
             self.server.poll()
+            for event in self.events[before:]:
+                for session in calling:
+                    session.call_back(event)
         return self.tick
 
     def step_until(self, condition: Callable[[], bool], *, at_most: int = 10_000) -> int:
@@ -179,6 +186,27 @@ class LockstepCell(ServerBench):
         else:
             self.executor.devices.silent.discard(device)
 
+    def publish(self, topic: str, message: Any) -> None:
+        """Let a message come to the devices on the plugin `topic` that listen to a topic: the next tick sees it.
+
+        Nothing is sent, so that the test is exact to the tick. What a publisher sends is seen once it has arrived.
+
+        Args:
+            topic: as in the workcell file.
+            message: of the type that the file says.
+
+        Raises:
+            HardwareError: no device listens to the topic, or to messages of another type.
+        """
+        plugins = [host.plugin for host in self.executor.devices.hosts.values() if hasattr(host.plugin, "receive")]
+        listening = [plugin for plugin in plugins if topic in plugin.topics]
+        if not listening:
+            known = [name for plugin in plugins for name in plugin.topics]
+            what = f"workcell {self.workcell.name!r}: topic {topic!r}"
+            raise HardwareError(what, expected=unknown("topic of a device on the plugin topic", topic, known))
+        for plugin in listening:
+            plugin.receive(topic, message)
+
     def part(self, name: str) -> np.record:
         """The record of a part (`layout.part_dtype`), as actions see it: measured and commanded values."""
         return self.executor.world.memory.parts[self.workcell.part(name).index]
@@ -212,9 +240,13 @@ class LockstepCell(ServerBench):
 
     # --- sessions -------------------------------------------------------------------------------
 
-    def session(self, *parts: str, lease_s: float = 0.0, name: str = "") -> CellSession:
+    def session(
+        self, *parts: str, lease_s: float = 0.0, deadline_s: float = 0.0, read_only: bool = False, name: str = ""
+    ) -> CellSession:
         """Open a session on parts; by default it lives until it is closed."""
-        return CellSession(self, parts, lease_s=lease_s, name=name)
+        session = CellSession(self, parts, lease_s=lease_s, deadline_s=deadline_s, read_only=read_only, name=name)
+        self._sessions.append(session)
+        return session
 
 
 def _types(

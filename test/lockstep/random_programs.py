@@ -27,6 +27,7 @@ from reference_definitions import (
     RaiseSignal,
     ReactionDefinition,
     ServerLost,
+    SetParameters,
     SetSpeed,
     Start,
     Stop,
@@ -265,11 +266,13 @@ class _Generator:
         if kind < 63:
             return Stop(session, some)
         if kind < 66:
-            return StopSession(session)
+            return StopSession(0 if self.chance(25) else session)
         if kind < 68:
             return EndSession(session)
         if kind < 77:
             return RaiseSignal(session, some[0] if some else 999, 7 if self.chance(5) else random.randint(0, 1))
+        if kind < 84 and self.chance(50):
+            return SetParameters(session, random.choice(some or (999,)), random.choice((0.5, 4.0)))
         part = random.choice((-1, 9, *range(n_parts), *range(n_parts)))
         if kind < 80:
             return SetSpeed(random.choice((0.0, 0.5, 1.0, 1.5, nan)))

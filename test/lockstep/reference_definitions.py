@@ -107,6 +107,13 @@ class RaiseSignal:
 
 
 @dataclass(frozen=True)
+class SetParameters:
+    session: int
+    action: int
+    gain: float
+
+
+@dataclass(frozen=True)
 class SetSpeed:
     speed: float
 

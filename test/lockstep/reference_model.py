@@ -12,6 +12,7 @@ counts its calls and fails when told to; `scripted_action.py` is the same for th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from reference_activations import DISABLED, ENABLED, FAULTED, VARIABLES
@@ -28,6 +29,7 @@ from reference_definitions import (
     Outcome,
     RaiseSignal,
     ServerLost,
+    SetParameters,
     SetSpeed,
     Start,
     Stop,
@@ -107,7 +109,10 @@ class ReferenceModel(ReactionRules):
         taken, self.waiting = self.waiting[:COMMANDS_PER_TICK], self.waiting[COMMANDS_PER_TICK:]
         for command in due + taken:
             if isinstance(command, At) and command.tick > self.tick_number:
-                self.scheduled.append(command)
+                if isinstance(command.command, SetParameters):  # A11
+                    self.events.append(Event("COMMAND_REFUSED", reason="MALFORMED"))
+                else:
+                    self.scheduled.append(command)
             elif isinstance(command, At) and command.tick < self.tick_number:
                 self.events.append(Event("COMMAND_REFUSED", reason="TARGET_TICK_PASSED"))
             else:
@@ -125,11 +130,14 @@ class ReferenceModel(ReactionRules):
                 stopped = [self.active[i] for i in dict.fromkeys(identities) if i in self.active]
                 self._stop(stopped)
             case StopSession(session):
-                self._stop(self._of_session(session))
+                sessions = [s for s in self.definitions.sessions if s != SYSTEM] if session == 0 else [session]  # S14
+                self._stop([a for s in sessions for a in self._of_session(s)])
             case EndSession(session):
                 self._end_session(session, "SESSION_END")
             case RaiseSignal(_, action, signal):
                 self._raise(action, signal)
+            case SetParameters(_, action, gain):
+                self._set_parameters(action, gain)
             case SetSpeed(speed):
                 self.speed = speed
             case Enable(part):
@@ -155,6 +163,17 @@ class ReferenceModel(ReactionRules):
                 self.events.append(Event("SERVER_LOST"))
         self.events.append(Event("COMMAND_DONE"))
 
+    def _set_parameters(self, identity: int, gain: float) -> None:  # A11
+        old = self._definition(identity)
+        new = replace(old, behaviour=replace(old.behaviour, gain=gain))
+        actions = tuple(new if a is old else a for a in self.definitions.actions)
+        self.definitions = replace(self.definitions, actions=actions)
+        if identity in self.active:
+            activation = self.active[identity]
+            activation.action = new
+            if not activation.entered:
+                activation.behaviour = new.behaviour
+
     def _parts(self, part: int) -> list[int]:
         return list(self.states) if part == -1 else [part]
 
@@ -163,7 +182,16 @@ class ReferenceModel(ReactionRules):
 
     def _refusal(self, command: Any) -> str:
         match command:
-            case Start(session) | Stop(session) | StopSession(session) | EndSession(session) | RaiseSignal(session):
+            case StopSession(0):
+                return ""
+            case (
+                Start(session)
+                | Stop(session)
+                | StopSession(session)
+                | EndSession(session)
+                | RaiseSignal(session)
+                | SetParameters(session)
+            ):
                 known = session != SYSTEM and session in self.definitions.sessions  # S4: parts are held by others
                 if not known or session in self.ended_sessions:
                     return "OTHER_SESSION"
@@ -174,6 +202,8 @@ class ReferenceModel(ReactionRules):
                 return self._named_refusal(session, identities)
             case RaiseSignal(session, action, signal):
                 return self._named_refusal(session, (action,)) or ("" if signal in (0, 1) else "MALFORMED")
+            case SetParameters(session, action, _):
+                return self._named_refusal(session, (action,))
             case SetSpeed(speed):
                 return "" if 0.0 <= speed <= 1.0 else "MALFORMED"
             case Enable(part) | Disable(part) | ClearFaults(part):

@@ -21,6 +21,7 @@ from reference_definitions import (
     Inputs,
     RaiseSignal,
     ServerLost,
+    SetParameters,
     SetSpeed,
     Start,
     Stop,
@@ -115,6 +116,7 @@ class Bench:
         self.images = np.zeros(2, device_image_dtype)
         self.log = np.zeros(1 + scripted_action.LOG_ENTRIES)
         self._links: list[list[Any]] = []
+        self._parameters: dict[int, np.void] = {}
 
     def reset(self, workcell: Workcell) -> None:
         """Everything as at first, with the parts of this workcell."""
@@ -198,6 +200,7 @@ class Bench:
         t.version += 1
         parameters = new.parameters.copy()
         parameters["log"] = self.log.ctypes.data
+        self._parameters = {int(row["identity"]): row for row in parameters}
         words = np.frombuffer(parameters.tobytes(), np.float64)
         first = new.parameter_offset // 8
         w.parameter_arena[first : first + len(words)] = words
@@ -211,6 +214,7 @@ class Bench:
             row.target_tick = command.tick
             command = command.command
         row.transaction, row.part = transaction, -1
+        parameters = None
         match command:
             case Start(session, actions) | Stop(session, actions):
                 row.command = Command.START if isinstance(command, Start) else Command.STOP
@@ -223,6 +227,15 @@ class Bench:
             case RaiseSignal(session, action, signal):
                 row.command, row.session, row.signal, row.n_actions = Command.SIGNAL, session, signal, 1
                 row.identities[0], row.actions[0] = action, slots.get(action, 0)
+            case SetParameters(session, action, gain):
+                row.command, row.session, row.n_actions = Command.SET_PARAMETERS, session, 1
+                row.identities[0], row.actions[0] = action, slots.get(action, 0)
+                record = np.zeros(1, scripted_action.PARAMS)
+                if action in self._parameters:
+                    record[0] = self._parameters[action]
+                record["gain"] = gain
+                parameters = record.view(np.uint8)
+                row.record_size = len(parameters)
             case SetSpeed(speed):
                 row.command, row.value = Command.SET_SPEED, speed
             case Enable(part):
@@ -233,7 +246,7 @@ class Bench:
                 row.command, row.part = Command.CLEAR_FAULTS, part
             case ServerLost():
                 row.command = Command.SERVER_LOST
-        assert row.command != 0 and self.channel.push_command(row)
+        assert row.command != 0 and self.channel.push_command(row, parameters)
 
     def show(self, inputs: Inputs) -> None:
         """Let the devices write what the hardware shows in the next tick."""

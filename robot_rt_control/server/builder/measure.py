@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.model.part_facts import PartFacts
-from robot_rt_control.model.sample_part import sample_part
+from robot_rt_control.model.sample_part import USUAL_CHANNELS, sample_part
 from robot_rt_control.program import native_code
 from robot_rt_control.program.action_type import ActionType, Parameter, parameter_dtype, state_dtype
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
@@ -80,7 +80,10 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 def _prepare(action_type: type[ActionType]) -> tuple[np.ndarray, np.ndarray]:
     """Sample parts for the slots, and the parameter record for the example."""
-    parts = {slot.name: PartFacts(sample_part(slot.kinds[0], name=slot.name)) for slot in action_type.slots}
+    parts: dict[str, PartFacts] = {}
+    for slot in action_type.slots:
+        inputs, outputs = USUAL_CHANNELS.get(slot.kinds[0], ((), ()))
+        parts[slot.name] = PartFacts(sample_part(slot.kinds[0], name=slot.name, inputs=inputs, outputs=outputs))
     initial = np.zeros(1, _slots_dtype)
     for place, part in zip(initial[0].parts, parts.values(), strict=False):
         for name in part_dtype.names or ():

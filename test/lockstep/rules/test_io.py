@@ -1,15 +1,22 @@
-"""Rules I1 to I9 of docs/semantics.md: inputs, outputs and sensors."""
+"""Rules I1 to I10 of docs/semantics.md: inputs, outputs and sensors."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import Float64
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.hardware.topic_plugin import TopicPlugin
 from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.program.vocabulary import ImageError
 from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -375,3 +382,82 @@ def test_I9_a_silent_sensor_is_unknown_and_faults_nothing(hosted_cell: LockstepC
     cell.step(2)
     assert cell.part("person").inputs[0] == 2.0
     assert len(cell.fired("near")) == near, "known again, but true as before: no edge"
+
+
+@pytest.fixture
+def topic_cell() -> Iterator[LockstepCell]:
+    """A sensor part and a rangefinder whose values come from ROS topics."""
+    with LockstepCell(FILE.with_name("topic_workcell.yaml")) as made:
+        yield made
+
+
+def test_I8_a_value_that_is_older_than_its_max_age_is_unknown(topic_cell: LockstepCell) -> None:
+    cell = topic_cell
+    session = cell.session("axis")
+    session.add(
+        Action("go", "move_joint", position=[0.9]),
+        reactions=[Reaction("is_unknown(person.distance)", event="unknown", capture=["person.distance_age"])],
+    )
+    session.start("go")
+    cell.publish("/people", LaserScan(ranges=[3.0, 2.0]))
+    first = cell.step()
+    person = cell.part("person")
+    assert (person.inputs[0], person.input_age[0]) == (2.0, 0.0)
+    cell.step(50)
+    assert (person.inputs[0], person.input_age[0]) == (2.0, pytest.approx(0.05))
+    cell.step()
+    assert math.isnan(person.inputs[0]) and person.input_age[0] == pytest.approx(0.051)
+    assert [e.tick for e in cell.fired("unknown")] == [first + 51]
+    cell.step(100)
+    cell.publish("/people", LaserScan(ranges=[1.5]))
+    cell.step()
+    assert (person.inputs[0], person.input_age[0]) == (1.5, 0.0)
+    assert cell.kinds("part_faulted") == [] and cell.active("axis") == "go"
+
+
+def test_I10_a_person_near_the_robot_stops_it_in_the_tick_of_the_message(topic_cell: LockstepCell) -> None:
+    cell = topic_cell
+    session = cell.session("axis")
+    far = Reaction("person.distance > 1.2", start="go", event="far")
+    session.add(
+        Action(
+            "go", "move_joint", position=[0.9], reactions=[Reaction("person.distance < 1", start="wait", event="near")]
+        ),
+        Action("wait", "stop", reactions=[far]),
+    )
+    cell.publish("/people", LaserScan())
+    cell.step()
+    assert cell.part("person").inputs[:2].tolist() == [math.inf, 0.0], "nobody there"
+    session.start("go")
+    cell.step(20)
+    cell.publish("/people", LaserScan(ranges=[4.0, 0.8]))
+    tick = cell.step()
+    assert [e.tick for e in cell.fired("near")] == [tick] and cell.active("axis") == "wait"
+    assert cell.part("person").inputs[:2].tolist() == [pytest.approx(0.8), 1.0]
+    cell.publish("/people", LaserScan(ranges=[4.0]))
+    tick = cell.step()
+    assert [e.tick for e in cell.fired("far")] == [tick] and cell.active("axis") == "go"
+
+
+def test_I10_what_a_publisher_sends_is_seen_once_it_has_come(topic_cell: LockstepCell) -> None:
+    cell = topic_cell
+    context = Context()
+    rclpy.init(args=[], context=context)
+    try:
+        node = Node("publisher", context=context)
+        publisher = node.create_publisher(Float64, "/range", 10)
+        plugin = cell.executor.devices.hosts["watch"].plugin
+        assert isinstance(plugin, TopicPlugin)
+        deadline = time.monotonic() + 20.0
+        while not publisher.get_subscription_count() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        publisher.publish(Float64(data=250.0))
+        while not plugin.received("range") and time.monotonic() < deadline:
+            cell.step()
+            time.sleep(0.001)
+        assert cell.part("rangefinder").distance == pytest.approx(0.25)
+        cell.step(11)
+        assert math.isnan(cell.part("rangefinder").distance)
+        node.destroy_node()
+    finally:
+        rclpy.shutdown(context=context)

@@ -11,7 +11,7 @@ from robot_rt_control.actions import BUILTIN
 from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.testing.action_harness import ActionHarness
-from robot_rt_control.testing.fake_arm import FakeArm
+from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 
 BENT = (0.0, 0.3, 0.0, -1.6, 0.0, 1.2, 0.0)
 """Joint positions [rad] far from singularities."""
@@ -26,6 +26,11 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "sine_wave": {"amplitude": 0.2, "frequency": 0.5},
     "set_output": {"outputs": "output_0, output_1", "values": [1], "duration": 0.1},
     "wait_for_input": {"input": "input_1", "value": 0, "hold": 0.1, "timeout": 0.5},
+    "move_linear": {"offset": [0.05, 0.1, -0.1]},
+    "move_gripper": {"opening": 0.8},
+    "grasp": {"effort": 5.0},
+    "watch_tool": {"samples": 1},
+    "watch_distance": {"samples": 1},
 }
 
 
@@ -43,17 +48,30 @@ def action_type(request) -> type[ActionType]:
 
 
 def _harness(action_type: type[ActionType], *, compiled: bool = False, moving: bool = False, **parameters: Any):
-    """The action on a bent arm; `moving`: with some velocity in every joint when it starts. An io part has neither."""
-    slot = action_type.slots[0]
-    if PartKind.ARM not in slot.kinds:
+    """The action on a bent arm; `moving`: with some velocity in every joint when it starts, if it has joints."""
+    first = action_type.slots[0]
+    if first.kinds[0] == PartKind.IO:
         return ActionHarness(action_type, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled)
-    arm = FakeArm(position=BENT)
+    part = _part(first.kinds[0], first.name)
     if moving:
-        for j in range(arm.dof):
-            arm.live.commanded_velocity[j] = 0.3 * (-1) ** j
+        for j in range(part.dof):
+            part.live.commanded_velocity[j] = 0.3 * (-1) ** j
     return ActionHarness(
-        action_type, parts={slot.name: arm}, parameters=parameters or PARAMETERS[action_type.name], compiled=compiled
+        action_type,
+        parts={first.name: part},
+        parameters=parameters or PARAMETERS[action_type.name],
+        compiled=compiled,
     )
+
+
+def _part(kind: PartKind, name: str) -> FakePart:
+    """A bent arm, a gripper in the middle of its range, or a sensor that measures something."""
+    if kind == PartKind.ARM:
+        return FakeArm(position=BENT)
+    part = FakePart(name=name, kind=kind, dof=2 if kind == PartKind.GRIPPER else 0)
+    part.live.wrench[:] = (0.5, -1.0, -8.0, 0.0, 0.1, 0.0)
+    part.live.distance = 0.4
+    return part
 
 
 @pytest.fixture

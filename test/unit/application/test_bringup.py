@@ -174,8 +174,10 @@ def test_workcells_are_found_by_name_and_by_path(two_devices: Path) -> None:
     with pytest.raises(DefinitionError) as caught:
         find_workcell("nowhere.yaml")
     path = Path("nowhere.yaml").resolve()
+    shipped = sorted(file.stem for file in (Path(__file__).parents[3] / "config").glob("*.yaml"))
+    assert {"arm7", "iiwa", "panda"} <= set(shipped)
     assert str(caught.value) == (
-        f"workcell 'nowhere.yaml'; expected a file, or one of: arm7, iiwa, panda; got no file {path}"
+        f"workcell 'nowhere.yaml'; expected a file, or one of: {', '.join(shipped)}; got no file {path}"
     )
 
 

@@ -31,6 +31,8 @@ class FakeClient:
 
     def remove_listener(self, listener: Any) -> None: ...
 
+    def renew(self, session: str, timeout_s: float) -> None: ...
+
 
 def test_a_callback_is_called_once_also_when_its_definition_was_refused_first():
     client: Any = FakeClient()
@@ -48,7 +50,7 @@ def test_a_callback_is_called_once_also_when_its_definition_was_refused_first():
     with pytest.raises(DefinitionError, match="unknown action type"):
         session.add(*actions)
     session.add(*actions)
-    client.listener(Event(kind="reaction_fired", session="s1", name=reaction.event, tick=7, sequence=1))
+    client.listener(Event(kind="reaction_fired", session="s1", name=reaction.event, tick=7))
     assert came.wait(2)
     session.close()
     assert calls == [7]

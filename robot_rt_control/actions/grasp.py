@@ -1,0 +1,123 @@
+"""grasp: close a gripper until it holds something, and go on holding it with a bounded effort."""
+
+import math
+
+from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+
+_POSITION = int(CommandMode.POSITION)
+_HELD = 0.7
+"""Of the effort: from here on the object counts as held."""
+_SPARE = 0.8
+"""Of the acceleration limit, for braking before the ends of the fingers' range."""
+
+
+@realtime
+def squeezing_effort(part):
+    """Mean effort of the fingers, positive where it closes them."""
+    s = 0.0
+    for j in range(part.dof):
+        s -= part.effort[j]
+    return s / part.dof
+
+
+@realtime
+def opening(part):
+    """Mean opening of the fingers as fraction of their range."""
+    s = 0.0
+    for j in range(part.dof):
+        s += (part.position[j] - part.position_lower[j]) / (part.position_upper[j] - part.position_lower[j])
+    return s / part.dof
+
+
+@realtime
+def braking_speed(way, acceleration):
+    """Speed from which a finger comes to rest within the way, with something to spare."""
+    return math.sqrt(_SPARE * 2.0 * acceleration * way) if way > 0.0 else 0.0
+
+
+class Grasp(ActionType):
+    """Close the fingers together, ever slower the more they squeeze, so that they end up squeezing with the effort.
+
+    An object that yields or slips is followed. All fingers have one speed, as if one motor drove them.
+    """
+
+    name = "grasp"
+    slots = (Slot(name="gripper", kinds=(PartKind.GRIPPER,)),)
+    parameters = (
+        Parameter(
+            name="effort", unit="N", minimum=0.01, description="With which each finger squeezes (Nm where it turns)."
+        ),
+        Parameter(
+            name="velocity_scale",
+            default=0.2,
+            minimum=0.001,
+            maximum=1.0,
+            description="Speed of closing, as fraction of the velocity limits.",
+        ),
+        Parameter(
+            name="min_opening",
+            default=0.05,
+            minimum=0.0,
+            maximum=1.0,
+            description="Closed farther than this fraction of the range, there is nothing between the fingers.",
+        ),
+        Parameter(
+            name="settle_time",
+            unit="s",
+            default=0.1,
+            minimum=0.0,
+            description="How long the object must have been squeezed until it counts as grasped.",
+        ),
+    )
+    state_variables = (
+        StateVariable(name="is_grasped", type="bool", description="Something is held firmly."),
+        StateVariable(name="is_missed", type="bool", description="There is nothing between the fingers, or no more."),
+        StateVariable(name="opening", description="Mean of the fingers, 0 closed, 1 open."),
+        StateVariable(name="effort", unit="N", description="Mean effort of the fingers, positive where it closes."),
+    )
+    State = {"held": float}  # [s] for how long it has been held
+
+    def prepare_parameters(self, values, params):
+        super().prepare_parameters(values, params)
+        gripper = self.parts["gripper"]
+        limits = gripper.record
+        top = float(limits.effort_limit[: gripper.dof].min())
+        if params.effort > top:
+            raise DefinitionError(
+                f"grasp of {gripper.name!r}: the effort is above its limit",
+                expected=f"at most {top:g}",
+                got=f"{params.effort:g}",
+            )
+
+    @staticmethod
+    def sense(state, params, gripper):
+        state.effort = squeezing_effort(gripper)
+        state.opening = opening(gripper)
+        if state.effort >= _HELD * params.effort and state.opening > params.min_opening:
+            state.is_grasped = state.held >= params.settle_time
+        else:
+            state.held = 0.0
+            state.is_grasped = 0.0
+        state.is_missed = state.opening <= params.min_opening
+
+    @staticmethod
+    def control(state, params, gripper):
+        gripper.command_mode = _POSITION
+        dt = gripper.dt
+        state.held += dt
+        # The rate of the opening [1/s] that brings the squeeze to the effort, at most the speed, in either direction.
+        rate = -params.velocity_scale * min(max(1.0 - state.effort / params.effort, -1.0), 1.0)
+        if math.isnan(state.effort):
+            rate = 0.0
+        for j in range(gripper.dof):
+            q = gripper.commanded_position[j]
+            change = gripper.acceleration_limit[j] * dt
+            v = rate * gripper.velocity_limit[j]
+            v = min(max(v, gripper.commanded_velocity[j] - change), gripper.commanded_velocity[j] + change)
+            v = min(v, braking_speed(gripper.position_upper[j] - q, gripper.acceleration_limit[j]))
+            v = max(v, -braking_speed(q - gripper.position_lower[j], gripper.acceleration_limit[j]))
+            gripper.position_command[j] = q + v * dt
+        return 0

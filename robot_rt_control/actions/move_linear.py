@@ -1,0 +1,384 @@
+"""move_linear: the tool moves on a straight line to a pose, or by an offset from where it is."""
+
+import math
+
+import numpy as np
+
+from robot_rt_control.actions.following import distance, follow, is_within, longest, plan_stops
+from robot_rt_control.actions.headings import turned_about_z
+from robot_rt_control.model.kinematics import (
+    differential_inverse,
+    forward,
+    inverse_kinematics,
+    kinematics_scratch_dtype,
+    orientation_error,
+    quaternion_from_rotation_vector,
+    quaternion_multiply,
+    quaternion_rotate,
+    tool_twist,
+)
+from robot_rt_control.motion.profile import profile_dtype, sample_profile
+from robot_rt_control.motion.synchronize import plan_position_synchronized
+from robot_rt_control.motion.velocity import plan_velocity
+from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.vocabulary import CommandMode, PartKind
+
+_POSITION = int(CommandMode.POSITION)
+_DAMPING = 0.03
+_CORRECTION = 20.0
+"""[1/s] gain with which the tool is led back to its line: the integration alone would drift."""
+_LARGEST_DEVIATION = 0.01
+"""[m] Farther off its line than this, the tool is held back by a limit or a singularity."""
+_LARGEST_TURN = 0.05
+"""[rad] likewise."""
+_LEAST_SHARE = 0.05
+"""Of the limits for each component, so that it is soon rid of what little acceleration it has."""
+_MOVING = 0.01
+"""A component that moves faster than this fraction of the limit when the action starts."""
+
+
+@realtime
+def set_component_limits(state, first, speed, acceleration, ramp_time):
+    """The limits of three components, in the ratio of their ways: then they have one shape, and the way is straight.
+
+    A component that is in motion already gets all of the limit, to come to its end in time.
+    """
+    way = 0.0
+    for i in range(first, first + 3):
+        way += state.way[i] * state.way[i]
+    way = math.sqrt(way)
+    for i in range(first, first + 3):
+        share = abs(state.way[i]) / way if way > 1e-12 else 1.0
+        if abs(state.twist[i]) > _MOVING * speed or abs(state.twist_acceleration[i]) > _MOVING * acceleration:
+            share = 1.0
+        share = max(share, _LEAST_SHARE)
+        state.top_speed[i] = share * speed
+        state.top_acceleration[i] = share * acceleration
+        state.top_jerk[i] = share * acceleration / ramp_time
+
+
+@realtime
+def set_goal(state, params):
+    """The pose to reach, from the parameters and from where the action started."""
+    for i in range(3):
+        state.goal_position[i] = params.position[i]
+    for i in range(4):
+        state.goal_orientation[i] = params.orientation[i]
+    if params.is_offset != 0.0:
+        for i in range(3):
+            state.vector[i] = params.offset[i]
+        if params.in_tool_frame != 0.0:
+            quaternion_rotate(state.origin_orientation, params.offset, state.vector)
+        for i in range(3):
+            state.goal_position[i] = state.origin_position[i] + state.vector[i]
+    elif params.keeps_position != 0.0:
+        for i in range(3):
+            state.goal_position[i] = state.origin_position[i]
+    if params.keeps_orientation != 0.0:
+        for i in range(4):
+            state.goal_orientation[i] = state.origin_orientation[i]
+
+
+@realtime
+def plan_line(state, params, part):
+    """Plan the six components from the last command to the goal, and the end of any other joint motion."""
+    state.elapsed = 0.0
+    state.speed = params.speed
+    state.angular_speed = params.angular_speed
+    forward(part.chain, part.commanded_position, state.start_position, state.start_orientation)
+    tool_twist(part.chain, part.commanded_position, part.commanded_velocity, state.twist)
+    tool_twist(part.chain, part.commanded_position, part.commanded_acceleration, state.twist_acceleration)
+    set_goal(state, params)
+    orientation_error(state.goal_orientation, state.start_orientation, state.vector)
+    for i in range(3):
+        state.way[i] = state.goal_position[i] - state.start_position[i]
+        state.way[3 + i] = state.vector[i]
+    set_component_limits(state, 0, params.speed, params.acceleration, params.ramp_time)
+    set_component_limits(state, 3, params.angular_speed, params.angular_acceleration, params.ramp_time)
+    status = plan_position_synchronized(
+        state.plan,
+        6,
+        state.zeros,
+        state.twist,
+        state.twist_acceleration,
+        state.way,
+        state.top_speed,
+        state.top_acceleration,
+        state.top_jerk,
+    )
+    if status != 0:
+        return status
+    state.total = longest(state.plan, 6)
+    # A redundant arm may also be moving without moving its tool: that motion fades out beside the line.
+    status = differential_inverse(
+        part.chain, part.commanded_position, state.twist, _DAMPING, state.joint_velocity, state.scratch
+    )
+    if status != 0:
+        return status
+    for j in range(part.dof):
+        joint_status = plan_velocity(
+            state.rest[j],
+            0.0,
+            part.commanded_velocity[j] - state.joint_velocity[j],
+            0.0,
+            0.0,
+            part.acceleration_limit[j],
+            part.jerk_limit[j],
+        )
+        if joint_status != 0:
+            status = joint_status
+    return status
+
+
+@realtime
+def block(state, part):
+    """Give the line up and brake: something keeps the tool from following it. Returns a status."""
+    state.is_blocked = 1.0
+    state.elapsed = 0.0
+    return plan_stops(state.rest, part)
+
+
+@realtime
+def deviation_from_line(state, part):
+    """Put what the tool lacks to its place on the line into `correction`. Returns whether that is too much."""
+    for i in range(3):
+        p, _, _ = sample_profile(state.plan[i], state.elapsed)
+        state.place[i] = state.start_position[i] + p
+        state.vector[i], _, _ = sample_profile(state.plan[3 + i], state.elapsed)
+    quaternion_from_rotation_vector(state.vector, state.turn)
+    quaternion_multiply(state.turn, state.start_orientation, state.place_orientation)
+    forward(part.chain, part.commanded_position, state.tool_position, state.tool_orientation)
+    orientation_error(state.place_orientation, state.tool_orientation, state.vector)
+    away = 0.0
+    turned = 0.0
+    for i in range(3):
+        state.correction[i] = state.place[i] - state.tool_position[i]
+        state.correction[3 + i] = state.vector[i]
+        away += state.correction[i] * state.correction[i]
+        turned += state.vector[i] * state.vector[i]
+    return away > _LARGEST_DEVIATION * _LARGEST_DEVIATION or turned > _LARGEST_TURN * _LARGEST_TURN
+
+
+@realtime
+def move_along(state, part):
+    """One step along the line by damped differential inverse kinematics. Returns a status."""
+    for i in range(6):
+        _, v, _ = sample_profile(state.plan[i], state.elapsed + part.dt)
+        state.correction[i] = v + _CORRECTION * state.correction[i]
+    status = differential_inverse(
+        part.chain, part.commanded_position, state.correction, _DAMPING, state.joint_velocity, state.scratch
+    )
+    if status != 0:
+        return status
+    # Where a joint would be too fast, the whole motion is slowed down along its line.
+    slowest = 1.0
+    for j in range(part.dof):
+        _, extra, _ = sample_profile(state.rest[j], state.elapsed)
+        state.joint_velocity[j] += extra
+        if abs(state.joint_velocity[j]) > part.velocity_limit[j]:
+            slowest = min(slowest, part.velocity_limit[j] / abs(state.joint_velocity[j]))
+    state.slowed = slowest
+    step = slowest * part.dt
+    state.elapsed += step
+    for j in range(part.dof):
+        part.position_command[j] = part.commanded_position[j] + state.joint_velocity[j] * step
+    return 0
+
+
+class MoveLinear(ActionType):
+    """Move the tool on a straight line, with limited speed, acceleration and jerk along it, and stay there.
+
+    Give `position` and/or `orientation` in the world, or an `offset` from where the tool is when it starts. From
+    a moving arm the tool first curves onto its way. Where a joint's limit or a singularity keeps the tool off its
+    line, it brakes and says so (`is_blocked`).
+    """
+
+    name = "move_linear"
+    slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
+    parameters = (
+        Parameter(name="position", length=3, unit="m", optional=True, description="Where to go, in the world."),
+        Parameter(
+            name="orientation",
+            length=4,
+            optional=True,
+            description="Of the tool in the world, quaternion x y z w; left out: as it is.",
+        ),
+        Parameter(
+            name="offset", length=3, unit="m", optional=True, description="How far to go from where the tool is."
+        ),
+        Parameter(name="frame", type="text", default="world", choices=("world", "tool"), description="Of the offset."),
+        Parameter(name="heading", unit="rad", default=0.0, description="Turns the offset's axes about their z."),
+        Parameter(name="speed", unit="m/s", default=0.1, minimum=1e-4, maximum=3.0, description="Of the tool."),
+        Parameter(
+            name="angular_speed", unit="rad/s", default=0.5, minimum=1e-3, maximum=6.0, description="Of the tool."
+        ),
+        Parameter(name="acceleration", unit="m/s^2", default=0.5, minimum=1e-3, description="Of the tool."),
+        Parameter(name="angular_acceleration", unit="rad/s^2", default=2.0, minimum=1e-3, description="Of the tool."),
+        Parameter(
+            name="ramp_time",
+            unit="s",
+            default=0.05,
+            minimum=0.001,
+            description="In which the tool's acceleration is built up.",
+        ),
+        Parameter(
+            name="tolerance",
+            unit="m",
+            default=0.002,
+            minimum=0.0,
+            description="Largest distance of the measured tool from the goal that counts as settled.",
+        ),
+    )
+    state_variables = (
+        StateVariable(name="is_done", type="bool", description="The command has arrived."),
+        StateVariable(name="is_settled", type="bool", description="The tool is measured at the goal, at rest."),
+        StateVariable(name="is_blocked", type="bool", description="It was kept off its line, and has given up."),
+        StateVariable(name="progress", description="From 0 to 1, in time."),
+        StateVariable(name="remaining_time", unit="s", description="Until the command arrives."),
+        StateVariable(name="distance_to_goal", unit="m", description="Of the measured tool."),
+        StateVariable(name="slowed", description="1: at full speed; below: slowed down to keep a joint's limit."),
+    )
+    Params = {
+        "is_offset": float,
+        "in_tool_frame": float,
+        "keeps_position": float,
+        "keeps_orientation": float,
+        "position": (float, 3),
+        "orientation": (float, 4),
+        "offset": (float, 3),
+        "speed": float,
+        "angular_speed": float,
+        "acceleration": float,
+        "angular_acceleration": float,
+        "ramp_time": float,
+        "tolerance": float,
+    }
+    State = {
+        "elapsed": float,
+        "total": float,
+        "speed": float,
+        "angular_speed": float,
+        "plan": (profile_dtype, 6),
+        "rest": (profile_dtype, PER_JOINT),  # motion that leaves the tool where it is; when blocked, the braking
+        "zeros": (float, 6),
+        "twist": (float, 6),
+        "twist_acceleration": (float, 6),
+        "way": (float, 6),
+        "top_speed": (float, 6),
+        "top_acceleration": (float, 6),
+        "top_jerk": (float, 6),
+        "correction": (float, 6),
+        "origin_position": (float, 3),  # where the action started
+        "origin_orientation": (float, 4),
+        "start_position": (float, 3),  # where the present line starts
+        "start_orientation": (float, 4),
+        "goal_position": (float, 3),
+        "goal_orientation": (float, 4),
+        "former_position": (float, 3),
+        "former_orientation": (float, 4),
+        "place": (float, 3),  # on the line, now
+        "place_orientation": (float, 4),
+        "tool_position": (float, 3),  # as commanded
+        "tool_orientation": (float, 4),
+        "turn": (float, 4),
+        "vector": (float, 3),
+        "joint_velocity": (float, PER_JOINT),
+        "scratch": kinematics_scratch_dtype,
+    }
+
+    def prepare_parameters(self, values, params):
+        arm = self.parts["arm"]
+        to_pose, by_offset = "position" in values or "orientation" in values, "offset" in values
+        if to_pose == by_offset:
+            raise DefinitionError(
+                f"move_linear of {arm.name!r}",
+                expected="either `position` and/or `orientation`, or `offset`",
+                got="both" if to_pose else "none of them",
+            )
+        kept = ("position", "orientation", "offset", "frame", "heading")
+        super().prepare_parameters({k: v for k, v in values.items() if k not in kept}, params)
+        params.is_offset = by_offset
+        params.in_tool_frame = values["frame"] == "tool"
+        params.keeps_position = "position" not in values
+        params.keeps_orientation = "orientation" not in values
+        params.position[:] = values.get("position", 0.0)
+        params.offset[:] = turned_about_z(values.get("offset", (0.0, 0.0, 0.0)), values["heading"])
+        orientation = np.array(values.get("orientation", (0.0, 0.0, 0.0, 1.0)))
+        length = float(np.linalg.norm(orientation))
+        if abs(length - 1.0) > 1e-3:
+            raise DefinitionError(
+                f"move_linear of {arm.name!r}: orientation",
+                expected="a quaternion x y z w of length 1 (within 0.001)",
+                got=f"length {length:.4f}",
+            )
+        params.orientation[:] = orientation / length
+        if "position" in values and arm.dof >= 6:
+            self._check_reach(values, params)
+
+    def _check_reach(self, values, params):
+        """Refuse a position that no joint position reaches, in the present orientation where none is given.
+
+        Raises:
+            DefinitionError: it cannot be reached.
+        """
+        arm = self.parts["arm"]
+        record = arm.record
+        seed = np.array(record.commanded_position[: arm.dof])
+        orientation = np.array(params.orientation)
+        if "orientation" not in values:
+            forward(record.chain, seed, np.zeros(3), orientation)
+        limits = (np.array(record.position_lower[: arm.dof]), np.array(record.position_upper[: arm.dof]))
+        inverse_kinematics(
+            record.chain, params.position, orientation, seed, limits, item=f"move_linear of {arm.name!r}: the goal"
+        )
+
+    @staticmethod
+    def on_enter(state, params, arm):
+        state.slowed = 1.0
+        forward(arm.chain, arm.commanded_position, state.origin_position, state.origin_orientation)
+        return plan_line(state, params, arm)
+
+    @staticmethod
+    def sense(state, params, arm):
+        done = state.elapsed >= state.total and state.is_blocked == 0.0
+        state.is_done = done
+        if state.is_blocked == 0.0:
+            state.remaining_time = max(state.total - state.elapsed, 0.0)
+            state.progress = 1.0 if done else state.elapsed / state.total
+        state.distance_to_goal = distance(arm.tool_position, state.goal_position, 3)
+        if done and arm.at_rest != 0.0:
+            state.is_settled = is_within(state.distance_to_goal, params.tolerance)
+        else:
+            state.is_settled = 0.0
+
+    @staticmethod
+    def set_parameters(state, params, arm):
+        # A new goal or speed while active: plan again, from the motion that is commanded now.
+        for i in range(3):
+            state.former_position[i] = state.goal_position[i]
+        for i in range(4):
+            state.former_orientation[i] = state.goal_orientation[i]
+        set_goal(state, params)
+        changed = state.speed != params.speed or state.angular_speed != params.angular_speed
+        for i in range(3):
+            changed = changed or state.goal_position[i] != state.former_position[i]
+        for i in range(4):
+            changed = changed or state.goal_orientation[i] != state.former_orientation[i]
+        if changed and state.is_blocked == 0.0:
+            return plan_line(state, params, arm)
+        return 0
+
+    @staticmethod
+    def control(state, params, arm):
+        arm.command_mode = _POSITION
+        if state.is_blocked == 0.0 and deviation_from_line(state, arm):
+            status = block(state, arm)
+            if status != 0:
+                return status
+        if state.is_blocked != 0.0:
+            state.elapsed += arm.dt
+            follow(state.rest, state.elapsed, arm)
+            return 0
+        return move_along(state, arm)

@@ -1,0 +1,63 @@
+"""watch_distance: how much farther away a surface is than at the start: finds edges, steps and holes."""
+
+import math
+
+from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.vocabulary import PartKind
+
+
+@realtime
+def forget(state):
+    """Begin to take the zero anew: until it is taken, the drop is unknown."""
+    state.n = 0
+    state.is_ready = 0.0
+    state.zero_distance = 0.0
+    state.drop = math.nan
+
+
+class WatchDistance(ActionType):
+    """Tell by how much what a rangefinder sees has dropped away since a zero; moves nothing.
+
+    The zero is the mean of the first measurements, or of those after the signal `zero`. Measurements of nothing (inf)
+    and of something too near (-inf) are not counted for it; afterwards they are a drop of inf and of -inf.
+    """
+
+    name = "watch_distance"
+    slots = (
+        Slot(
+            name="sensor",
+            kinds=(PartKind.RANGEFINDER,),
+            description="It is held, so that nobody else takes its zero.",
+        ),
+    )
+    parameters = (
+        Parameter(
+            name="samples", type="int", default=10, minimum=1, description="Ticks whose mean is taken for the zero."
+        ),
+    )
+    signals = ("zero",)
+    state_variables = (
+        StateVariable(name="is_ready", type="bool", description="The zero is taken; before, the drop is unknown."),
+        StateVariable(name="drop", unit="m", description="Measured distance minus the zero."),
+    )
+    State = {"n": int, "zero_distance": float}
+
+    @staticmethod
+    def on_enter(state, params, sensor):
+        forget(state)
+
+    @staticmethod
+    def sense(state, params, sensor):
+        if state.is_ready == 0.0 and math.isfinite(sensor.distance):
+            state.n += 1
+            state.zero_distance += (sensor.distance - state.zero_distance) / state.n
+            if state.n >= params.samples:
+                state.is_ready = 1.0
+        if state.is_ready != 0.0:
+            state.drop = sensor.distance - state.zero_distance
+
+    @staticmethod
+    def control(state, params, sensor):
+        if state.zero != 0.0:
+            forget(state)

@@ -1,0 +1,301 @@
+"""Programs at the command line: check, draw, keep and run them.
+
+check and draw need nothing but files; list, show, save, delete and run ask a running control server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from robot_rt_control.program.errors import DefinitionError, ProgramError, RobotControlError, unknown
+from robot_rt_control.program.program_check import check_program
+from robot_rt_control.program.program_file import ProgramTemplate
+from robot_rt_control.program.program_library import library_programs
+from robot_rt_control.program.program_schema import SCHEMA_FILE
+from robot_rt_control.program.yaml_reader import parse_scalar
+
+_EXAMPLES = """\
+examples:
+  %(prog)s check my_program.yaml --workcell config/arm7.yaml
+  %(prog)s draw my_program.yaml -o my_program.svg
+  %(prog)s save my_program.yaml
+  %(prog)s list
+  %(prog)s run my_program --parts robot=arm eye=rangefinder --set speed=0.05 'direction=[0, 0, -1]'
+
+In an editor with a YAML language server, begin a program with this line, and it completes and checks while you type:
+  # yaml-language-server: $schema=<the path that '%(prog)s schema' prints>
+"""
+
+
+class _Output:
+    """Where words go: results to stdout, the rest to stderr."""
+
+    def __init__(self) -> None:
+        self.out = Console() if sys.stdout.isatty() else Console(width=120, highlight=False)
+        self.err = Console(stderr=True, highlight=False)
+
+    def good(self, text: str) -> None:
+        self.out.print(Text(text, style="green"), soft_wrap=True)
+
+    def warning(self, text: str) -> None:
+        self.err.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
+
+    def error(self, error: RobotControlError) -> None:
+        mistakes = error.mistakes if isinstance(error, ProgramError) else (error,)
+        for mistake in mistakes:
+            self.err.print(Text.assemble(("error: ", "bold red"), str(mistake)), soft_wrap=True)
+
+
+def _template(program: str) -> ProgramTemplate:
+    """A program from a file, or of the library.
+
+    Raises:
+        DefinitionError: neither.
+    """
+    path = Path(program)
+    library = library_programs()
+    if not path.exists() and program in library:
+        path = library[program]
+    if not path.exists() and path.suffix not in (".yaml", ".yml"):
+        raise DefinitionError(
+            f"{program!r} is neither a file nor a program of the library",
+            expected=unknown("program of the library", program, library),
+            hint="What the control server keeps is shown by 'show', which prints its text",
+        )
+    return ProgramTemplate.load(path)
+
+
+# --- without a running workcell -------------------------------------------------------------------------
+
+
+def _check(given: argparse.Namespace, output: _Output) -> int:
+    failed = False
+    catalogue = None
+    if not given.server:
+        from robot_rt_control.application.offline_catalogue import offline_catalogue  # slow: it loads the compiler
+
+        catalogue = offline_catalogue(given.workcell)
+    for program in given.programs:
+        try:
+            template = _template(program)
+            if catalogue is not None:
+                warnings = check_program(template.sample(), catalogue)
+            else:
+                warnings = _with_client(given, partial(_checked_by, text=template.text))
+        except RobotControlError as error:
+            output.error(error)
+            failed = True
+            continue
+        for warning in warnings:
+            output.warning(warning)
+        definition = template.sample().definition
+        n = len(definition.reactions) + sum(len(a.reactions) for a in definition.actions)
+        output.good(f"{template.source}: valid; {len(definition.actions)} actions, {n} reactions")
+        failed = failed or (given.strict and bool(warnings))
+    return int(failed)
+
+
+def _checked_by(client: Any, text: str) -> list[str]:
+    return list(client.programs.check(text))
+
+
+def _draw(given: argparse.Namespace, output: _Output) -> int:
+    from robot_rt_control.application.diagram_picture import draw
+    from robot_rt_control.application.state_diagram import diagram_of
+
+    template = _template(given.program)
+    diagram = diagram_of(template)
+    for file in given.output or [Path(f"{Path(given.program).stem}.svg")]:
+        output.good(f"{draw(diagram, file)}")
+    return 0
+
+
+def _schema(given: argparse.Namespace, output: _Output) -> int:
+    output.out.print(str(SCHEMA_FILE), soft_wrap=True)
+    return 0
+
+
+# --- with one -------------------------------------------------------------------------------------------
+
+
+def _with_client(given: argparse.Namespace, do: Callable[[Any], Any]) -> Any:
+    from robot_rt_control.client import Client
+
+    with Client("program_command", namespace=given.namespace, timeout_s=given.timeout, arguments=[]) as client:
+        return do(client)
+
+
+def _list(given: argparse.Namespace, output: _Output) -> int:
+    programs = _with_client(given, lambda client: client.programs.list(given.name))
+    table = Table(box=None, header_style="bold", padding=(0, 2, 1, 0))
+    for column in ("program", "version", "from", "needs", "takes", "ends with", "what it does"):
+        table.add_column(column, overflow="fold")
+    for p in programs:
+        versions = ", ".join(f"[bold]{v}[/]" if v == p.version else str(v) for v in p.versions)
+        table.add_row(
+            f"[cyan]{p.name}[/]",
+            versions,
+            p.origin,
+            ", ".join(p.parts),
+            "\n".join(map(_parameter, p.parameters)),
+            ", ".join(p.events),
+            p.description,
+        )
+    output.out.print(table if programs else "no programs")
+    return 0
+
+
+def _parameter(info: Any) -> str:
+    shown = info.name + (f" = {info.default_value}" if not info.required else "")
+    return f"{shown} {info.unit}".strip().replace("[", "\\[")
+
+
+def _show(given: argparse.Namespace, output: _Output) -> int:
+    text = _with_client(given, lambda client: client.programs.text(given.name))
+    if sys.stdout.isatty():
+        output.out.print(Syntax(text, "yaml", background_color="default"))
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def _save(given: argparse.Namespace, output: _Output) -> int:
+    version, warnings = _with_client(given, lambda client: client.programs.save(given.file))
+    for warning in warnings:
+        output.warning(warning)
+    output.good(f"saved as version {version}")
+    return 0
+
+
+def _delete(given: argparse.Namespace, output: _Output) -> int:
+    output.good(_with_client(given, lambda client: client.programs.delete(given.name)))
+    return 0
+
+
+def _run(given: argparse.Namespace, output: _Output) -> int:
+    cancelled = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: cancelled.set())
+    try:
+        with output.err.status("starting …") as status:
+
+            def progress(feedback: Any) -> None:
+                event = f", last event {feedback.last_event}" if feedback.last_event else ""
+                status.update(f"{feedback.active_action or 'nothing active'}, {feedback.elapsed:.1f} s{event}")
+
+            outcome = _with_client(
+                given,
+                lambda client: client.programs.run(
+                    given.program,
+                    given.parts,
+                    until_event=given.until,
+                    timeout_s=given.limit,
+                    on_progress=progress,
+                    cancelled=cancelled,
+                    **dict(given.values),
+                ),
+            )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    event = f"; last event: {outcome.last_event}" if outcome.last_event else ""
+    if outcome.success:
+        output.good(f"done after {outcome.ticks} ticks{event}")
+        return 0
+    output.error(RobotControlError(f"{outcome.message or 'it did not succeed'}{event}"))
+    return 1
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """`name=value` of `--set`: a number, true, false, a list of numbers, or a text.
+
+    Raises:
+        argparse.ArgumentTypeError: not that.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"expected name=value, got {text!r}")
+    if value.lstrip().startswith("["):
+        try:
+            return name, [float(element) for element in yaml.safe_load(value)]
+        except (yaml.YAMLError, TypeError, ValueError):
+            raise argparse.ArgumentTypeError(f"{name}: expected a list of numbers, got {value!r}") from None
+    parsed = parse_scalar(value)
+    return name, value if parsed is None else parsed
+
+
+# --- the command line -----------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's parser."""
+    made = argparse.ArgumentParser(
+        prog="robot-rt-control-program",
+        description=__doc__,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    connection = argparse.ArgumentParser(add_help=False)
+    connection.add_argument("--namespace", default="", help="of the workcell's nodes")
+    connection.add_argument("--timeout", type=float, default=10.0, help="for the server to answer [s] (%(default)s)")
+
+    def command(name: str, do: Callable[[argparse.Namespace, _Output], int], text: str, *, server: bool = True) -> Any:
+        sub = commands.add_parser(name, help=text, description=text, parents=[connection] if server else [])
+        sub.set_defaults(do=do)
+        return sub
+
+    check = command("check", _check, "say everything that is wrong with programs, each with its line")
+    check.add_argument("programs", nargs="+", metavar="FILE", help="program file, or the name of one of the library")
+    check.add_argument("--workcell", type=Path, metavar="FILE", help="check parts and state variables against it too")
+    check.add_argument("--server", action="store_true", help="let the running control server check it instead")
+    check.add_argument("--strict", action="store_true", help="fail on warnings too")
+    draw = command("draw", _draw, "draw the state diagram of a program", server=False)
+    draw.add_argument("program", metavar="FILE", help="program file, or the name of one of the library")
+    draw.add_argument(
+        "-o", "--output", type=Path, action="append", metavar="FILE", help="picture, .svg or .png; may be repeated"
+    )
+    command("schema", _schema, "print the path of the JSON Schema of program files", server=False)
+    listing = command("list", _list, "list the programs of a running control server")
+    listing.add_argument("name", nargs="?", default="", help="only this one")
+    show = command("show", _show, "print the text of a program")
+    show.add_argument("name", help="name, or name@version")
+    save = command("save", _save, "check a program, and keep it as the next version of its name")
+    save.add_argument("file", type=Path, help="program file")
+    delete = command("delete", _delete, "delete all versions of a program, or one")
+    delete.add_argument("name", help="name, or name@version")
+    run = command("run", _run, "run a program in a session of its own, until it ends; Ctrl-C cancels it")
+    run.add_argument("program", help="name, name@version, or a program file")
+    run.add_argument("--parts", nargs="+", default=[], metavar="ROLE=PART", help="parts for its roles")
+    run.add_argument(
+        "--set", nargs="+", default=[], type=assignment, dest="values", metavar="NAME=VALUE", help="its parameters"
+    )
+    run.add_argument("--until", default="", metavar="EVENT", help="end at this event (default: when all is done)")
+    run.add_argument("--limit", type=float, default=0.0, metavar="SECONDS", help="longest time to run (default: none)")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line."""
+    given = parser().parse_args(argv)
+    output = _Output()
+    try:
+        return int(given.do(given, output))
+    except RobotControlError as error:
+        output.error(error)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
