@@ -99,7 +99,7 @@ class MoveJoint(ActionType):
         StateVariable(name="distance_to_goal", unit="joint", description="Of the measured joints, Euclidean."),
         StateVariable(name="tool_distance_to_goal", unit="m", description="Of the measured tool; unknown without one."),
     )
-    example = {"tool_position": (0.3, 0.2, 1.2)}  # for the sample arm
+    example = {"position": (0.5,) * 7}  # for seven joints
     Params = {
         "position": (float, PER_JOINT),
         "velocity_scale": float,
