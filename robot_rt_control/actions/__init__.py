@@ -14,5 +14,7 @@ BUILTIN = (
     "robot_rt_control.actions.grasp:Grasp",
     "robot_rt_control.actions.watch_tool:WatchTool",
     "robot_rt_control.actions.watch_distance:WatchDistance",
+    "robot_rt_control.actions.follow_joint_stream:FollowJointStream",
+    "robot_rt_control.actions.follow_pose_stream:FollowPoseStream",
 )
 """Where the built-in action types are, as "module:Class": the server loads them by these names."""

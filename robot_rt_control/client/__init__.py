@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition, Variable, variable
+from robot_rt_control.client.stream import Stream
 
 if TYPE_CHECKING:
     from robot_rt_control.client.client import Client
     from robot_rt_control.client.session import Session
 
-__all__ = ["Action", "Client", "Condition", "Event", "Reaction", "Session", "Variable", "variable"]
+__all__ = ["Action", "Client", "Condition", "Event", "Reaction", "Session", "Stream", "Variable", "variable"]
 
 _WITH_ROS = {"Client": "client", "Session": "session"}
 

@@ -6,16 +6,20 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Generic, TypeVar
 
 from robot_rt_control.client.event import Event
+from robot_rt_control.program.stream_sample import OutputSample
+
+Item = TypeVar("Item", bound=Event | OutputSample)
 
 _log = logging.getLogger(__name__)
 
 
-class CallbackQueue:
-    """Calls `callback(event)` for each event put in, in order, in its own thread.
+class CallbackQueue(Generic[Item]):
+    """Calls `callback(event)` for each event, or sample of a stream, put in, in order, in its own thread.
 
     An exception of the callback does not end the queue. Events that do not fit are dropped and counted in `overflowed`;
     the next event that the callback gets says in `missed` how many were dropped right before it.
@@ -30,24 +34,24 @@ class CallbackQueue:
 
     def __init__(
         self,
-        callback: Callable[[Event], object],
+        callback: Callable[[Item], object],
         *,
         capacity: int,
         name: str,
-        on_overflow: Callable[[Event, int], None],
-        on_failure: Callable[[Event, Exception], None],
+        on_overflow: Callable[[Item, int], None],
+        on_failure: Callable[[Item, Exception], None],
     ) -> None:
         self._callback, self._capacity, self._name = callback, capacity, name
         self._on_overflow, self._on_failure = on_overflow, on_failure
         self._changed = threading.Condition()
-        self._waiting: deque[Event] = deque()
+        self._waiting: deque[Item] = deque()
         self._missed = 0
         self._finishing = False
         self.overflowed = 0
         self._thread = threading.Thread(target=self._run, name=f"callback {name}", daemon=True)
         self._thread.start()
 
-    def put(self, event: Event) -> None:
+    def put(self, event: Item) -> None:
         """Hand an event over; never blocks. After `finish`, nothing is taken any more."""
         with self._changed:
             if self._finishing:
@@ -72,7 +76,7 @@ class CallbackQueue:
                 _log.exception("callback for %s failed at tick %d", self._name, event.tick)
                 self._on_failure(event, error)
 
-    def _next(self) -> Event | None:
+    def _next(self) -> Item | None:
         with self._changed:
             while not self._waiting:
                 if self._finishing:
@@ -93,7 +97,7 @@ class CallbackQueue:
             self._thread.join(timeout_s)
 
 
-def close_all(queues: list[CallbackQueue], timeout_s: float = 1.0) -> None:
+def close_all(queues: Sequence[CallbackQueue], timeout_s: float = 1.0) -> None:
     """Close several queues; all of them together take at most so long."""
     deadline = time.monotonic() + timeout_s
     for queue in queues:

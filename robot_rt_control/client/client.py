@@ -22,6 +22,7 @@ from robot_rt_control.client.event_source import EventSource
 from robot_rt_control.client.programs import Programs, ProgramState, state_of
 from robot_rt_control.client.services import Services
 from robot_rt_control.client.session import Session
+from robot_rt_control.client.stream_link import StreamLink
 from robot_rt_control.program import defaults
 from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.class_place import source_text
@@ -59,6 +60,7 @@ class Client:
         self.timeout_s = timeout_s
         self._services = Services(self.node, timeout_s=timeout_s)
         self.programs = Programs(self)
+        self.streams = StreamLink(self.node, timeout_s=timeout_s)
         self._loaded_classes: set[type[ActionType]] = set()
         self._sessions: list[Session] = []
         self._source = EventSource()

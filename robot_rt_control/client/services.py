@@ -53,7 +53,7 @@ class Services:
             service: the service's generated class.
             path: of the service, relative to the node's namespace or absolute.
             error: what to raise where the answer says success = False.
-            timeout_s: for the answer; None: as everywhere.
+            timeout_s: for the answer, and where it is shorter than the usual one, for the server; None: as everywhere.
             fields: of the request.
 
         Returns:
@@ -65,10 +65,10 @@ class Services:
         """
         at_most = self._timeout_s if timeout_s is None else timeout_s
         client = self._client(service, path)
-        if not client.wait_for_service(at_most):
+        if not client.wait_for_service(min(at_most, self._timeout_s)):
             raise RobotControlError(
                 f"service {client.srv_name!r} is not there",
-                expected=f"its node to come up within {at_most:g} s",
+                expected=f"its node to come up within {min(at_most, self._timeout_s):g} s",
                 hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
             )
         answered = threading.Event()

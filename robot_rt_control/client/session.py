@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from robot_rt_control import srv
 from robot_rt_control.client.actions import Action, Reaction, reply_of
-from robot_rt_control.client.callback_queue import CallbackQueue
+from robot_rt_control.client.callback_queue import CallbackQueue, close_all
 from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message, role_texts
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
 from robot_rt_control.client.inbox import EVENTS_LOST, SESSION_ENDED, Inbox
 from robot_rt_control.client.lease import LeaseKeeper
 from robot_rt_control.client.recorder import Recorder
+from robot_rt_control.client.stream import Stream
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError, unknown
+from robot_rt_control.program.stream_sample import InputSample, OutputSample
 
 if TYPE_CHECKING:
     from robot_rt_control.client.client import Client
@@ -48,6 +51,8 @@ class Session:
         self._receiving = threading.Lock()
         self._opened = False
         self._names = 0
+        self._forget_streams: Callable[[], None] = lambda: None
+        self._stream_queues: list[CallbackQueue[OutputSample]] = []
         client.add_listener(self._receive)
         try:
             response = client.call(
@@ -101,6 +106,8 @@ class Session:
         self._inbox.end("closed by its client")
         self._inbox.close()
         self._client.remove_listener(self._receive)
+        self._forget_streams()
+        close_all(self._stream_queues)
 
     @property
     def ended(self) -> str | None:
@@ -246,6 +253,54 @@ class Session:
             DefinitionError: there is none of this name.
         """
         return Recorder(self.values, names, period_s)
+
+    # --- streams --------------------------------------------------------------------------------
+
+    def stream(self, action: str | Action, name: str) -> Stream:
+        """Get ready to write a stream input of an action, before or while it is active.
+
+        Raises:
+            SessionError: there is no such action or stream, or the session has ended.
+        """
+        (action_id,) = _ids([action])
+        link = self._client.streams
+        link.connect()
+        opened = self._call(srv.OpenStream, "open_stream", action=action_id, stream=name)
+
+        def send(sample: InputSample) -> None:
+            if self.ended is not None:
+                raise SessionError(f"session {self.id!r} has ended: {self.ended}", hint="Open a new one")
+            link.send(self.id, action_id, name, sample)
+
+        return Stream(
+            action_id,
+            name,
+            length=int(opened.length),
+            rates=True,  # the server knows whether the stream takes them
+            period=float(opened.period),
+            send=send,
+            clock=time.monotonic,
+        )
+
+    def on_stream(
+        self, action: str | Action, name: str, callback: Callable[[OutputSample], object], *, capacity: int = 1000
+    ) -> None:
+        """Call `callback(sample)` at every sample of a stream output, in a thread of its own, in order.
+
+        Samples beyond `capacity` that wait for it are dropped with a warning; `sample.missed` counts them.
+        """
+        (action_id,) = _ids([action])
+        queue = CallbackQueue(
+            callback,
+            capacity=capacity,
+            on_overflow=lambda _, n: _log.warning("callback for stream %r is too slow: %d samples dropped", name, n),
+            on_failure=lambda *_: None,  # the queue has logged it
+            name=f"{action_id}.{name}",
+        )
+        self._stream_queues.append(queue)
+        link = self._client.streams
+        self._forget_streams = lambda: link.forget(self.id)
+        link.listen(self.id, action_id, name, queue)
 
     # --- events ---------------------------------------------------------------------------------
 

@@ -22,6 +22,11 @@ nothing, or an int status: a non-zero status is the action's failure, and its pa
 The state record is zeroed before `on_enter`. Its first fields are the declared signals, then the
 declared state variables (all float64: a bool is 0.0 or 1.0, NaN is unknown), then the fields of `State`.
 A signal reads 1.0 in exactly one call of `set_parameters` and `control`.
+
+A declared stream has a record of its own in the state, see `streams`: `state.goal.value[j]`. Each stream input also
+brings the state variables `<stream>_age`, `_valid`, `_timed_out`, `_missed`, `_late` and the parameters `<stream>_gap`,
+`_delay`, `_horizon`, `_timeout`. A further static method `interpolate_<stream>(state, params, part, ...)` is its own
+gap function: called before `sense`, it finds the samples in `state.<stream>.times` and `.values`, and writes `.value`.
 """
 
 from __future__ import annotations
@@ -33,10 +38,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_rt_control.program import capacities
+from robot_rt_control.program import capacities, streams
 from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.program.layout import record
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.program.streams import Stream, StreamInput, StreamOutput
+from robot_rt_control.program.vocabulary import CommandMode, GapPolicy, PartKind
 
 PER_JOINT = capacities.MAX_JOINTS
 """Length of a field with one value for each joint; the first `part.dof` are in use."""
@@ -172,6 +178,7 @@ class ActionType:
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     state_variables: ClassVar[tuple[StateVariable, ...]] = ()
     signals: ClassVar[tuple[str, ...]] = ()
+    streams: ClassVar[tuple[Stream, ...]] = ()
     Params: ClassVar[Mapping[str, Any]] = {}
     """Fields of the parameter record: name → float, int, bool, (float, n) or a record type.
     Empty: one field for each declared parameter (not text), with the same name."""
@@ -185,6 +192,15 @@ class ActionType:
     """Parameters to measure the compute time with; those left out take their default, or a value in their range."""
 
     parts: Mapping[str, Part]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Declare what comes with the stream inputs; a parameter that the class declares itself stays as it is."""
+        super().__init_subclass__(**options)
+        inputs = stream_inputs(cls)
+        known = {p.name for p in cls.parameters}
+        cls.parameters += tuple(p for s in inputs for p in _settings_of(cls, s) if p.name not in known)
+        brought = [v for s in inputs for v in _variables_of(s)]
+        cls.state_variables = (*(v for v in cls.state_variables if v not in brought), *brought)
 
     @classmethod
     def create(cls, parts: Mapping[str, Part]) -> ActionType:
@@ -216,6 +232,90 @@ class ActionType:
                 params[name] = value
 
 
+def stream_inputs(action_type: type[ActionType]) -> tuple[StreamInput, ...]:
+    """The declared stream inputs, in their order."""
+    return tuple(s for s in action_type.streams if isinstance(s, StreamInput))
+
+
+def gap_method(action_type: type[ActionType], stream: str) -> str | None:
+    """Name of a stream input's own gap function; None: it has none."""
+    name = streams.GAP_METHOD + stream
+    return name if hasattr(action_type, name) else None
+
+
+def realtime_method_names(action_type: type[ActionType]) -> tuple[str, ...]:
+    """All names under which an action type may have real-time methods."""
+    own = (gap_method(action_type, s.name) for s in stream_inputs(action_type))
+    return (*REALTIME_METHODS, *(name for name in own if name is not None))
+
+
+def _settings_of(action_type: type[ActionType], stream: StreamInput) -> tuple[Parameter, ...]:
+    name = stream.name
+    own = gap_method(action_type, name) is not None
+    return (
+        Parameter(
+            name=f"{name}_gap",
+            type="text",
+            default="custom" if own else stream.gap,
+            choices=streams.gap_choices(own),
+            description=f"What {name!r} is between two samples.",
+        ),
+        Parameter(
+            name=f"{name}_delay",
+            unit="s",
+            default=stream.delay,
+            minimum=streams.AUTOMATIC,
+            maximum=2.0,
+            description="From when a sample is made to when it takes effect, to absorb jitter; 0: in the next tick; "
+            "negative: the server chooses.",
+        ),
+        Parameter(
+            name=f"{name}_horizon",
+            unit="s",
+            default=stream.horizon,
+            minimum=0.0,
+            maximum=10.0,
+            description="So long it is extrapolated.",
+        ),
+        Parameter(
+            name=f"{name}_timeout",
+            unit="s",
+            default=stream.timeout,
+            minimum=0.0,
+            maximum=3600.0,
+            description="Without a new sample for so long it has timed out; 0: never.",
+        ),
+    )
+
+
+def _variables_of(stream: StreamInput) -> tuple[StateVariable, ...]:
+    return tuple(
+        StateVariable(name=f"{stream.name}_{name}", type=kind, unit=unit, description=text.format(stream.name))
+        for name, kind, unit, text in streams.VARIABLES
+    )
+
+
+def _setting_names(action_type: type[ActionType]) -> list[str]:
+    return [f"{s.name}_{setting}" for s in stream_inputs(action_type) for setting in streams.SETTINGS]
+
+
+def fill_parameters(instance: ActionType, values: Mapping[str, ParameterValue], params: np.record) -> None:
+    """Fill a parameter record: the author's own part by `prepare_parameters`, the streams' settings here.
+
+    Args:
+        values: checked values of all parameters.
+        params: the zeroed record, of `parameter_dtype(type(instance))`.
+
+    Raises:
+        DefinitionError: the values do not fit together, or not to the parts.
+    """
+    settings = _setting_names(type(instance))
+    instance.prepare_parameters({name: v for name, v in values.items() if name not in settings}, params)
+    for name in settings:
+        value = values[name]
+        params[name] = float(GapPolicy[value.upper()]) if isinstance(value, str) else value
+
+
 def _field(owner: str, name: str, spec: Any) -> tuple:
     if isinstance(spec, tuple):
         element, *shape = spec
@@ -234,24 +334,40 @@ def _field(owner: str, name: str, spec: Any) -> tuple:
 
 def parameter_dtype(action_type: type[ActionType]) -> np.dtype:
     """The record type of an action type's parameters."""
-    spec: Mapping[str, Any] = action_type.Params
+    spec: dict[str, Any] = dict(action_type.Params)
+    settings = _setting_names(action_type)
     if not spec:
-        spec = {}
         for p in action_type.parameters:
-            if p.type == "text":
+            if p.type == "text" or p.name in settings:
                 continue
             element = int if p.type == "int" else float
             length = PER_JOINT if p.length == "dof" else p.length
             spec[p.name] = element if length == 1 else (element, length)
+    for name in settings:
+        if name in spec:
+            raise DefinitionError(
+                f"action type {action_type.__name__}: Params has the field {name!r}",
+                expected="another name: the setting of a stream is called so",
+            )
+    spec |= dict.fromkeys(settings, float)
     fields = [_field(f"{action_type.__name__}.Params", n, s) for n, s in spec.items()]
     return record(fields or [("unused", "f8")])
 
 
+def stream_record(action_type: type[ActionType], stream: Stream) -> np.dtype:
+    """The record type of a stream in an action's state."""
+    room = streams.width(stream)
+    if isinstance(stream, StreamOutput):
+        return streams.output_record(room)
+    return streams.input_record(room, window=gap_method(action_type, stream.name) is not None)
+
+
 def state_dtype(action_type: type[ActionType]) -> np.dtype:
-    """The record type of an action type's state: signals, state variables, then its own fields."""
+    """The record type of an action type's state: signals, state variables, its own fields, streams."""
     fields: list[tuple] = [(n, "f8") for n in action_type.signals]
     fields += [(v.name, "f8") for v in action_type.state_variables]
     fields += [_field(f"{action_type.__name__}.State", n, s) for n, s in action_type.State.items()]
+    fields += [(s.name, stream_record(action_type, s)) for s in action_type.streams]
     names = [f[0] for f in fields]
     for name in names:
         if names.count(name) > 1:

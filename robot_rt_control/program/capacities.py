@@ -30,6 +30,17 @@ SNAPSHOT_VARIABLES = 32
 PARAMETER_ARENA_BYTES = 1 << 24
 STATE_ARENA_BYTES = 1 << 23
 
+MAX_STREAMS = 64
+"""Stream inputs and outputs of all actions together."""
+MAX_ACTION_STREAMS = 4
+"""Stream inputs and outputs of one action type."""
+MAX_STREAM_VALUES = 16
+"""Values in one sample, without their rates."""
+STREAM_RING_ENTRIES = 256
+"""Samples of one stream that nobody has taken yet."""
+STREAM_WINDOW = 8
+"""Samples of one stream input that the loop keeps at hand: past ones, and those that come next."""
+
 COMMAND_RING_ENTRIES = 1024
 COMMANDS_PER_TICK = 16
 """Transactions taken from the command ring in one tick."""

@@ -11,6 +11,12 @@ MAX_AGE_TICKS_COMPILED = 1
 MAX_AGE_TICKS_DRIVER = 50
 EXECUTOR_SILENCE_TICKS = 50
 """Periods without a command after which a driver process brings its device to rest by itself."""
+STREAM_HORIZON_S = 0.1
+"""So long a stream input is extrapolated, where its gap policy is that."""
+STREAM_TIMEOUT_S = 0.3
+"""A stream input without a new sample for so long has timed out."""
+STREAM_LEAD_S = 5.0
+"""A sample that is to take effect later than this from now is refused."""
 REST_SPEED_FRACTION = 0.01
 """At rest: every joint's commanded and measured speed below this fraction of its limit."""
 REST_TIME_S = 0.5

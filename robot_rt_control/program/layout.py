@@ -231,6 +231,24 @@ link_dtype = record([("device", "i8"), ("interface", "i8"), ("part", "i8"), ("of
 
 # --- program tables ----------------------------------------------------------------------------
 
+stream_dtype = record(
+    [
+        ("identity", "i8"),  # of its action
+        ("action", "i4"),  # slot of its action
+        ("is_output", "i4"),
+        ("place", "i4"),  # of its ring and its runtime; stays when tables are exchanged
+        ("method", "i4"),  # its place among the type's gap functions, -1: it has none
+        ("n_values", "i4"),  # in each sample
+        ("width", "i4"),  # values that its record in the state has room for
+        ("quaternion", "i4"),  # where a unit quaternion x y z w begins among the values, -1: there is none
+        ("reserved", "i4"),
+        ("variables", "i8"),  # input: offset of its first state variable in the state record
+        ("record", "i8"),  # offset of its own record in the state record
+        ("settings", "i8"),  # input: offset of its settings in the parameter record
+    ]
+)
+"""A stream input or output of one action."""
+
 instruction_dtype = record(
     [
         ("operator", "i4"),
@@ -275,6 +293,8 @@ action_dtype = record(
         ("n_variables", "i4"),  # float64 each, behind the signals
         ("first_reaction", "i4"),
         ("n_reactions", "i4"),
+        ("first_stream", "i4"),
+        ("n_streams", "i4"),
         ("name", f"S{c.MAX_LABEL_BYTES}"),  # for people: what the executor's status shows
     ]
 )
@@ -288,6 +308,7 @@ type_dtype = record(
         ("set_parameters", "i8"),
         ("control", "i8"),
         ("budget_ns", "i8"),  # what the code of an action may take in one tick, 0: any time
+        ("gap", "i8", (c.MAX_ACTION_STREAMS,)),  # gap functions of the stream inputs, in their order
     ]
 )
 
@@ -302,6 +323,7 @@ tables_dtype = record(
         ("n_reactions", "i8"),
         ("n_free_reactions", "i8"),  # the first ones are free-standing, the older session first
         ("n_instructions", "i8"),
+        ("n_streams", "i8"),
         ("default_action", "i4", (c.MAX_PARTS,)),  # action slot, -1: the loop's own braking and holding
         ("safety_action", "i4", (c.MAX_PARTS,)),
         ("types", type_dtype, (c.MAX_ACTION_TYPES,)),
@@ -309,6 +331,7 @@ tables_dtype = record(
         ("actions", action_dtype, (c.MAX_ACTIONS,)),
         ("reactions", reaction_dtype, (c.MAX_REACTIONS,)),
         ("instructions", instruction_dtype, (c.MAX_INSTRUCTIONS,)),
+        ("streams", stream_dtype, (c.MAX_STREAMS,)),  # those of one action lie side by side
     ]
 )
 """Everything defined: immutable for the tick, exchanged as a whole at a tick boundary."""
@@ -338,6 +361,43 @@ reaction_runtime_dtype = record(
         ("fired", "i8"),  # count in this activation
     ]
 )
+
+per_value = ("f8", (c.MAX_STREAM_VALUES,))
+
+stream_runtime_dtype = record(
+    [
+        ("identity", "i8"),  # of the action whose samples these are
+        ("activation", "i8"),  # of that action, which the next three belong to
+        ("start_time", "f8"),  # [s] when it began
+        ("missed_before", "i8"),
+        ("late_before", "i8"),
+        ("missed", "i8"),  # samples that never came, by the gaps in their sequence
+        ("late", "i8"),  # samples that came after the tick from which they should have held
+        ("last_sequence", "i8"),
+        ("fresh_tick", "i8"),  # the last tick in which a sample took effect
+        # the window: past samples and the next ones, by time
+        ("version", "i8"),  # counts its changes
+        ("first", "i8"),  # number of its first sample, counted since the beginning
+        ("count", "i8"),
+        ("present", "i8"),  # index of the newest sample that has taken effect, -1: none
+        ("ticks", "i8", (c.STREAM_WINDOW,)),  # from which they hold
+        ("times", "f8", (c.STREAM_WINDOW,)),  # [s] on the loop's clock
+        ("values", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: never given
+        ("rates", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: not given
+        # the way that is being followed from one sample to the next
+        ("way_end", "i8"),  # number of the sample at its end, -1: none
+        ("way_time", "f8"),  # [s] its start
+        ("way_value", *per_value),
+        ("way_velocity", *per_value),
+        ("end_velocity", *per_value),
+        # the present values
+        ("time", "f8"),  # [s] for which they were found
+        ("value", *per_value),
+        ("velocity", *per_value),  # per second of the loop's clock
+        ("sent", "i8"),  # output: samples that the action has written
+    ]
+)
+"""What the loop keeps of a stream, beside the tables."""
 
 command_dtype = record(
     [
@@ -414,6 +474,7 @@ world_dtype = record(
         ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
         ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),
         ("reactions_runtime", reaction_runtime_dtype, (c.MAX_REACTIONS,)),
+        ("streams_runtime", stream_runtime_dtype, (c.MAX_STREAMS,)),
         ("tables", tables_dtype, (2,)),
         ("parameter_arena", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),
         ("state_arena", "f8", (c.STATE_ARENA_BYTES // 8,)),
@@ -438,6 +499,19 @@ def _ring(entry: np.dtype, entries: int) -> np.dtype:
 
 command_ring_dtype = _ring(command_dtype, c.COMMAND_RING_ENTRIES)
 event_ring_dtype = _ring(event_dtype, c.EVENT_RING_ENTRIES)
+
+sample_dtype = record(
+    [
+        ("identity", "i8"),  # of the action
+        ("sequence", "i8"),
+        ("tick", "i8"),  # input: from which it holds, 0: the next one; output: which wrote it
+        ("time", "f8"),  # [s] on the loop's clock, finer than ticks
+        ("values", *per_value),  # not finite: not given
+        ("rates", *per_value),  # likewise
+    ]
+)
+stream_ring_dtype = _ring(sample_dtype, c.STREAM_RING_ENTRIES)
+"""Samples of one stream: to the loop, or from it."""
 
 snapshot_part_dtype = record([("measured", measured_dtype), ("active_action", "i8"), ("fault", "i8")])
 
@@ -513,6 +587,9 @@ channel_dtype = record(
         # beside each entry of the command ring, the record that its SET_PARAMETERS carries
         ("parameter_updates", "f8", (c.COMMAND_RING_ENTRIES, c.PARAMETER_UPDATE_BYTES // 8)),
         ("events", event_ring_dtype),
+        ("samples_out", "i8"),  # counts what actions have written to stream outputs
+        ("samples_lost", "i8"),  # of these, those for which the ring had no room
+        ("streams", stream_ring_dtype, (c.MAX_STREAMS,)),
         ("snapshot", snapshot_dtype),
         ("timing", timing_dtype),
         ("staging", staging_dtype),

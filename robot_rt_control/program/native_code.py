@@ -26,7 +26,7 @@ from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.program.layout import layout_digest, part_dtype
 from robot_rt_control.program.realtime_code import cache_root
 
-FORMAT = 1
+FORMAT = 2
 OBJECT_FILE = "action.o"
 METADATA_FILE = "metadata.json"
 MEASURED_FILE = "measured.json"
@@ -53,12 +53,15 @@ class NativeMetadata:
     processor: str
     created_by: str
     object_digest: str
+    gap_methods: tuple[str, ...] = ()
+    """For each stream input, in their order, the method that is its own gap function, or an empty text."""
     format: int = FORMAT
 
     @property
     def methods(self) -> tuple[str, ...]:
         """The real-time methods that the type defines, in the order of the tick."""
-        return tuple(m for m in REALTIME_METHODS if m in self.symbols)
+        known = (*REALTIME_METHODS, *self.gap_methods)
+        return tuple(m for m in known if m in self.symbols)
 
 
 def processor() -> str:
@@ -161,6 +164,7 @@ def read(key: str) -> tuple[NativeMetadata, bytes]:
             hint=f"Delete {folder} and build it again",
         )
     fields["needed"] = tuple(fields["needed"])
+    fields["gap_methods"] = tuple(fields["gap_methods"])
     metadata = NativeMetadata(**fields)
     _check(metadata, code, folder)
     return metadata, code

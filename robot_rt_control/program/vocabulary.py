@@ -17,6 +17,21 @@ class PartKind(IntEnum):
     """Named numbers, such as fields of a topic."""
 
 
+class GapPolicy(IntEnum):
+    """What a stream input's value is between two samples, and after the last one."""
+
+    HOLD = 0
+    """The newest sample's."""
+    LINEAR = 1
+    """On the straight line to the next sample; where none is known yet: hold."""
+    CUBIC = 2
+    """As linear, on a cubic polynomial that keeps the velocity continuous."""
+    EXTRAPOLATE = 3
+    """As linear; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
+    CUSTOM = 4
+    """What the action type's own function makes of the samples."""
+
+
 class CommandMode(IntEnum):
     """Which command interface an action writes for a part."""
 

@@ -17,6 +17,7 @@ from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns
 from robot_rt_control.realtime.events import begin_event, publish_event
 from robot_rt_control.realtime.native_call import call_action
 from robot_rt_control.realtime.outputs import make_outputs_safe
+from robot_rt_control.realtime.stream_step import begin_values, end_values
 
 _PARTS = offset_of(world_dtype, "parts")
 _PART_SIZE = part_dtype.itemsize
@@ -57,8 +58,23 @@ def call(w, slot, address):
 
 
 @realtime
+def _take_in_streams(w, slot, first, count):
+    """The present values of an action's stream inputs into its state. Returns a status."""
+    for i in range(first, first + count):
+        function = begin_values(w, i, w.actions_runtime[slot].activation)
+        status = call(w, slot, function)
+        if status != _OK:
+            return status
+        end_values(w, i, function != 0)
+    return _OK
+
+
+@realtime
 def enter_and_sense(w, slot):
-    """on_enter, then sense, of an action that has just begun; sense alone afterwards. Returns a status."""
+    """on_enter, then sense, of an action that has just begun; sense alone afterwards. Returns a status.
+
+    The present values of its stream inputs come first.
+    """
     began = begin_timing(w)
     status = _enter_and_sense(w, slot)
     w.actions_runtime[slot].busy_ns = elapsed_ns(w, began)
@@ -68,9 +84,14 @@ def enter_and_sense(w, slot):
 @realtime
 def _enter_and_sense(w, slot):
     t = w.tables[w.active_tables]
-    code = t.types[t.actions[slot].type]
+    a = t.actions[slot]
+    code = t.types[a.type]
     rt = w.actions_runtime[slot]
     rt.sensed_tick = w.tick
+    if a.n_streams > 0:
+        status = _take_in_streams(w, slot, a.first_stream, a.n_streams)
+        if status != _OK:
+            return status
     if rt.entering == 1:
         rt.entering = 0
         status = call(w, slot, code.on_enter)

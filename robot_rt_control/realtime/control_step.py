@@ -6,6 +6,7 @@ from robot_rt_control.realtime.activation import call, fail_activation
 from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns, judge_budget
 from robot_rt_control.realtime.outputs import hold_outputs
 from robot_rt_control.realtime.sense_step import sense
+from robot_rt_control.realtime.stream_step import send_streams
 
 _OK = int(Status.OK)
 _NO_MODE = int(CommandMode.NONE)
@@ -47,6 +48,8 @@ def control(w, ch):
         rt.busy_ns += elapsed_ns(w, began)
         if status == _OK:
             status = judge_budget(w, ch, slot)
+        if a.n_streams > 0 and status == _OK:
+            send_streams(w, ch, slot)
         first = a.state_offset // 8
         for i in range(first, first + a.n_signals):
             w.state_arena[i] = 0.0

@@ -79,12 +79,15 @@ class Installer:
             code = self._load(bytes(entry.key).decode(errors="replace"))
             entry.on_enter, entry.sense = code.on_enter, code.sense
             entry.set_parameters, entry.control = code.set_parameters, code.control
+            entry.gap[:] = 0
+            entry.gap[: len(code.gap)] = code.gap
             self._check_sizes(tables, i, code.parameter_size, code.state_size)
 
     @staticmethod
     def _check_unused(tables: np.record, i: int) -> None:
         entry, actions = tables.types[i], tables.actions[: tables.n_actions]
         entry.on_enter = entry.sense = entry.set_parameters = entry.control = 0
+        entry.gap[:] = 0
         if ((actions["identity"] != 0) & (actions["type"] == i)).any():
             raise ChannelError(f"program tables refused: action type {i}", expected="a type with code", got="none")
 

@@ -71,7 +71,7 @@ class Lockstep:
 
     def _ticks(self, ticks: int) -> None:
         self._before_tick()
-        head = int(self._channel.memory.events.head)
+        head = self._written()
         if self._devices.in_process:
             world, channel, period = self._world.address, self._channel.address, self._period_ns
             read, write, entry = self._devices.read, self._devices.write, self._entry
@@ -81,8 +81,13 @@ class Lockstep:
                 write()
         else:
             self._entry(self._world.address, self._channel.address, ticks, self._period_ns)
-        if int(self._channel.memory.events.head) != head:
+        if self._written() != head:
             self._channel.ring_events()
+
+    def _written(self) -> int:
+        """Counts what the loop has written for the server: events, and samples of stream outputs."""
+        memory = self._channel.memory
+        return int(memory.events.head) + int(memory.samples_out)
 
     def _run(self) -> None:
         """Batches of ticks: at `speed` against the wall clock, or without pause."""

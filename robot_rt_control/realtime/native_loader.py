@@ -33,6 +33,8 @@ class NativeType:
     sense: int
     set_parameters: int
     control: int
+    gap: tuple[int, ...] = ()
+    """Gap functions of the stream inputs, in their order."""
 
 
 _lock = threading.Lock()
@@ -105,4 +107,5 @@ def _load(key: str) -> NativeType:
         sense=address("sense"),
         set_parameters=address("set_parameters"),
         control=address("control"),
+        gap=tuple(address(method) if method else 0 for method in metadata.gap_methods),
     )

@@ -13,6 +13,7 @@ from robot_rt_control.program import capacities
 from robot_rt_control.program.condition_check import find_fault, offsets_read
 from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.program.layout import offset_of, part_dtype, world_dtype
+from robot_rt_control.program.streams import SETTINGS, VARIABLES, record_size
 
 _TIME = offset_of(world_dtype, "time")
 _SPEED = offset_of(world_dtype, "speed")
@@ -153,6 +154,44 @@ def _check_conditions(t: np.record, n_parts: int) -> None:
     _readable("variable of instruction", offsets_read(ins), n_parts)
 
 
+def _check_streams(t: np.record) -> None:
+    streams, actions = t.streams[: t.n_streams], t.actions[: t.n_actions]
+    _in_range("action of stream", streams["action"], 0, int(t.n_actions))
+    used = actions["identity"] != 0
+    _in_range("number of streams of action", actions["n_streams"][used], 0, capacities.MAX_ACTION_STREAMS + 1)
+    # Exactly those of its range are an action's, one range behind the other.
+    rows = np.arange(len(streams))
+    first, count = actions["first_stream"].astype(np.int64), actions["n_streams"].astype(np.int64)
+    of = streams["action"]
+    owned = (rows >= first[of]) & (rows < first[of] + count[of]) & used[of]
+    owned &= streams["identity"] == actions["identity"][of]
+    if not owned.all() or int(count[used].sum()) != len(streams):
+        _refuse("streams of action", "those that it owns", "others")
+    _in_range("place of stream", streams["place"], 0, capacities.MAX_STREAMS)
+    if len(np.unique(streams["place"])) != len(streams):
+        _refuse("places of streams", "each once", "one twice")
+    _in_range("values of stream", streams["n_values"], 1, capacities.MAX_STREAM_VALUES + 1)
+    _in_range("width of stream", streams["width"], 1, capacities.MAX_STREAM_VALUES + 1)
+    if (streams["n_values"] > streams["width"]).any():
+        _refuse("values of stream", "at most as many as there is room for", "more")
+    _in_range("quaternion of stream", streams["quaternion"], -1, capacities.MAX_STREAM_VALUES - 3)
+    if ((streams["quaternion"] >= 0) & (streams["quaternion"] + 4 > streams["n_values"])).any():
+        _refuse("quaternion of stream", "four of its values", "values that it does not have")
+    _in_range("gap function of stream", streams["method"], -1, capacities.MAX_ACTION_STREAMS)
+    state, parameters = actions["state_size"][of], actions["parameter_size"][of]
+    sizes = np.array([record_size(int(s["width"]), bool(s["is_output"]), int(s["method"]) >= 0) for s in streams])
+    for item, offsets, length, room in (
+        ("record of stream", streams["record"], sizes, state),
+        ("variables of stream", streams["variables"], 8 * len(VARIABLES), state),
+        ("settings of stream", streams["settings"], 8 * len(SETTINGS), parameters),
+    ):
+        bad = (offsets < 0) | (offsets & 7 != 0) | (offsets + length > room)
+        if item != "record of stream":
+            bad &= streams["is_output"] == 0
+        if bad.any():
+            _refuse(item, "a place inside its action's records", f"offset {int(offsets[bad][0])}")
+
+
 def check_tables(t: np.record, *, n_parts: int) -> None:
     """Check tables (a record of `layout.tables_dtype`) as a whole.
 
@@ -165,6 +204,7 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
         ("n_actions", capacities.MAX_ACTIONS),
         ("n_reactions", capacities.MAX_REACTIONS),
         ("n_instructions", capacities.MAX_INSTRUCTIONS),
+        ("n_streams", capacities.MAX_STREAMS),
     ):
         if not 0 <= t[name] <= capacity:
             _refuse(name, f"at most {capacity}", int(t[name]))
@@ -176,6 +216,7 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
     _check_fallbacks(t, n_parts)
     _check_reactions(t, n_parts)
     _check_conditions(t, n_parts)
+    _check_streams(t)
 
 
 def check_new_parameters(count: int, blobs: np.ndarray, active: np.record) -> None:

@@ -13,6 +13,7 @@ from robot_rt_control.realtime.react_step import react
 from robot_rt_control.realtime.read_step import read
 from robot_rt_control.realtime.record_step import record
 from robot_rt_control.realtime.sense_step import sense
+from robot_rt_control.realtime.stream_step import take_streams
 from robot_rt_control.realtime.write_step import write
 
 
@@ -24,6 +25,7 @@ def tick(w, ch):
     install(w, ch)
     read(w, ch)
     take_commands(w, ch)
+    take_streams(w, ch)
     sense(w, ch)
     react(w, ch)
     control(w, ch)

@@ -14,6 +14,7 @@ from robot_rt_control.program import capacities, defaults
 from robot_rt_control.program.action_type import ActionType, Slot, parameter_dtype, state_dtype
 from robot_rt_control.program.errors import CapacityError, CompileError, DefinitionError, unknown
 from robot_rt_control.program.names import check_name, check_type_name
+from robot_rt_control.program.streams import check_streams
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.type_building import BUILT_IN, LoadedType, build_types
 
@@ -91,11 +92,13 @@ def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_
         ("parameter", [p.name for p in action_type.parameters]),
         ("signal", list(action_type.signals)),
         ("state variable", [v.name for v in action_type.state_variables]),
+        ("stream", [s.name for s in action_type.streams]),
     ):
         for name in names:
             check_name(f"{of}: name of a {kind}", name)
             if names.count(name) > 1:
                 raise DefinitionError(f"{of}: the {kind} {name!r} is declared twice", expected="each once")
+    check_streams(of, action_type.streams)
     registered = RegisteredType(
         action_type.name,
         index,

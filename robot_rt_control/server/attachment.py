@@ -18,6 +18,7 @@ from robot_rt_control.server.executor_link import ExecutorLink
 from robot_rt_control.server.heartbeat import Heartbeats
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.preparation import Preparer
+from robot_rt_control.server.stream_hub import StreamHub
 
 _EPOCH_BITS = 40
 """So many identities fit between two attachments."""
@@ -34,6 +35,10 @@ class Attachment:
         on_event: see ExecutorLink; called after the attachment itself has taken notice.
         on_lost: see ExecutorLink.
         while_waiting: see ExecutorLink; given, there are no threads at all.
+        period: of a tick [s].
+        on_samples: called after events were handed out: stream outputs may have samples.
+        on_refused_sample: see StreamHub.
+        clock: likewise.
     """
 
     def __init__(
@@ -46,6 +51,10 @@ class Attachment:
         on_event: Callable[[np.record], None],
         on_lost: Callable[[str], None],
         while_waiting: Callable[[], None] | None,
+        period: float,
+        on_samples: Callable[[], None],
+        on_refused_sample: Callable[[str, str, str], None],
+        clock: Callable[[], float],
     ) -> None:
         self.channel = channel
         self.epoch = int(channel.memory.server_epoch)
@@ -55,7 +64,9 @@ class Attachment:
         self.link = ExecutorLink(
             channel, on_event=self._take, on_lost=on_lost, while_waiting=while_waiting, first_transaction=base + 1
         )
+        self.link.after_dispatch = on_samples
         self.store = DefinitionStore(types, self.link.install, self.directory, base)
+        self.streams = StreamHub(channel, period, self.store, report=on_refused_sample, clock=clock)
         self.definer = Definer(self.store, Preparer(types, parts), variables, parts)
         self.system_identity = self.store.new_identity()
         self.ending: dict[int, int] = {}
@@ -80,6 +91,7 @@ class Attachment:
             self._heartbeats.stop()
         with self._reading:
             self._closed = True
+            self.streams.close()
             self.channel.release_server()
             self.channel.close()
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from robot_rt_control.program import capacities
 from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
@@ -21,6 +23,7 @@ from robot_rt_control.server.refusals import explain
 from robot_rt_control.server.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.snapshot_view import SnapshotView
+from robot_rt_control.server.stream_hub import OpenedStream
 from robot_rt_control.server.transactions import Answer
 
 _SNAPSHOT_WAIT_S = 0.1
@@ -111,6 +114,8 @@ class ControlServer(ServerCore):
             as `upload_program`.
         """
         session = self.session(session_id)
+        if program.definition.actions:
+            session.check_moves(f"define action {program.definition.actions[0].id!r}")
         warnings = check_for_session(self, program, session)
         definition = program.definition
         self.define(session_id, definition.actions, definition.reactions, places=program.places)
@@ -302,6 +307,56 @@ class ControlServer(ServerCore):
         if session.end_reason:
             self.session(session.id)  # raises, with the reason
         raise explain(command, answer.refusal, actions, target_tick, self.snapshot_after(answer.tick))
+
+    # --- streams --------------------------------------------------------------------------------
+
+    def open_stream(self, session_id: str, action: str, stream: str) -> OpenedStream:
+        """Get ready for the samples of a new source.
+
+        Raises:
+            DefinitionError: no such action, or it has no such stream input.
+            SessionError, ChannelError: as `start`.
+        """
+        session, found = self._stream_of(session_id, action)
+        return self._at().streams.open(session.id, found, stream)
+
+    def write_stream(
+        self,
+        session_id: str,
+        action: str,
+        stream: str,
+        values: Sequence[float] | np.ndarray,
+        *,
+        valid: Sequence[bool] = (),
+        time: float | None = None,
+        sequence: int = 0,
+        tick: int = 0,
+    ) -> bool:
+        """Write one sample of a stream input. What is refused is counted, and reported by an event.
+
+        Args:
+            values: shape (n,); where the stream takes rates, also (2 n,), the rates behind the values.
+            valid: which of them are given; empty: all. The others keep what they were.
+            time: when the sample was made, on its source's clock [s]; only differences count. None: now.
+            sequence: counts the samples of a source from 1; 0: not counted.
+            tick: from which it holds; 0: the server chooses, see StreamTiming.
+
+        Returns:
+            Whether the loop will see it. False: it is out of order or too early, or too many wait for their tick.
+
+        Raises:
+            DefinitionError: no such action or stream, wrong number of values, or not finite.
+            SessionError, ChannelError: as `start`.
+        """
+        session, found = self._stream_of(session_id, action)
+        return self._at().streams.write(
+            session.id, found, stream, values, valid=valid, source_time=time, sequence=sequence, tick=tick
+        )
+
+    def _stream_of(self, session_id: str, action: str) -> tuple[Session, DefinedAction]:
+        """Without waiting for a definition that is being made: samples come in all the time."""
+        session = self.session(session_id)
+        return session, self._at().definer.find(session, action)
 
     def set_speed(self, speed: float) -> None:
         """Set the speed override, 0 to 1.

@@ -13,6 +13,7 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.program.action_type import Parameter
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition, Value
 from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.streams import Stream, StreamOutput
 from robot_rt_control.program.vocabulary import CommandMode
 from robot_rt_control.server.action_types import RegisteredType
 from robot_rt_control.server.control_server import ControlServer
@@ -190,6 +191,17 @@ def parameter_message(parameter: Parameter) -> Any:
     )
 
 
+def _stream_message(stream: Stream) -> Any:
+    units = stream.units if isinstance(stream.units, tuple) else (stream.units,) if stream.units else ()
+    return msg.StreamInfo(
+        name=stream.name,
+        is_output=isinstance(stream, StreamOutput),
+        length=str(stream.length),
+        units=list(units),
+        description=stream.description,
+    )
+
+
 def action_type_message(registered: RegisteredType) -> Any:
     """msg/ActionTypeInfo."""
     declared = registered.action_type
@@ -205,6 +217,7 @@ def action_type_message(registered: RegisteredType) -> Any:
             msg.StateVariableInfo(name=v.name, type=v.type, unit=v.unit, description=v.description, value=math.nan)
             for v in declared.state_variables
         ],
+        streams=[_stream_message(s) for s in declared.streams],
         signals=list(declared.signals),
         source=registered.origin,
         compute_time=registered.compute_time,

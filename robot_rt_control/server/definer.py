@@ -14,6 +14,7 @@ from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.preparation import PreparedAction, Preparer
 from robot_rt_control.server.reaction_compiler import ReactionCompiler
 from robot_rt_control.server.sessions import Session
+from robot_rt_control.server.stream_entries import stream_entries
 from robot_rt_control.server.table_composer import ActionEntry, join_blocks
 
 
@@ -134,6 +135,12 @@ class Definer:
                 n_signals=len(registered.action_type.signals),
                 n_variables=len(registered.action_type.state_variables),
                 name=action.id if session_index else "",  # index 0: the system's
+                streams=stream_entries(
+                    f"action {action.id!r}",
+                    registered,
+                    action.parts[0].dof,
+                    change.stream_places(len(registered.action_type.streams)),
+                ),
             )
             placed.append(
                 DefinedAction(prepared=action, entry=entry, variables=variables_of(registered, entry.state_offset))

@@ -57,6 +57,7 @@ class DefinitionStore:
         self.state = Arena(capacities.STATE_ARENA_BYTES, name="STATE_ARENA_BYTES", what="state")
         self.action_slots = SlotPool(capacities.MAX_ACTIONS, name="MAX_ACTIONS", what="actions")
         self.reaction_slots = SlotPool(capacities.MAX_REACTIONS, name="MAX_REACTIONS", what="reactions")
+        self.stream_places = SlotPool(capacities.MAX_STREAMS, name="MAX_STREAMS", what="streams")
         self.session_slots = SlotPool(capacities.MAX_SESSIONS, name="MAX_SESSIONS", what="sessions with definitions")
         self.retiring: set[int] = set()
         """Identities of sessions that have ended in the loop: the next change takes them out of the tables."""
@@ -187,6 +188,14 @@ class Change:
         """
         return self._take(self._store.reaction_slots, count)
 
+    def stream_places(self, count: int) -> list[int]:
+        """Rings for streams.
+
+        Raises:
+            CapacityError: there are not so many.
+        """
+        return self._take(self._store.stream_places, count)
+
     def _take(self, pool: SlotPool, count: int) -> list[int]:
         taken = pool.take(count)
         self._undo.append(lambda: pool.release(taken))
@@ -268,6 +277,8 @@ class Change:
         self._retired.identities.append(entry.identity)
         slots = self._store.action_slots
         self._released.append(lambda: slots.release([entry.slot]))
+        places = self._store.stream_places
+        self._released.append(lambda: places.release([s.place for s in entry.streams]))
         self.drop_reactions(action.reactions)
 
     def drop_reactions(self, reactions: Iterable[DefinedReaction]) -> None:

@@ -15,6 +15,8 @@ SESSION_OPENED, SESSION_ENDED, EVENTS_LOST = "session_opened", "session_ended", 
 """Kinds of events that the loop knows nothing of."""
 _BUDGET_NAMES = ("compute_time", "time_budget")
 """[s] Values of a budget_exceeded event."""
+STREAM_REFUSED = "stream_refused"
+"""A sample for a stream input was refused."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,6 +54,8 @@ class ExecutorLink:
     ) -> None:
         self._channel, self._on_event, self._on_lost = channel, on_event, on_lost
         self._while_waiting = while_waiting
+        self.after_dispatch: Callable[[], None] = lambda: None
+        """Called when the loop has rung, behind the events, in the dispatcher's thread."""
         self._sending = threading.Lock()
         self._dispatching = threading.Lock()
         self._transaction = first_transaction - 1
@@ -97,6 +99,7 @@ class ExecutorLink:
             for event in events:
                 self._hand_out(event)
                 self._answer(event)
+            self.after_dispatch()
         self._check_alive()
         return len(events)
 

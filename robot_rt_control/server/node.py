@@ -17,6 +17,7 @@ from robot_rt_control import msg
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.program.segment_names import channel_name
+from robot_rt_control.program.stream_sample import OutputSample
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
 from robot_rt_control.server.action_types import ActionTypes
@@ -28,6 +29,7 @@ from robot_rt_control.server.program_state_topic import ProgramStateTopic
 from robot_rt_control.server.program_store import ProgramStore, default_folder
 from robot_rt_control.server.run_actions import RunActions
 from robot_rt_control.server.services import Services
+from robot_rt_control.server.stream_topics import StreamTopics
 
 _PARAMETERS = (
     NodeParameter(
@@ -68,6 +70,7 @@ class ControlServerNode(WorkcellNode):
         self._offered_services: Services | None = None
         self._offered_runs: RunActions | None = None
         self._program_state: ProgramStateTopic | None = None
+        self._stream_topics: StreamTopics | None = None
         self._channel_name = ""
         self._digest = 0
         self._simulated = False
@@ -96,6 +99,7 @@ class ControlServerNode(WorkcellNode):
             raise
         self._builder = builder
         self.server.add_listener(self._publish)
+        self.server.add_sample_listener(self._publish_sample)
 
     def _build(self, workcell: Workcell, builder: Builder) -> ActionTypes:
         """All action types, as native code."""
@@ -121,6 +125,7 @@ class ControlServerNode(WorkcellNode):
         self._keep()
         self._offered_services = Services(self, lambda: self.server, parallel)
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
+        self._stream_topics = StreamTopics(self, lambda: self.server)
         self._keeper = self.create_timer(_KEEP_S, self._keep, callback_group=single)
 
     def deactivate(self) -> None:
@@ -128,13 +133,14 @@ class ControlServerNode(WorkcellNode):
             self.destroy_timer(self._keeper)
         if self.server is not None:
             self.server.detach("the control server was deactivated")
-        for offered in (self._offered_runs, self._offered_services, self._program_state):
+        for offered in (self._stream_topics, self._offered_runs, self._offered_services, self._program_state):
             if offered is not None:
                 offered.close()
         events, self._event_publisher = self._event_publisher, None
         if events is not None:
             self.destroy_publisher(events)
-        self._keeper = self._offered_runs = self._offered_services = self._program_state = None
+        self._keeper = self._offered_runs = self._offered_services = None
+        self._stream_topics = self._program_state = None
 
     def cleanup(self) -> None:
         self.server = None
@@ -182,6 +188,12 @@ class ControlServerNode(WorkcellNode):
         events = self._event_publisher
         if events is not None:
             events.publish(event_message(event, time_message(self._ros_time(event.time_ns))))
+
+    def _publish_sample(self, sample: OutputSample) -> None:
+        """In the dispatcher's thread."""
+        topics = self._stream_topics
+        if topics is not None:
+            topics.publish(sample)
 
     def _ros_time(self, time_ns: int) -> int:
         """A tick's start on the ROS clock [ns]: simulated time in lockstep."""

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from robot_rt_control.program.action_type import ActionType, ParameterValue, Slot
+from robot_rt_control.program.action_type import ActionType, ParameterValue, Slot, fill_parameters
 from robot_rt_control.program.definitions import ActionDefinition
 from robot_rt_control.program.definitions import ParameterValue as GivenValue
 from robot_rt_control.program.errors import CapacityError, DefinitionError, RobotControlError, unknown
@@ -122,7 +122,7 @@ class Preparer:
             f"action {action!r}",
             registered,
             "prepare_parameters",
-            lambda: instance.prepare_parameters(values, memory[0]),
+            lambda: fill_parameters(instance, values, memory[0]),
         )
         return memory.view(np.uint8)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program.errors import ChannelError, RobotControlError, SessionError
+from robot_rt_control.program.stream_sample import OutputSample
 from robot_rt_control.program.vocabulary import Command, EventKind
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.server import heartbeat
@@ -20,7 +21,14 @@ from robot_rt_control.server.attachment import Attachment
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.entities import SessionContents
 from robot_rt_control.server.event_hub import EventHub, Listener
-from robot_rt_control.server.events import EVENTS_LOST, SESSION_ENDED, SESSION_OPENED, EventTranslator, ServerEvent
+from robot_rt_control.server.events import (
+    EVENTS_LOST,
+    SESSION_ENDED,
+    SESSION_OPENED,
+    STREAM_REFUSED,
+    EventTranslator,
+    ServerEvent,
+)
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.reasons import status_text
@@ -29,6 +37,8 @@ from robot_rt_control.server.type_keeper import TypeKeeper
 from robot_rt_control.server.variables import workcell_variables
 
 _log = logging.getLogger(__name__)
+
+SampleListener = Callable[[OutputSample], None]
 
 
 class ServerCore:
@@ -74,6 +84,7 @@ class ServerCore:
         self._changing = threading.RLock()
         self._keeper = TypeKeeper(types, workcell, builder, self._changing, self._used_types)
         self._hub = EventHub()
+        self._sample_listeners: list[SampleListener] = []
         heartbeat.prepare()
 
     # --- life -----------------------------------------------------------------------------------
@@ -106,6 +117,10 @@ class ServerCore:
                 on_event=self._take_event,
                 on_lost=self._take_loss,
                 while_waiting=while_waiting,
+                period=self.workcell.period,
+                on_samples=self._take_samples,
+                on_refused_sample=self._take_refused_sample,
+                clock=self._clock,
             )
             self._translator = EventTranslator(
                 attachment.directory,
@@ -180,6 +195,7 @@ class ServerCore:
             return
         if attachment.without_threads:
             attachment.link.dispatch()
+        attachment.streams.poll()
         with self._changing:
             for session, reason in self._registry().overdue():
                 self._close(session, reason)
@@ -327,6 +343,28 @@ class ServerCore:
     def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
         self._hub.remove(listener)
+
+    def add_sample_listener(self, listener: SampleListener) -> None:
+        """Hand `listener` every sample of a stream output from now on, in the dispatcher's thread."""
+        self._sample_listeners.append(listener)
+
+    def _take_samples(self) -> None:
+        """In the dispatcher's thread."""
+        attachment = self._attachment
+        if attachment is None:
+            return
+        for sample in attachment.streams.take():
+            for listener in self._sample_listeners:
+                listener(sample)
+
+    def _take_refused_sample(self, session: str, action: str, reason: str) -> None:
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=STREAM_REFUSED, session=session, tick=tick, time_ns=time_ns, current_action=action, reason=reason
+            )
+        )
 
     def _take_event(self, raw: np.record) -> None:
         """In the dispatcher's thread."""

@@ -55,6 +55,7 @@ class Services:
             "load_action_types": (srv.LoadActionTypes, self._load_action_types),
             "unload_action_types": (srv.UnloadActionTypes, self._unload_action_types),
             "raise_signal": (srv.RaiseSignal, self._raise_signal),
+            "open_stream": (srv.OpenStream, self._open_stream),
             "set_speed": (srv.SetSpeed, self._set_speed),
             "set_motion": (srv.SetMotion, self._set_motion),
             "list_parts": (srv.ListParts, self._list_parts),
@@ -178,6 +179,12 @@ class Services:
     def _raise_signal(self, server: ControlServer, request: Any, response: Any) -> str:
         response.tick = server.signal(request.session, request.action, request.signal)
         return self._remark(server)
+
+    def _open_stream(self, server: ControlServer, request: Any, response: Any) -> str:
+        opened = server.open_stream(request.session, request.action, request.stream)
+        response.length, response.tick = opened.length, opened.tick
+        response.period, response.delay = opened.period, opened.delay
+        return ""
 
     def _set_speed(self, server: ControlServer, request: Any, response: Any) -> str:
         server.set_speed(request.speed)

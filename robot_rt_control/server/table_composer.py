@@ -14,6 +14,7 @@ import numpy as np
 from robot_rt_control.program import capacities
 from robot_rt_control.program.errors import CapacityError
 from robot_rt_control.program.layout import action_dtype, instruction_dtype, reaction_dtype
+from robot_rt_control.server.stream_entries import StreamEntry, write_streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,7 @@ class ActionEntry:
     name: str = ""
     """Its id, for people."""
     reactions: ReactionBlock = NO_REACTIONS
+    streams: tuple[StreamEntry, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +114,7 @@ def check_capacities(contents: TableContents) -> None:
         ("sessions", capacities.MAX_SESSIONS, "MAX_SESSIONS", len(contents.sessions)),
         ("actions", capacities.MAX_ACTIONS, "MAX_ACTIONS", len(actions)),
         ("reactions", capacities.MAX_REACTIONS, "MAX_REACTIONS", sum(len(b.reactions) for b in blocks)),
+        ("streams", capacities.MAX_STREAMS, "MAX_STREAMS", sum(len(a.streams) for a in actions)),
         (
             "instructions of all conditions",
             capacities.MAX_INSTRUCTIONS,
@@ -145,7 +148,7 @@ def compose(contents: TableContents, blobs: Sequence[Blob], staging: np.record) 
     actions = [a for s in contents.sessions for a in s.actions]
     free = [b for s in contents.sessions for b in s.free]
     first_reactions = _write_reactions(free, [a.reactions for a in actions], tables)
-    _write_actions(actions, first_reactions, tables)
+    _write_actions(actions, first_reactions, _write_streams(actions, tables), tables)
     for name in ("default_action", "safety_action"):
         slots = getattr(contents, name)
         tables[name][:] = -1
@@ -201,7 +204,20 @@ def _join(pieces: list[np.ndarray], target: np.ndarray) -> np.ndarray:
     return target[:total]
 
 
-def _write_actions(actions: list[ActionEntry], first_reactions: np.ndarray, tables: np.record) -> None:
+def _write_streams(actions: list[ActionEntry], tables: np.record) -> list[int]:
+    """Write all streams. Returns the number of each action's first one."""
+    firsts, n = [], 0
+    for action in actions:
+        firsts.append(n)
+        write_streams(action.streams, action.identity, action.slot, tables.streams[n : n + len(action.streams)])
+        n += len(action.streams)
+    tables.n_streams = n
+    return firsts
+
+
+def _write_actions(
+    actions: list[ActionEntry], first_reactions: np.ndarray, first_streams: list[int], tables: np.record
+) -> None:
     tables.actions["identity"][: max(int(tables.n_actions), 1)] = 0
     n = len(actions)
     tables.n_actions = max((a.slot for a in actions), default=-1) + 1
@@ -211,6 +227,8 @@ def _write_actions(actions: list[ActionEntry], first_reactions: np.ndarray, tabl
     rows["rank"] = np.arange(n)
     rows["first_reaction"] = first_reactions
     rows["n_reactions"] = [len(a.reactions.reactions) for a in actions]
+    rows["first_stream"] = first_streams
+    rows["n_streams"] = [len(a.streams) for a in actions]
     rows["type"] = [a.type_index for a in actions]
     rows["n_parts"] = [len(a.moved_parts) for a in actions]
     for name in (

@@ -15,18 +15,30 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.client.stream import Stream
 from robot_rt_control.model.sample_part import USUAL_CHANNELS, USUAL_JOINTS
-from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType, parameter_dtype, state_dtype
+from robot_rt_control.program.action_type import (
+    REALTIME_METHODS,
+    ActionType,
+    fill_parameters,
+    gap_method,
+    parameter_dtype,
+    realtime_method_names,
+    state_dtype,
+    stream_inputs,
+)
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.defaults import PERIOD_S
 from robot_rt_control.program.definitions import ParameterValue
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, unknown
 from robot_rt_control.program.parameters import check_parameters
 from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.stream_sample import OutputSample
 from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.realtime.native_call import call_action
 from robot_rt_control.realtime.native_loader import load
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
+from robot_rt_control.testing.harness_streams import HarnessStreams
 from robot_rt_control.testing.shared_builder import shared_builder
 
 
@@ -75,6 +87,11 @@ class ActionHarness:
         self._state = np.zeros(1, state_dtype(action_type))
         self._params = np.zeros(1, parameter_dtype(action_type))
         self._started = self._entering = False
+        self._activation = 0
+        first = next(iter(self.parts.values()), None)
+        self._streams = HarnessStreams(
+            action_type, self._state, self._params, dof=first.dof if first is not None else 0, period=period
+        )
         self.action = action_type.create(self.parts)
         self.set_parameters()
         self._methods = self._native() if compiled else self._interpreted()
@@ -88,7 +105,8 @@ class ActionHarness:
 
             return run
 
-        return {n: method(getattr(self.action_type, n)) for n in REALTIME_METHODS if hasattr(self.action_type, n)}
+        names = realtime_method_names(self.action_type)
+        return {n: method(getattr(self.action_type, n)) for n in names if hasattr(self.action_type, n)}
 
     def _native(self) -> dict[str, Callable[[], int]]:
         native = load(shared_builder().build(self.action_type).key)
@@ -98,13 +116,19 @@ class ActionHarness:
         def method(address: int) -> Callable[[], int]:
             return lambda: int(_call(address, self._state.ctypes.data, self._params.ctypes.data, *slots))
 
-        return {name: method(getattr(native, name)) for name in REALTIME_METHODS if getattr(native, name) != 0}
+        found = {name: method(getattr(native, name)) for name in REALTIME_METHODS if getattr(native, name) != 0}
+        for stream, address in zip(stream_inputs(self.action_type), native.gap, strict=True):
+            name = gap_method(self.action_type, stream.name)
+            if name is not None:
+                found[name] = method(address)
+        return found
 
     # --- what a test does ------------------------------------------------------------------------
 
     def start(self) -> None:
         """Start the action, or start it again: in the next tick its state is zeroed and `on_enter` runs."""
         self._started = self._entering = True
+        self._activation += 1
         self.status = 0
 
     def step(self, n: int = 1) -> int:
@@ -150,7 +174,7 @@ class ActionHarness:
         prepared = np.zeros(1, self._params.dtype)
         given = [ParameterValue(name=name, value=value) for name, value in parameters.items()]
         checked = check_parameters(self.action_type.name, self.action_type.parameters, given, dof=dof)
-        self.action.prepare_parameters(checked, prepared[0])
+        fill_parameters(self.action, checked, prepared[0])
         self._parameters = parameters
         self._params[0] = prepared[0]
 
@@ -162,6 +186,24 @@ class ActionHarness:
                 expected=unknown("signal", name, self.action_type.signals),
             )
         self._state[0][name] = 1.0
+
+    def stream(self, name: str) -> Stream:
+        """Get ready to write a stream input; `write` it before or between steps.
+
+        Raises:
+            DefinitionError: the action type has no such stream input.
+        """
+        return self._streams.open(name, lambda: self.tick)
+
+    def samples(self, stream: str) -> list[OutputSample]:
+        """What the action has written to a stream output so far."""
+        return self._streams.samples[stream]
+
+    def idle(self, n: int = 1) -> None:
+        """Let n ticks pass in which the action is not active: samples of its streams take effect all the same."""
+        for _ in range(n):
+            self.tick += 1
+            self._streams.take_in(self.tick, 0, self.speed, self._run)
 
     @property
     def state(self) -> np.record:
@@ -181,6 +223,9 @@ class ActionHarness:
             )
         return self.parts[slot].live
 
+    def _take_in_streams(self) -> int:
+        return self._streams.take_in(self.tick, self._activation, self.speed, self._run)
+
     # --- one tick --------------------------------------------------------------------------------
 
     def _run(self, method: str) -> int:
@@ -197,8 +242,12 @@ class ActionHarness:
             self._state[:] = np.zeros(1, self._state.dtype)
             for name, value in raised.items():
                 self._state[0][name] = value
+            if status := self._take_in_streams():
+                return status
             if status := self._run("on_enter"):
                 return status
+        elif status := self._take_in_streams():
+            return status
         if status := self._run("sense"):
             return status
         for part in parts:
@@ -207,6 +256,7 @@ class ActionHarness:
         for name in self.action_type.signals:
             self._state[0][name] = 0.0
         if status == 0:
+            self._streams.send(self.tick)
             try:
                 for part in parts:
                     part.obey(self.period)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.client.actions import Action, Reaction, reply_of
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.stream import Stream
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.program.stream_sample import InputSample, OutputSample
 from robot_rt_control.server.events import ServerEvent
 
 if TYPE_CHECKING:
@@ -166,6 +168,48 @@ class CellSession:
     def set(self, action: str | Action, **parameters: Any) -> int:
         """Give an action new parameters; those left out keep their values. Returns the tick."""
         return self._cell.server.set_parameters(self.id, _ids([action])[0], _parameter_values(parameters))
+
+    # --- streams --------------------------------------------------------------------------------
+
+    def stream(self, action: str | Action, name: str) -> Stream:
+        """Get ready to write a stream input, before or while the action is active.
+
+        Samples arrive in the tick in which they are written; `time` may say that they were made before.
+        """
+        (action_id,) = _ids([action])
+        opened = self._cell.server.open_stream(self.id, action_id, name)
+
+        def send(sample: InputSample) -> None:
+            self._cell.server.write_stream(
+                self.id,
+                action_id,
+                name,
+                sample.values,
+                valid=sample.valid,
+                time=sample.source_time,
+                sequence=sample.sequence,
+                tick=sample.tick,
+            )
+
+        return Stream(
+            action_id,
+            name,
+            length=opened.length,
+            rates=opened.rates,
+            period=opened.period,
+            send=send,
+            clock=lambda: self._cell.tick * opened.period,
+        )
+
+    def on_stream(self, action: str | Action, name: str, callback: Callable[[OutputSample], object]) -> None:
+        """Call `callback(sample)` at every sample of a stream output, within `cell.step`."""
+        (action_id,) = _ids([action])
+
+        def listener(sample: OutputSample) -> None:
+            if (sample.session, sample.action, sample.stream) == (self.id, action_id, name):
+                callback(sample)
+
+        self._cell.server.add_sample_listener(listener)
 
     # --- looking --------------------------------------------------------------------------------
 

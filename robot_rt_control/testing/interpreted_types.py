@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType, parameter_dtype, state_dtype
+from robot_rt_control.program.action_type import ActionType, gap_method, parameter_dtype, state_dtype, stream_inputs
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.class_place import spec_of
 from robot_rt_control.program.layout import layout_digest, part_dtype
@@ -58,12 +58,7 @@ class InterpretedTypes:
     def _loaded(self, action_type: type[ActionType], origin: str) -> LoadedType:
         key = f"{next(_numbers):064x}"
         state, params = state_dtype(action_type), parameter_dtype(action_type)
-        addresses = {name: 0 for name in REALTIME_METHODS}
-        for name in REALTIME_METHODS:
-            if hasattr(action_type, name):
-                entry = _ENTRY(self._entry(getattr(action_type, name), action_type))
-                self._entries.append(entry)  # the loop may call it for as long as the executor lives
-                addresses[name] = ctypes.cast(entry, ctypes.c_void_p).value or 0
+        gaps = [gap_method(action_type, stream.name) for stream in stream_inputs(action_type)]
         self._by_key[key] = NativeType(
             key=key,
             type_name=action_type.name,
@@ -72,9 +67,21 @@ class InterpretedTypes:
             state_size=state.itemsize,
             parameter_layout=layout_digest(params),
             parameter_size=params.itemsize,
-            **addresses,
+            on_enter=self._address(action_type, "on_enter"),
+            sense=self._address(action_type, "sense"),
+            set_parameters=self._address(action_type, "set_parameters"),
+            control=self._address(action_type, "control"),
+            gap=tuple(0 if name is None else self._address(action_type, name) for name in gaps),
         )
         return LoadedType(action_type, key, str(Path(origin)))
+
+    def _address(self, action_type: type[ActionType], name: str) -> int:
+        """Of an entry for a method; 0: the type has none."""
+        if not hasattr(action_type, name):
+            return 0
+        entry = _ENTRY(self._entry(getattr(action_type, name), action_type))
+        self._entries.append(entry)  # the loop may call it for as long as the executor lives
+        return ctypes.cast(entry, ctypes.c_void_p).value or 0
 
     def _entry(self, method: Callable[..., Any], action_type: type[ActionType]) -> Callable[..., int]:
         state, params = state_dtype(action_type), parameter_dtype(action_type)

@@ -17,9 +17,11 @@ FILES = {
     "G": "signals",
     "S": "sessions",
     "B": "callbacks",
+    "P": "programs",
     "L": "limits",
     "K": "action_types",
     "I": "io",
+    "W": "streams",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
 

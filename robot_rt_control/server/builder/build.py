@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from numba.core import config
 
 from robot_rt_control.program import native_code
-from robot_rt_control.program.action_type import ActionType
+from robot_rt_control.program.action_type import ActionType, gap_method, stream_inputs
 from robot_rt_control.program.errors import CompileError
 from robot_rt_control.program.layout import layout_digest, part_dtype
 from robot_rt_control.server.builder.measure import compute_time
@@ -114,4 +114,7 @@ def _describe(
         processor=native_code.processor(),
         created_by=native_code.compiler(),
         object_digest=hashlib.sha256(code).hexdigest(),
+        gap_methods=tuple(
+            gap_method(source.action_type, s.name) or "" for s in stream_inputs(source.action_type)
+        ),
     )

@@ -15,7 +15,7 @@ import numpy as np
 from robot_rt_control.model.part_facts import PartFacts
 from robot_rt_control.model.sample_part import USUAL_CHANNELS, sample_part
 from robot_rt_control.program import native_code
-from robot_rt_control.program.action_type import ActionType, Parameter, parameter_dtype, state_dtype
+from robot_rt_control.program.action_type import ActionType, Parameter, fill_parameters, parameter_dtype, state_dtype
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.definitions import ParameterValue
 from robot_rt_control.program.layout import part_dtype, record
@@ -93,7 +93,8 @@ def _prepare(action_type: type[ActionType]) -> tuple[np.ndarray, np.ndarray]:
     for part in parts.values():
         part.workcell = MappingProxyType(parts)
     params = np.zeros(1, parameter_dtype(action_type))
-    action_type.create(parts).prepare_parameters(_values(action_type, next(iter(parts.values())).dof), params[0])
+    values = _values(action_type, next(iter(parts.values())).dof)
+    fill_parameters(action_type.create(parts), values, params[0])
     return initial, params
 
 

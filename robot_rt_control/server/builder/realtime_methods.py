@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from robot_rt_control.program.action_type import REALTIME_METHODS, ActionType
+from robot_rt_control.program.action_type import ActionType, realtime_method_names
 from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.program.errors import CapacityError, CompileError
 from robot_rt_control.server.builder.violation import Violation, refuse
@@ -81,7 +81,7 @@ def source_of(function: FunctionType) -> FunctionSource:
 
 
 def realtime_methods(action_type: type[ActionType]) -> dict[str, FunctionSource]:
-    """The real-time methods that an action type defines or inherits, in the order of REALTIME_METHODS.
+    """The real-time methods that an action type defines or inherits, in the order of `realtime_method_names`.
 
     Raises:
         CompileError: one is not a static method, or does not take state, params and one part for each slot.
@@ -96,7 +96,7 @@ def realtime_methods(action_type: type[ActionType]) -> dict[str, FunctionSource]
         )
     wanted = ", ".join(("state", "params", *slots))
     methods: dict[str, FunctionSource] = {}
-    for name in REALTIME_METHODS:
+    for name in realtime_method_names(action_type):
         attribute = inspect.getattr_static(action_type, name, None)
         if attribute is None:
             continue

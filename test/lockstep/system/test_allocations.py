@@ -28,6 +28,11 @@ IO_ACTIONS: dict[str, dict[str, Any]] = {
     "set_output": {"outputs": "output_0 output_3", "values": 1, "duration": 0.05},
     "wait_for_input": {"input": "input_2", "value": 1, "timeout": 0.05},
 }
+STREAM_ACTIONS: dict[str, list[float]] = {
+    "follow_joint_stream": GOAL,
+    "follow_pose_stream": [0.4, 0.1, 0.7, 0.0, 1.0, 0.0, 0.0],
+}
+"""Action → a sample of its stream input `goal`."""
 
 
 @pytest.fixture
@@ -56,7 +61,7 @@ def test_the_counter_counts() -> None:
 
 
 def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
-    assert set(ACTIONS) | set(IO_ACTIONS) == {t.name for t in cell.types.all()}
+    assert set(ACTIONS) | set(IO_ACTIONS) | set(STREAM_ACTIONS) == {t.name for t in cell.types.all()}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -87,6 +92,23 @@ def test_a_tick_with_an_action_on_an_io_part_allocates_nothing(action: str) -> N
         assert cell.active("io") == "a"
         assert allocations(cell, 10) == allocations(cell, 1000)
         assert cell.active("io") == "a" and not cell.kinds("action_failed")
+
+
+@pytest.mark.parametrize("action", STREAM_ACTIONS)
+@pytest.mark.parametrize("gap", ["hold", "cubic", "extrapolate"])
+def test_a_tick_that_follows_a_stream_allocates_nothing(cell: LockstepCell, action: str, gap: str) -> None:
+    _nrt_python.memsys_enable_stats()
+    session = cell.session("arm")
+    session.add(Action("a", action, goal_gap=gap))
+    session.start("a")
+    cell.step(2)
+    stream = session.stream("a", "goal")
+    for k in range(200):
+        stream.write(np.array(STREAM_ACTIONS[action]) + [1e-3 * (k % 7), *[0.0] * 6], tick=cell.tick + 20 + 5 * k)
+    cell.step(20)
+    assert allocations(cell, 10) == allocations(cell, 900)
+    assert cell.active("arm") == "a" and not cell.kinds("action_failed")
+    assert session.value("a.is_following") == 1.0
 
 
 def test_ticks_with_switches_commands_events_and_faults_allocate_nothing(cell: LockstepCell) -> None:

@@ -31,7 +31,14 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "grasp": {"effort": 5.0},
     "watch_tool": {"samples": 1},
     "watch_distance": {"samples": 1},
+    "follow_joint_stream": {"goal_timeout": 0.0},
+    "follow_pose_stream": {"goal_timeout": 0.0},
 }
+SAMPLES: dict[str, tuple[float, ...]] = {
+    "follow_joint_stream": GOAL,
+    "follow_pose_stream": (0.3, 0.1, 0.8, 0.0, 0.0, 0.0, 1.0),
+}
+"""What is written to the stream input `goal` before the action starts."""
 
 
 def load(path: str) -> type[ActionType]:
@@ -56,12 +63,15 @@ def _harness(action_type: type[ActionType], *, compiled: bool = False, moving: b
     if moving:
         for j in range(part.dof):
             part.live.commanded_velocity[j] = 0.3 * (-1) ** j
-    return ActionHarness(
+    harness = ActionHarness(
         action_type,
         parts={first.name: part},
         parameters=parameters or PARAMETERS[action_type.name],
         compiled=compiled,
     )
+    if action_type.name in SAMPLES:
+        harness.stream("goal").write(SAMPLES[action_type.name])
+    return harness
 
 
 def _part(kind: PartKind, name: str) -> FakePart:

@@ -169,7 +169,7 @@ def test_code_for_another_processor_is_refused(changed):
 
 
 def test_another_format_is_refused(changed):
-    with pytest.raises(DefinitionError, match="has another format; expected 1; got 0"):
+    with pytest.raises(DefinitionError, match=f"has another format; expected {native_code.FORMAT}; got 0"):
         load(changed(format=0))
 
 

@@ -1,0 +1,117 @@
+"""Writing a stream input of an action, as an application does it. Knows no ROS: who makes it says how samples leave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from robot_rt_control.program.errors import DefinitionError, SessionError
+from robot_rt_control.program.stream_sample import InputSample
+
+Values = Sequence[float] | np.ndarray | float
+
+
+class Stream:
+    """Made by `Session.stream`; a context manager. One thread at a time.
+
+    Leaving the context ends the writing: the action's stream times out soon, and the part comes to rest.
+
+    Args:
+        action, name: id of the action, and name of the stream.
+        length: values in a sample.
+        rates: whether samples may carry rates.
+        send: takes a sample on its way.
+        clock: the time of samples that are written without one [s].
+    """
+
+    def __init__(
+        self,
+        action: str,
+        name: str,
+        *,
+        length: int,
+        rates: bool,
+        period: float,
+        send: Callable[[InputSample], Any],
+        clock: Callable[[], float],
+    ) -> None:
+        self.action, self.name, self.length, self.period = action, name, length, period
+        self._rates, self._send, self._clock = rates, send, clock
+        self._sequence = 0
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write no more."""
+        self._closed = True
+
+    def write(
+        self,
+        values: Values,
+        rates: Values | None = None,
+        *,
+        time: float | None = None,
+        valid: Sequence[bool] | None = None,
+        tick: int = 0,
+    ) -> None:
+        """Write one sample. Returns at once: the server chooses the tick in which it takes effect, to absorb jitter.
+
+        Args:
+            values: shape (length,), in the stream's units; one number where the length is 1.
+            rates: how fast they change, per second, where the stream takes that.
+            time: when the sample was made, on a clock of yours [s]: only differences count, and they must grow.
+                Default: now.
+            valid: which of the values are given; the others keep what they were.
+            tick: the tick from which it holds, where the application chooses that itself.
+
+        Raises:
+            DefinitionError: wrong length, or a value is not finite; nothing was written.
+            SessionError: the stream is closed.
+        """
+        what = f"stream {self.name!r} of action {self.action!r}"
+        if self._closed:
+            raise SessionError(f"{what} is closed", hint="Open it again: session.stream(...)")
+        given = [True] * self.length if valid is None else [bool(v) for v in valid]
+        if len(given) != self.length:
+            raise DefinitionError(f"{what}: `valid`", expected=f"{self.length} booleans", got=str(len(given)))
+        flat = self._checked(what, "values", values, given)
+        if rates is not None:
+            if not self._rates:
+                raise DefinitionError(f"{what} takes no rates", expected="values alone", got="rates")
+            flat += self._checked(what, "rates", rates, given)
+        now = self._clock() if time is None else float(time)
+        if not math.isfinite(now):
+            raise DefinitionError(f"{what}: time of a sample", expected="a finite number", got=str(now))
+        self._sequence += 1
+        all_valid = [] if all(given) else given * (1 if rates is None else 2)
+        self._send(InputSample(self._sequence, now, flat, all_valid, tick))
+
+    def _checked(self, what: str, kind: str, given: Values, valid: list[bool]) -> list[float]:
+        try:
+            flat = np.atleast_1d(np.asarray(given, np.float64)).ravel()
+        except (TypeError, ValueError):
+            raise DefinitionError(f"{what}: {kind} of a sample", expected="numbers", got=repr(given)) from None
+        if len(flat) != self.length:
+            raise DefinitionError(
+                f"{what}: a sample has the wrong number of {kind}", expected=str(self.length), got=str(len(flat))
+            )
+        for i, value in enumerate(flat):
+            if valid[i] and not math.isfinite(value):
+                raise DefinitionError(
+                    f"{what}: {kind}[{i}] of a sample is not finite",
+                    expected="finite numbers",
+                    got=str(value),
+                    hint="Name those that are not known by `valid`",
+                )
+        return [float(v) if ok else 0.0 for v, ok in zip(flat, valid, strict=True)]
