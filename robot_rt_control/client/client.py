@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
@@ -297,14 +298,21 @@ class Client:
             RobotControlError: the hardware has no camera, or the file cannot be written.
         """
         path = Path(file).resolve()
-        for node in ("hardware_driver", "realtime_executor"):
-            service = f"{node}/take_picture"
-            if self._services.exists(srv.TakePicture, service):
+        refused = RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
+        for service in self._services.offered("take_picture"):  # each driver does; in lockstep the executor
+            try:
                 response = self._services.call(
                     srv.TakePicture, service, RobotControlError, width=width, height=height, path=str(path)
                 )
-                return Path(response.path)
-        raise RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
+            except RobotControlError as error:
+                refused = error  # the next one's device may have a camera
+                continue
+            return Path(response.path)
+        raise refused
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass; a program that may also run in simulated time calls this in place of `time.sleep`."""
+        time.sleep(max(seconds, 0.0))
 
     def step(self, ticks: int = 1) -> int:
         """In lockstep: run so many ticks. Returns the last tick's number."""

@@ -350,9 +350,11 @@ class WorkcellFile(Model):
     gravity: Triple = (0.0, 0.0, -9.81)  # [m/s^2] in the world frame, z up
     parts: dict[Name, AnyPart] = Field(min_length=1)
     devices: dict[Name, Device] = Field(min_length=1)
+    clock_device: Name | None = None  # drives the loop with clock:=hardware; None: the only one with a driver
     default_hardware: str = "mock"  # plugin to run on when none is asked for
     fault_log: FaultLog = FaultLog()
     overruns: Overruns = Overruns()
     # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point
     action_types: tuple[str, ...] = ()
+    budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget: report it, or let it fail, too
     allow_code_upload: bool = Field(default=False, strict=True)  # clients may send the text of action types

@@ -26,6 +26,8 @@ OVERRUN_REPORT_S = 1.0
 RECOVERY_COOLDOWN_S = 10.0
 """An automatic recovery of a part begins at the earliest so long after the last one ended."""
 RECOVERY_TIMEOUT_S = 60.0
+DRIVING_DEVICE_TIMEOUT_TICKS = 5
+"""Clock `hardware`: periods that a state of the driving device may be late before the loop ticks by itself."""
 STREAM_HORIZON_S = 0.1
 """So long a stream input is extrapolated, where its gap policy is that."""
 STREAM_TIMEOUT_S = 0.3

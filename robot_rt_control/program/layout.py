@@ -177,6 +177,9 @@ device_image_dtype = record(
         ("n_command", "i8"),
         ("n_parts", "i8"),  # command modes in use: the highest index of the device's parts, plus one
         ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
+        ("is_clock", "i8"),  # 1: the driver's cycle drives the executor's loop, which waits for the bell
+        ("state_bell", "i4", (2,)),  # futex word: counts publications; the rest is padding
+        ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, where the driver is the clock
         ("state_sequence", "i8"),  # odd while the driver writes
         ("state_cycle", "i8"),  # counts the driver's reads
         ("state_error", "i8"),  # non-zero: the device reports an error
@@ -351,6 +354,9 @@ action_runtime_dtype = record(
         ("sensed_tick", "i8"),  # the last tick in which its sense ran
         ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
+        ("busy_ns", "i8"),  # time that its code took in this tick, where it is watched
+        ("strikes", "i8"),  # ticks in a row above its time budget
+        ("reported_tick", "i8"),  # when that was last reported, 0: never
     ]
 )
 
@@ -504,6 +510,9 @@ world_dtype = record(
         ("pending_device", "i8"),  # the device that it belongs to
         ("pending_internal", "i8"),  # 1: `internal` is a command of the executor's own; the tick does it and writes 0
         ("internal", command_dtype),
+        ("watching", "i8"),  # 1: the time that each action's code takes is watched (wall-clock loop)
+        ("budget_policy", "i8"),  # BudgetPolicy
+        ("budget_report_ticks", "i8"),  # ticks between two reports of one action
         ("next_activation", "i8"),
         ("n_active", "i8"),
         ("n_scheduled", "i8"),

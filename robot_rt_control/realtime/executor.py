@@ -25,6 +25,7 @@ from robot_rt_control.realtime.devices import Devices
 from robot_rt_control.realtime.fault_recorder import FaultRecorder, default_folder
 from robot_rt_control.realtime.installer import Installer
 from robot_rt_control.realtime.lockstep import Lockstep
+from robot_rt_control.realtime.native_loader import NativeType
 from robot_rt_control.realtime.realtime_thread import RealtimeThread
 from robot_rt_control.realtime.server_watch import ServerWatch
 
@@ -43,7 +44,8 @@ class ExecutorOptions:
     """How an executor runs."""
 
     clock: str = "realtime"
-    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator."""
+    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator;
+    hardware: the cycle of the workcell's driving device."""
     simulation_speed: float = 1.0
     """Lockstep: how fast simulated time goes by itself; 0: as fast as possible; negative: only by `step`."""
     priority: int = 80
@@ -84,6 +86,7 @@ class Executor:
     Args:
         channel_name: of the shared-memory channel; None: a private channel, for a server in this process.
         image_name: device name → name of the driver's shared-memory image.
+        load: gives the code of an action type's key.
     """
 
     def __init__(
@@ -93,10 +96,13 @@ class Executor:
         *,
         channel_name: str | None,
         image_name: Callable[[str], str],
+        load: Callable[[str], NativeType] = native_loader.load,
     ) -> None:
         self.workcell, self.options = workcell, options
+        self._driving_device = workcell.driving_device().index if options.clock == "hardware" else None
         period_ns = round(workcell.period * 1e9)
         self.world = World(workcell)
+        self.world.memory.watching = options.clock != "lockstep"
         if channel_name is None:
             self.channel = Channel.private()
         else:
@@ -117,8 +123,8 @@ class Executor:
             self.world.memory,
             self.world.address,
             self.channel,
-            native_loader.load,
-            ticking=options.clock == "realtime",
+            load,
+            ticking=options.clock != "lockstep",
         )
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
@@ -146,7 +152,7 @@ class Executor:
         self.devices.open(self.options.device_timeout_s, progress)
         begin = time.monotonic()
         progress("loading the tick loop (the first time it is compiled: some ten seconds)")
-        if self.options.clock == "realtime":
+        if self.options.clock != "lockstep":
             RealtimeThread.compile(World(self.workcell).memory, Channel.private())
         else:
             self.lockstep = Lockstep(
@@ -161,7 +167,7 @@ class Executor:
 
     def activate(self) -> None:
         """Start ticking, and enable the motion of all parts that have no fault."""
-        if self.options.clock == "realtime":
+        if self.options.clock != "lockstep":
             self._thread = RealtimeThread(
                 self.world.memory,
                 self.channel,
@@ -171,6 +177,8 @@ class Executor:
                 lock=self.options.lock_memory,
                 native_silence_s=self.options.native_silence_s,
                 python_silence_s=self.options.python_silence_s,
+                driving_device=self._driving_device,
+                device_timeout_s=defaults.DRIVING_DEVICE_TIMEOUT_TICKS * self.workcell.period,
             )
             self._thread.start()
             for warning in self._thread.scheduling.warnings:
@@ -241,7 +249,7 @@ class Executor:
         """Lockstep: run so many ticks. Returns the last tick's number.
 
         Raises:
-            RobotControlError: the clock is the wall clock, or the executor is not configured.
+            RobotControlError: the clock is another one, or the executor is not configured.
         """
         if self.lockstep is None:
             raise RobotControlError(

@@ -34,8 +34,9 @@ _PARAMETERS = (
     NodeParameter(
         name="clock",
         default="realtime",
-        choices=("realtime", "lockstep"),
-        description="What drives the loop: the wall clock, or simulated time in step with the simulator.",
+        choices=("realtime", "lockstep", "hardware"),
+        description="What drives the loop: the wall clock, simulated time in step with the simulator, "
+        "or the cycle of a device's driver.",
     ),
     NodeParameter(
         name="simulation_speed",

@@ -137,6 +137,8 @@ class ControlServer(ServerCore):
             as `upload_program`.
         """
         session = self.session(session_id)
+        if program.definition.actions:
+            session.check_moves(f"define action {program.definition.actions[0].id!r}")
         warnings = check_for_session(self, program, session)
         definition = program.definition
         self.define(session_id, definition.actions, definition.reactions, places=program.places)

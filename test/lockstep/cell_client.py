@@ -14,6 +14,7 @@ from typing import Any
 from robot_rt_control.client.conversions import event_of
 from robot_rt_control.client.event_source import EventSource, Listener
 from robot_rt_control.client.session import Session
+from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.errors import RobotControlError, SessionError
 from robot_rt_control.server.conversions import event_message, time_message
 from robot_rt_control.server.events import ServerEvent
@@ -46,6 +47,7 @@ class CellClient:
         """Whether the server's answers stay away, as those of a dead one do."""
         self.losing = False
         """Whether events are lost on the way."""
+        self.program_states: dict[str, Any] = {}
         self._source = EventSource()
         node: Any = _Node()
         group: Any = None
@@ -78,6 +80,11 @@ class CellClient:
         from robot_rt_control import srv
 
         self.call(srv.RenewSession, "renew_session", SessionError, session=session)
+
+    def load_classes(self, classes: Iterable[type[ActionType]]) -> None:
+        with self.one_at_a_time:
+            for action_class in classes:
+                self.cell.server.load_action_types(action_class, replace=True)
 
     def add_listener(self, listener: Listener) -> None:
         self._source.add(listener)

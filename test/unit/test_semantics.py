@@ -17,6 +17,7 @@ FILES = {
     "G": "signals",
     "S": "sessions",
     "B": "callbacks",
+    "P": "programs",
     "L": "limits",
     "K": "action_types",
     "I": "io",
