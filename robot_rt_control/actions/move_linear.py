@@ -143,9 +143,9 @@ def block(state, part):
     state.elapsed = 0.0
     status = 0
     for j in range(part.dof):
-        v = part.commanded_velocity[j]
+        v = part.motion_velocity[j]
         top = part.acceleration_limit[j]
-        a = min(max(part.commanded_acceleration[j], -top), top)
+        a = min(max(part.motion_acceleration[j], -top), top)
         if a * v > 0.0:
             a = 0.0
         joint_status = plan_stop(state.rest[j], part.commanded_position[j], v, a, top, part.jerk_limit[j])
