@@ -89,10 +89,11 @@ def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_
         )
     for kind, names in (
         ("slot", [s.name for s in slots]),
+        # Each stream brings parameters and state variables of its own: its name comes first.
+        ("stream", [s.name for s in action_type.streams]),
         ("parameter", [p.name for p in action_type.parameters]),
         ("signal", list(action_type.signals)),
         ("state variable", [v.name for v in action_type.state_variables]),
-        ("stream", [s.name for s in action_type.streams]),
     ):
         for name in names:
             check_name(f"{of}: name of a {kind}", name)

@@ -5,6 +5,9 @@ harness.start()
 harness.step(1000)
 assert harness.state.settled == 1.0
 assert abs(harness.part("arm").position[3]) <= 0.2
+
+Breakpoints work in the methods as they are; with compiled=True the harness runs what the loop would run. An action that
+moves several parts gets a fake in each slot, or those that the test makes: parts={"left": FakeArm(...), ...}.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from robot_rt_control.program.errors import CapacityError, DefinitionError
 from robot_rt_control.program.streams import Stream, StreamInput, StreamOutput, check_streams
 from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.server.action_types import register
+from robot_rt_control.server.type_building import LoadedType
 
 SLOTS = (Slot(name="part", kinds=(PartKind.ARM,)),)
 GOAL = StreamInput(name="goal", length="dof", gap="hold", timeout=0.7)
@@ -110,4 +111,4 @@ def test_names_that_clash_are_refused():
     with pytest.raises(DefinitionError, match="Params has the field 'goal_gap'"):
         parameter_dtype(make(GOAL, Params={"goal_gap": float}))
     with pytest.raises(DefinitionError, match="the stream 'goal' is declared twice|state variable 'goal_age'"):
-        register(make(GOAL, GOAL), "0" * 64)
+        register(LoadedType(make(GOAL, GOAL), "0" * 64), 0)

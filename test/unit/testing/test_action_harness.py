@@ -200,6 +200,52 @@ def test_speed_scales_the_time_that_actions_see():
     assert harness.part("arm").dt == 0.00025
 
 
+class HandOver(ActionType):
+    """One arm follows the other, and a gripper opens once they have met."""
+
+    name = "hand_over"
+    slots = (
+        Slot(name="giver", kinds=(PartKind.ARM,)),
+        Slot(name="taker", kinds=(PartKind.ARM,)),
+        Slot(name="gripper", kinds=(PartKind.GRIPPER,)),
+    )
+    parameters = (Parameter(name="speed", unit="rad/s", default=0.5),)
+    state_variables = (StateVariable(name="gap", unit="rad"),)
+
+    def prepare_parameters(self, values, params):
+        giver, taker = self.parts["giver"], self.parts["taker"]
+        if giver.dof != taker.dof or taker.name not in giver.workcell:
+            raise DefinitionError("hand_over needs two arms of one kind")
+        params.speed = min(values["speed"], giver.limits("velocity_limit")[0], taker.limits("velocity_limit")[0])
+
+    @staticmethod
+    def sense(state, params, giver, taker, gripper):
+        state.gap = giver.position[0] - taker.position[0]
+
+    @staticmethod
+    def control(state, params, giver, taker, gripper):
+        if state.gap > 0.01:
+            taker.command_mode = VELOCITY
+            taker.velocity_command[0] = params.speed
+        else:
+            gripper.command_mode = VELOCITY
+            gripper.velocity_command[0] = 0.1
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_one_action_may_move_several_parts(compiled):
+    parts = {"giver": FakeArm(name="left", position=[0.2, 0, 0, 0, 0, 0, 0]), "taker": FakeArm(name="right")}
+    harness = ActionHarness(HandOver, parts=parts, compiled=compiled)
+    harness.start()
+    harness.step(300)
+    assert harness.part("taker").commanded_velocity[0] == 0.5 and harness.part("gripper").commanded_velocity[0] == 0.0
+    harness.step(300)
+    assert harness.state.gap <= 0.01 and harness.part("taker").commanded_velocity[0] == 0.0
+    assert harness.part("gripper").commanded_position[0] > 0.015
+    with pytest.raises(DefinitionError, match="needs two arms of one kind"):
+        ActionHarness(HandOver, parts={"giver": FakeArm(name="small", dof=6)})
+
+
 def test_an_action_with_a_stream_is_tested_in_ten_lines():
     harness = ActionHarness(FollowJointStream, parameters={"goal_gap": "linear", "goal_timeout": 0.1})
     stream = harness.stream("goal")
