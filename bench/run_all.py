@@ -27,6 +27,7 @@ BENCHMARKS = {
     "lockstep": "lockstep_overhead",
     "start": "start_latency",
     "callback": "callback_delay",
+    "upload": "upload_to_installed",
     "compile": "compile_time",
     "motion": "motion",
 }

@@ -27,7 +27,7 @@ class GapPolicy(IntEnum):
     CUBIC = 2
     """As linear, on a cubic polynomial that keeps the velocity continuous."""
     EXTRAPOLATE = 3
-    """As linear; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
+    """As cubic; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
     CUSTOM = 4
     """What the action type's own function makes of the samples."""
 
@@ -82,6 +82,16 @@ class FaultReason(IntEnum):
     """The device's state is older than its max_age_ticks."""
     HARDWARE_ERROR = 6
     DEADLINE_MISSED = 7
+
+
+class OverrunPolicy(IntEnum):
+    """What a missed deadline leads to. It is counted in any case."""
+
+    COUNT = 0
+    WARN = 1
+    """An event, at most one in a second."""
+    FAULT = 2
+    """The same, and too many of them in a short time fault all enabled parts."""
 
 
 class Status(IntEnum):

@@ -30,7 +30,7 @@ class World:
         self.address = address_of(self.memory)
         w = self.memory
         w.period = workcell.period
-        w.speed = 1.0
+        w.speed = w.speed_target = 1.0
         w.n_parts, w.n_devices = len(workcell.parts), len(workcell.devices)
         for tables in w.tables:
             tables.default_action[:] = -1

@@ -2,6 +2,7 @@
 
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, Status
+from robot_rt_control.realtime.action_time import show_motion
 from robot_rt_control.realtime.activation import call, fail_activation
 from robot_rt_control.realtime.outputs import hold_outputs
 from robot_rt_control.realtime.sense_step import sense
@@ -13,9 +14,10 @@ _NO_MODE = int(CommandMode.NONE)
 
 @realtime
 def _prepare_commands(w, slot):
-    """Joints that the action does not write hold; a part that it does not command at all is brought to rest."""
+    """Show the last command's motion. Joints that the action does not write hold; a part without command is braked."""
     a = w.tables[w.active_tables].actions[slot]
     for s in range(a.n_parts):
+        show_motion(w, a.parts[s])
         part = w.parts[a.parts[s]]
         part.command_mode = _NO_MODE
         for j in range(part.dof):

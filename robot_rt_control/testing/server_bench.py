@@ -5,7 +5,9 @@ Ticks come when they are asked for, so that a test is deterministic and needs no
 
 from __future__ import annotations
 
+import tempfile
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -36,9 +38,10 @@ class ServerBench:
         """The server's clock [s], for leases; it stands still unless the test moves it."""
         self.events: list[ServerEvent] = []
         self.types = types
+        self._faults = tempfile.TemporaryDirectory(prefix="faults_")
         self.executor = Executor(
             workcell,
-            ExecutorOptions(clock="lockstep", simulation_speed=-1.0),
+            ExecutorOptions(clock="lockstep", simulation_speed=-1.0, fault_folder=Path(self._faults.name)),
             channel_name=None,
             image_name=lambda device: device,
         )
@@ -59,6 +62,7 @@ class ServerBench:
         self.server.detach("the test ends")
         self.executor.deactivate()
         self.executor.cleanup()
+        self._faults.cleanup()
 
     def __enter__(self) -> Self:
         return self

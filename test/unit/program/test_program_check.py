@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
@@ -146,6 +146,7 @@ def used(items: list[Item]) -> bool:
     return all(f"${n}" in actions for n in ("slow", "near", "share")) and ("roles" not in text or "eye." in actions)
 
 
+@settings(deadline=None)
 @given(lines())
 def test_valid_programs_have_no_mistakes(items: list[Item]) -> None:
     text = text_of(items)
@@ -160,6 +161,7 @@ def test_valid_programs_have_no_mistakes(items: list[Item]) -> None:
     assert parse_program(dump_program(filled.definition)) == filled.definition
 
 
+@settings(deadline=None)
 @given(lines(), st.data())
 def test_every_random_mistake_is_told_with_its_line(items: list[Item], data: st.DataObject) -> None:
     places = [i for i, item in enumerate(items) if item.wrong]
@@ -182,6 +184,7 @@ def test_every_random_mistake_is_told_with_its_line(items: list[Item], data: st.
     assert all(line.startswith(("program:", "  ")) for line in str(error).splitlines())
 
 
+@settings(deadline=None)
 @given(lines(), st.data())
 def test_a_line_that_is_lost_or_doubled_never_breaks_the_check(items: list[Item], data: st.DataObject) -> None:
     changed = list(items)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.program.errors import DefinitionError
@@ -131,6 +131,7 @@ def trees(draw: st.DrawFn, depth: int = 0) -> tuple[str, float]:
     return f"({left}) {kind} ({right})", result
 
 
+@settings(deadline=None)
 @given(trees())
 def test_it_computes_as_python_does(tree: tuple[str, float]) -> None:
     text, value = tree
@@ -144,6 +145,7 @@ def test_it_computes_as_python_does(tree: tuple[str, float]) -> None:
         assert found == pytest.approx(value)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="$an v[0]()+-*/.1e _", max_size=20))
 def test_any_text_is_computed_or_refused(text: str) -> None:
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.program.definitions import ActionDefinition, ProgramDefinition, ReactionDefinition
@@ -43,6 +43,7 @@ graphs = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(graphs)
 def test_what_is_reached_is_closed_under_the_reactions(made: ProgramDefinition) -> None:
     """The law itself, the other way round: the unreached ones are the largest set that nothing outside leads into."""
@@ -63,6 +64,7 @@ def test_what_is_reached_is_closed_under_the_reactions(made: ProgramDefinition) 
     assert found == reached
 
 
+@settings(deadline=None)
 @given(graphs)
 def test_exits_where_all_have_parts_of_their_own(made: ProgramDefinition) -> None:
     parts = {a.id: frozenset(a.parts) for a in made.actions}

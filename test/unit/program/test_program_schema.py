@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.program.errors import DefinitionError
@@ -195,6 +195,7 @@ values = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.sampled_from(places(PROGRAM)), values | st.just(...))
 def test_where_the_reader_takes_a_change_the_schema_takes_it(path: tuple[Any, ...], value: Any) -> None:
     # The reader takes `description: 3` for the text "3", where an editor rightly asks for quotes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.program.condition_grammar import parse_condition
@@ -124,6 +124,7 @@ pieces = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(pieces, max_size=12).map(" ".join))
 def test_what_has_no_reference_stays_but_for_roles(text: str) -> None:
     assert made().condition(text, "when") == text.replace("eye.distance", "rangefinder.distance")

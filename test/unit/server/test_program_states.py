@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.server.events import SESSION_ENDED, ServerEvent
@@ -72,6 +72,7 @@ def test_a_quiet_session_is_still_among_the_last_for_who_comes_late() -> None:
     assert len([s for s in told if s.session == "s1"]) == n, "an ended one is told once"
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["start", "stop", "flush"]), st.sampled_from("abc")), max_size=30))
 def test_the_last_state_told_is_the_present_one(steps: list[tuple[str, str]]) -> None:
     states, told = followed()
