@@ -203,6 +203,7 @@ class VelocityMove(ActionType):
         StateVariable(name="elapsed", unit="s", description="Since the start."),
         StateVariable(name="slowed", description="1: at full velocity; below: slowed down to keep a joint's limit."),
     )
+    example = {"linear": (0.1, 0.0, 0.0)}
     Params = {
         "mode": int,
         "in_tool_frame": float,

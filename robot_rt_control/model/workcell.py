@@ -76,6 +76,8 @@ class Workcell:
     overruns: schema.Overruns
     recoveries: Mapping[str, RecoveryDescription]
     """Part → how it comes back after a fault; parts without a recovery program are not in it."""
+    budget_policy: str
+    """warn or fail: what happens to an action that takes longer than its time budget."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
     clock_device: str | None
@@ -182,6 +184,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         fault_log=content.fault_log,
         overruns=content.overruns,
         recoveries=read_recoveries(content, document),
+        budget_policy=content.budget_policy,
         allow_code_upload=content.allow_code_upload,
         clock_device=content.clock_device,
         digest=_digest(document, parts, builder),

@@ -356,4 +356,5 @@ class WorkcellFile(Model):
     overruns: Overruns = Overruns()
     # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point
     action_types: tuple[str, ...] = ()
+    budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget: report it, or let it fail, too
     allow_code_upload: bool = Field(default=False, strict=True)  # clients may send the text of action types

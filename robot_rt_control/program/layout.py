@@ -354,6 +354,9 @@ action_runtime_dtype = record(
         ("sensed_tick", "i8"),  # the last tick in which its sense ran
         ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
+        ("busy_ns", "i8"),  # time that its code took in this tick, where it is watched
+        ("strikes", "i8"),  # ticks in a row above its time budget
+        ("reported_tick", "i8"),  # when that was last reported, 0: never
     ]
 )
 
@@ -507,6 +510,9 @@ world_dtype = record(
         ("pending_device", "i8"),  # the device that it belongs to
         ("pending_internal", "i8"),  # 1: `internal` is a command of the executor's own; the tick does it and writes 0
         ("internal", command_dtype),
+        ("watching", "i8"),  # 1: the time that each action's code takes is watched (wall-clock loop)
+        ("budget_policy", "i8"),  # BudgetPolicy
+        ("budget_report_ticks", "i8"),  # ticks between two reports of one action
         ("next_activation", "i8"),
         ("n_active", "i8"),
         ("n_scheduled", "i8"),

@@ -106,6 +106,15 @@ class Status(IntEnum):
     START_TOO_FAR = -4
     """The robot is too far from where the motion begins."""
     SINGULAR = -5
+    TIME_BUDGET = -10
+    """Its code took longer than its time budget, in several ticks in a row."""
+
+
+class BudgetPolicy(IntEnum):
+    """What happens to an action that takes longer than its time budget."""
+
+    WARN = 0
+    FAIL = 1
 
 
 class Operator(IntEnum):

@@ -14,6 +14,7 @@ from robot_rt_control.program.vocabulary import (
     StopCause,
 )
 from robot_rt_control.realtime.action_time import set_time, show_motion
+from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns
 from robot_rt_control.realtime.events import begin_event, publish_event
 from robot_rt_control.realtime.native_call import call_action
 from robot_rt_control.realtime.outputs import make_outputs_safe
@@ -76,6 +77,14 @@ def enter_and_sense(w, slot):
 
     The present values of its stream inputs come first.
     """
+    began = begin_timing(w)
+    status = _enter_and_sense(w, slot)
+    w.actions_runtime[slot].busy_ns = elapsed_ns(w, began)
+    return status
+
+
+@realtime
+def _enter_and_sense(w, slot):
     t = w.tables[w.active_tables]
     a = t.actions[slot]
     code = t.types[a.type]
@@ -101,6 +110,8 @@ def begin_activation(w, ch, slot, judged_from):
     a = w.tables[w.active_tables].actions[slot]
     rt = w.actions_runtime[slot]
     w.next_activation += 1
+    if rt.identity != a.identity:
+        rt.reported_tick = 0
     rt.identity = a.identity
     rt.active = 1
     rt.entering = 1
@@ -110,6 +121,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt.sensed_tick = 0
     rt.controlled_tick = 0
     rt.status = _OK
+    rt.strikes = 0
     first = a.state_offset // 8
     for i in range(first, first + a.state_size // 8):
         w.state_arena[i] = 0.0

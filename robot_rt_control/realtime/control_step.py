@@ -4,6 +4,7 @@ from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, Status
 from robot_rt_control.realtime.action_time import show_motion
 from robot_rt_control.realtime.activation import call, fail_activation
+from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns, judge_budget
 from robot_rt_control.realtime.outputs import hold_outputs
 from robot_rt_control.realtime.sense_step import sense
 from robot_rt_control.realtime.stream_step import send_streams
@@ -42,9 +43,13 @@ def control(w, ch):
         t = w.tables[w.active_tables]
         a = t.actions[slot]
         code = t.types[a.type]
+        began = begin_timing(w)
         status = call(w, slot, code.set_parameters)
         if status == _OK:
             status = call(w, slot, code.control)
+        rt.busy_ns += elapsed_ns(w, began)
+        if status == _OK:
+            status = judge_budget(w, ch, slot)
         if a.n_streams > 0 and status == _OK:
             send_streams(w, ch, slot)
         first = a.state_offset // 8

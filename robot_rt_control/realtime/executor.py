@@ -25,6 +25,7 @@ from robot_rt_control.realtime.devices import Devices
 from robot_rt_control.realtime.fault_recorder import FaultRecorder, default_folder
 from robot_rt_control.realtime.installer import Installer
 from robot_rt_control.realtime.lockstep import Lockstep
+from robot_rt_control.realtime.native_loader import NativeType
 from robot_rt_control.realtime.realtime_thread import RealtimeThread
 from robot_rt_control.realtime.server_watch import ServerWatch
 
@@ -85,6 +86,7 @@ class Executor:
     Args:
         channel_name: of the shared-memory channel; None: a private channel, for a server in this process.
         image_name: device name → name of the driver's shared-memory image.
+        load: gives the code of an action type's key.
     """
 
     def __init__(
@@ -94,11 +96,13 @@ class Executor:
         *,
         channel_name: str | None,
         image_name: Callable[[str], str],
+        load: Callable[[str], NativeType] = native_loader.load,
     ) -> None:
         self.workcell, self.options = workcell, options
         self._driving_device = workcell.driving_device().index if options.clock == "hardware" else None
         period_ns = round(workcell.period * 1e9)
         self.world = World(workcell)
+        self.world.memory.watching = options.clock != "lockstep"
         if channel_name is None:
             self.channel = Channel.private()
         else:
@@ -119,7 +123,7 @@ class Executor:
             self.world.memory,
             self.world.address,
             self.channel,
-            native_loader.load,
+            load,
             ticking=options.clock != "lockstep",
         )
         self._thread: RealtimeThread | None = None

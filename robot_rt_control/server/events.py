@@ -14,6 +14,8 @@ from robot_rt_control.server.reasons import fault_text, refusal_text, status_tex
 SESSION_OPENED, SESSION_ENDED, EVENTS_LOST = "session_opened", "session_ended", "events_lost"
 RECOVERY_STARTED, RECOVERY_ENDED = "recovery_started", "recovery_ended"
 """Kinds of events that the loop knows nothing of."""
+_BUDGET_NAMES = ("compute_time", "time_budget")
+"""[s] Values of a budget_exceeded event."""
 STREAM_REFUSED = "stream_refused"
 """A sample for a stream input was refused."""
 
@@ -92,7 +94,7 @@ class EventTranslator:
             part=part,
             reason=self._reason(kind, event),
             file=self._log_file(int(event["log"])),
-            names=reaction.captures[:n] if reaction else (),
+            names=_BUDGET_NAMES if kind == EventKind.BUDGET_EXCEEDED else reaction.captures[:n] if reaction else (),
             values=tuple(float(v) for v in event["values"][:n]),
         )
 
@@ -123,6 +125,9 @@ class EventTranslator:
             return self._stop_reason()
         if kind == EventKind.OVERRUN:
             return f"{int(event['status'])} deadlines missed since the last report"
+        if kind == EventKind.BUDGET_EXCEEDED:
+            took, budget = (float(v) * 1e6 for v in event["values"][:2])
+            return f"its code took {took:.0f} µs in this tick, more than its time budget of {budget:.0f} µs"
         if kind == EventKind.SERVER_LOST:
             return "the loop heard nothing from the control server"
         return ""

@@ -39,6 +39,7 @@ _STATUSES = {
     Status.PLANNING_FAILED: "a motion could not be planned from the present state",
     Status.START_TOO_FAR: "the robot is too far from where the motion begins",
     Status.SINGULAR: "the kinematics are singular",
+    Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",
 }
 
 

@@ -90,7 +90,7 @@ class CellSession:
             CompileError: code of an action's class is refused; likewise.
         """
         for action_class in {a.action_class: None for a in actions if a.action_class is not None}:
-            self._cell.server.load_action_types(action_class, replace=True)
+            self._cell.load(action_class)
         free = list(reactions)
         new, undo = self._calls.prepare(actions, free)
         try:
