@@ -321,7 +321,10 @@ class Client:
     # --- events ---------------------------------------------------------------------------------
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
-        """Call `listener(event)` at every event of every session, in the spinning thread: it must return at once."""
+        """Call `listener(event)` at every event of every session, in the spinning thread: it must return at once.
+
+        A client that has just connected is told the control server's last events first, up to 1000.
+        """
         self._source.add(listener)
 
     def remove_listener(self, listener: Callable[[Event], None]) -> None:

@@ -15,6 +15,7 @@ _LOOK_S = 1.0
 """A session without lease is looked after so often."""
 _SILENCE_S = 2.0
 _MARGIN_S = 1.0
+_SHORTEST_S = 0.05
 
 
 def longest_silence(lease_s: float) -> float:
@@ -40,6 +41,8 @@ class LeaseKeeper:
     ) -> None:
         self._renew, self._on_lost, self._lease_s = renew, on_lost, lease_s
         self._stopping = threading.Event()
+        self.unanswered = False
+        """Whether it gave up because nobody answered, so that the session may live on over there."""
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -52,15 +55,16 @@ class LeaseKeeper:
         at_most, silence = max(self._lease_s, 1.0), longest_silence(self._lease_s)
         answered = time.monotonic()
         complained = False
-        while not self._stopping.wait(every):
+        while not self._stopping.wait(min(every, max(answered + silence - time.monotonic(), 0.0))):
             try:
-                self._renew(at_most)
+                self._renew(min(at_most, max(answered + silence - time.monotonic(), _SHORTEST_S)))
             except SessionError as error:
                 self._on_lost(str(error))
                 return
             except RobotControlError as error:
                 silent = time.monotonic() - answered
-                if silent > silence:
+                if silent >= silence:
+                    self.unanswered = True
                     self._on_lost(f"the control server has not answered for {silent:.1f} s: {error}")
                     return
                 if not complained:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_LAST_TRY_S = 0.5
+"""For closing a session that nobody has answered for already."""
+
 
 class Session:
     """Made by `Client.session`; a context manager. All methods may be called from any thread.
@@ -99,13 +102,14 @@ class Session:
         """End the session; its parts take their safety action. Callbacks finish what has come."""
         self._keeper.stop()
         self._inbox.expect_end()
-        if self.ended is None:
+        if self.ended is None or self._keeper.unanswered:
+            more = {"timeout_s": _LAST_TRY_S} if self._keeper.unanswered else {}
             try:
-                self._call(srv.CloseSession, "close_session")
+                self._client.call(srv.CloseSession, "close_session", SessionError, session=self.id, **more)
             except SessionError as error:
                 _log.info("session %s had ended already: %s", self.id, error)
             except RobotControlError as error:
-                _log.warning("session %s ends by its lease, as it could not be closed: %s", self.id, error)
+                _log.warning("session %s could not be closed, and ends by its lease if it has one: %s", self.id, error)
         self._inbox.end(CLOSED)
         self._inbox.close()
         self._client.remove_listener(self._receive)

@@ -48,6 +48,8 @@ class CellClient:
         self.losing = False
         """Whether events are lost on the way."""
         self.program_states: dict[str, Any] = {}
+        self.timeouts: list[float | None] = []
+        """With which calls were made; None: the usual one."""
         self._source = EventSource()
         node: Any = _Node()
         group: Any = None
@@ -68,6 +70,7 @@ class CellClient:
     def call(
         self, service: Any, path: str, error: type[RobotControlError] = RobotControlError, /, **fields: Any
     ) -> Any:
+        self.timeouts.append(fields.pop("timeout_s", None))
         if self.deaf:
             raise RobotControlError(f"service {path!r} did not answer")
         with self.one_at_a_time:

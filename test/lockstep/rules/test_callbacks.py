@@ -282,6 +282,11 @@ def test_B6_the_end_reaches_whoever_waits(
     assert len(got["callback"]) == 1 and reason in str(got["callback"][0])
     with pytest.raises(SessionError, match="has ended: "):
         session.start("a")
+    if end == "server":
+        client.deaf = False  # it was the network: what was believed dead lives, and holds the part
+        assert client.cell.server.session_of_part("right") == session.id
+        session.close()
+        assert client.cell.server.session_of_part("right") == "" and client.timeouts[-1] == 0.5
 
 
 def test_B6_closing_ends_whoever_follows_without_an_error(client: CellClient) -> None:
