@@ -65,3 +65,25 @@ def test_it_fits_the_bench_with_its_defaults(name: str, cell: LockstepCell) -> N
     finally:
         session.close()
         cell.step(20)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_without_its_watch_the_arm_does_not_go_on(name: str, cell: LockstepCell) -> None:
+    """As when the force sensor's own device fails: the watch ends, and with it all that would end the program."""
+    sensors = {f"wrist/{quantity}.{axis}": 0.0 for quantity in ("force", "torque") for axis in "xyz"}
+    for sensor, value in {**sensors, "below/distance": 0.05, "ahead/distance": 0.5, "beside/distance": 0.5}.items():
+        cell.set_sensor(sensor, value)
+    session = cell.session("arm", "gripper", "wrist", "below")
+    try:
+        session.upload(name)
+        session.start(*ProgramTemplate.load(PROGRAMS[name]).fill().definition.start)
+        cell.step_until(lambda: cell.active("arm") not in ("ready", "default", "safety", "none"), at_most=3000)
+        cell.step(100)
+        session.stop("watch")
+        cell.step(2)
+        assert cell.active("arm") == "failed"
+        cell.step_until(lambda: cell.active("arm") == "default", at_most=1000)
+        assert [e.event for e in session.events if e.event] == ["failed"]
+    finally:
+        session.close()
+        cell.step(20)
