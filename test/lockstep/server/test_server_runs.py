@@ -136,6 +136,18 @@ def test_a_program_ends_with_its_event(bench: ServerBench, tmp_path: Path) -> No
     assert (result.success, result.last_event, result.ticks) == (True, "half", 2)
 
 
+def test_in_the_middle_of_a_switch_a_run_has_not_ended(bench: ServerBench) -> None:
+    """The events of a tick come one after the other, and whoever drives the run may look in between."""
+    run = Run(bench.server, plan_program(bench.server, PROGRAM, until_event="", timeout=0.0))
+    looks: list[RunResult | None] = []
+    bench.server.add_listener(lambda event: looks.append(run.update()))
+    bench.step(6)
+    kinds = [e.kind for e in bench.events]
+    assert kinds.count("action_stopped") == 1 and len(looks) >= 4
+    assert looks == [None] * len(looks)
+    assert finish(bench, run).last_event == "full"
+
+
 def test_bad_programs_are_refused(bench: ServerBench) -> None:
     def plan(text: str, until: str = "") -> str:
         return refusal(lambda: plan_program(bench.server, text, until_event=until, timeout=0.0))
