@@ -248,7 +248,7 @@ class Run:
         return [view.action_value(actions[name], variable) for name in active if name in actions]
 
     def _agrees(self, view: SnapshotView, active: Sequence[str]) -> bool:
-        """Whether a snapshot shows just these actions as active. The events of one tick come one after the other: in
+        """Whether a snapshot shows just these actions as active: events may have come that are newer than it, and in
         the middle of a switch they tell of a state that never was."""
         try:
             actions = self._server.contents(self._session).actions.values()
@@ -261,6 +261,8 @@ class Run:
 
     def update(self) -> RunResult | None:
         """How it ended; None: it goes on."""
+        view = self._server.snapshot()
+        self._server.take_events()  # so that the events say all that led to the snapshot: the last one is the result's
         with self._lock:
             ended, reached, fault = self._end, self._end_reached, self._fault
             active, first = tuple(self._active), self._first_tick
@@ -270,7 +272,6 @@ class Run:
             return self._result(False, ended)
         if not first:
             return None
-        view = self._server.snapshot()
         agrees = view is not None and self._agrees(view, active)
         if agrees and not active and fault:
             return self._result(False, fault)
