@@ -26,6 +26,7 @@ BENCHMARKS = {
     "lateness": "wakeup_lateness",
     "lockstep": "lockstep_overhead",
     "start": "start_latency",
+    "callback": "callback_delay",
     "upload": "upload_to_installed",
     "compile": "compile_time",
     "motion": "motion",

@@ -4,9 +4,10 @@
     ./run shell workcell --workcell contact                               or: a workcell in real time, and beside it
     ./run shell python examples/08_contact_admittance.py
 
-The arm goes down, stiff. In the tick in which the wrist feels more than 5 N, a reaction gives it to `Comply`: an
-admittance, which moves the tool as if it were a small mass with a damper, pushed by the difference between the wanted
-force and the measured one. Once that is settled, the tool moves along the mat, which nobody told it is tilted.
+`Comply` moves the tool as if it were a mass with a damper, pushed by the difference between the wanted force and the
+measured one: an admittance. The arm comes down with a stiff one. In the tick in which it feels more than 5 N, a
+reaction changes it to a soft one, which settles at 10 N. Then the tool moves along the mat, which nobody told it is
+tilted.
 """
 
 import math
@@ -31,7 +32,8 @@ from robot_rt_control.testing.program_main import run_program
 WORKCELL = Path(__file__).resolve().parents[1] / "config" / "contact.yaml"
 CONTACT = 5.0  # [N] from which on it counts as contact
 FORCE = 10.0  # [N] to press with
-APPROACH = 0.02  # [m/s]
+STIFF = {"force": 40.0, "mass": 20.0, "damping": 2000.0}  # [N], [kg], [N s/m]: comes down at 40 / 2000 m/s
+SOFT = {"force": FORCE, "mass": 5.0, "damping": 500.0}
 WIPE = 0.04  # [m/s] along the mat
 LENGTH = 0.3  # [m] of the way along the mat
 START = [-0.3422, 0.5922, 0.0673, -1.7469, -0.0521, 0.8042, -0.2502]  # [rad] the probe's ball 60 mm above the mat
@@ -41,6 +43,8 @@ START = [-0.3422, 0.5922, 0.0673, -1.7469, -0.0521, 0.8042, -0.2502]  # [rad] th
 _POSITION = int(CommandMode.POSITION)
 _DAMPING = 0.05  # of the inverse kinematics near singularities
 _STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool upright and beside nothing but its way
+_SMOOTHING = 0.005  # [s] time constant of what counts as felt: a jolt of a tick is no contact
+_TOUCHES = 0.1  # part of the wanted force that says that the surface is still there
 _SETTLED = 0.1  # [s] so long within the tolerance
 
 
@@ -55,8 +59,8 @@ class Comply(ActionType):
     parameters = (
         Parameter(name="force", unit="N", minimum=0.0, maximum=100.0, description="To press with."),
         Parameter(name="weight", unit="N", description="What the sensor reads along z where nothing is touched."),
-        Parameter(name="mass", unit="kg", default=5.0, minimum=0.5, description="That the tool seems to have."),
-        Parameter(name="damping", unit="Ns/m", default=500.0, minimum=10.0, description="That the tool seems to have."),
+        Parameter(name="mass", unit="kg", minimum=0.5, description="That the tool seems to have."),
+        Parameter(name="damping", unit="Ns/m", minimum=10.0, description="That the tool seems to have."),
         Parameter(name="follow_time", unit="s", default=0.1, minimum=0.01, description="To follow a sloping surface."),
         Parameter(name="velocity", length=3, unit="m/s", default=(0.0, 0.0, 0.0), description="Across, world axes."),
         Parameter(name="acceleration", unit="m/s^2", default=0.2, minimum=0.01, description="Across."),
@@ -64,6 +68,7 @@ class Comply(ActionType):
     )
     state_variables = (
         StateVariable(name="pressing", unit="N", description="Measured force along the tool's z axis."),
+        StateVariable(name="felt", unit="N", description="The same, smoothed."),
         StateVariable(name="is_settled", type="bool", description="The force has been right for 0.1 s."),
         StateVariable(name="travelled", unit="m", description="Across."),
         StateVariable(name="peak", unit="N", description="Largest measured force so far."),
@@ -109,6 +114,7 @@ class Comply(ActionType):
         error = state.pressing - params.force
         if math.isnan(error):
             return
+        state.felt += (state.pressing - state.felt) * min(arm.dt / _SMOOTHING, 1.0)
         state.peak = max(state.peak, state.pressing)
         state.largest = max(state.largest, abs(error))
         state.time += arm.dt
@@ -125,7 +131,8 @@ class Comply(ActionType):
         if math.isnan(lacking):
             lacking = 0.0  # the sensor is silent: the damper brings the tool to rest
             state.slope = 0.0
-        state.slope += lacking / (params.damping * params.follow_time) * dt
+        if state.pressing > _TOUCHES * params.force:  # in the air there is no surface to follow
+            state.slope += lacking / (params.damping * params.follow_time) * dt
         state.into += (lacking - params.damping * (state.into - state.slope)) / params.mass * dt
 
         forward(arm.chain, arm.commanded_position, state.tool_position, state.tool_orientation)
@@ -156,30 +163,29 @@ class Comply(ActionType):
 
 
 def define(session: Session, weight: float) -> None:
-    """Down until there is contact, comply, wipe, and up again."""
-    force = variable("wrist.force.z")
+    """Down, stiff; soft from the contact on; along the mat; and up again."""
     parts = {"arm": "arm", "wrist": "wrist"}
-    found = Reaction(force < weight - CONTACT, start="settle", event="found", capture=[force])
+    found = Reaction(variable("felt") > CONTACT, start="settle", event="found", capture=["approach.pressing"])
     settled = Reaction("is_settled", start="wipe", event="settled", capture=["settle.peak"])
     end = Reaction(
         f"travelled > {LENGTH}", start="leave", event="at_the_end", capture=["wipe.rms", "wipe.largest", "wipe.peak"]
     )
     session.add(
-        Action("approach", "velocity_move", parts="arm", linear=[0, 0, -APPROACH], reactions=[found]),
-        Action("settle", "comply", parts=parts, force=FORCE, weight=weight, reactions=[settled]),
-        Action("wipe", "comply", parts=parts, force=FORCE, weight=weight, velocity=[0, WIPE, 0], reactions=[end]),
+        Action("approach", "comply", parts=parts, **STIFF, weight=weight, reactions=[found]),
+        Action("settle", "comply", parts=parts, **SOFT, weight=weight, reactions=[settled]),
+        Action("wipe", "comply", parts=parts, **SOFT, weight=weight, velocity=[0, WIPE, 0], reactions=[end]),
         Action("leave", "velocity_move", parts="arm", linear=[0, 0, 0.1]),
         # To compare with: what the simulation knows.
         reactions=[Reaction("truth.input[0]", event="touched", fire_once=True)],
     )
 
 
-def judge(touched: Event, found: Event, settled: Event, end: Event, started: Event, weight: float) -> dict[str, float]:
+def judge(touched: Event, found: Event, settled: Event, end: Event, started: Event) -> dict[str, float]:
     """What was achieved, in ticks and newtons."""
     return {
         "ticks_to_threshold": found.tick - touched.tick,
         "ticks_to_switch": started.tick - found.tick,
-        "force_at_switch": weight - found.values["wrist.force.z"],
+        "force_at_switch": found.values["approach.pressing"],
         "ticks_to_settle": settled.tick - found.tick,
         "peak": settled.values["settle.peak"],
         "rms": end.values["wipe.rms"],
@@ -232,7 +238,7 @@ def plot(recording: Recording, weight: float, switch: float, file: Path) -> None
     axes["way"].legend(loc="upper center", frameon=False)
     for each in axes.values():
         each.spines[["top", "right"]].set_visible(False)
-    figure.suptitle("Contact found by force, then a compliant arm")
+    figure.suptitle("Contact found by force, then a soft arm")
     figure.savefig(file, dpi=110)
     plt.close(figure)
 
@@ -258,10 +264,12 @@ def main(client: Client, output: Path | str = "output/08_contact_admittance") ->
             session.wait_until("arm.tool.z > 0.2", timeout_s=10)
         touched, settled = session.wait_for("touched", 1), session.wait_for("settled", 1)
         (started,) = (e for e in session.events if e.kind == "action_started" and e.current_action == "settle")
-    done = judge(touched, found, settled, end, started, weight)
+    done = judge(touched, found, settled, end, started)
+    if done["ticks_to_threshold"] < 0:
+        print("a jolt of the arm counted as contact before it touched: does this machine keep time?")
     print(
-        f"from the touch to {CONTACT:g} N: {done['ticks_to_threshold']} ticks; "
-        f"from there to the compliant action: {done['ticks_to_switch']} ticks\n"
+        f"from the touch until {CONTACT:g} N are felt: {done['ticks_to_threshold']} ticks; "
+        f"from there to the soft action: {done['ticks_to_switch']} ticks\n"
         f"peak force {done['peak']:.2f} N; settled at {FORCE:g} N after {done['ticks_to_settle']} ticks\n"
         f"over {LENGTH * 1e3:g} mm of wiping: {done['rms']:.3f} N RMS from {FORCE:g} N, {done['largest']:.2f} N at most"
     )

@@ -243,14 +243,15 @@ def nobody(t: float) -> float:
 
 def a_visitor(t: float) -> float:
     """Comes at 1.5 m/s, stands 0.5 m away for a while, and goes."""
-    return max(0.5, 5.0 - 1.5 * t, 1.5 * (t - 6.0))
+    return max(0.5, 5.0 - 1.5 * t, 1.5 * (t - 4.0))
 
 
 class People:
     """Stands in for the cell's people detector: on its topic or, in simulated time, right at the sensor."""
 
     def __init__(self, client: Client) -> None:
-        self._client, self._distance_at = client, nobody
+        self._client = client
+        self._distance_at: Callable[[float], float] = nobody
         self._cell = getattr(client, "cell", None)  # of simulated time
         self._begin = self._now()
         if self._cell is not None:

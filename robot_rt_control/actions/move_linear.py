@@ -89,8 +89,8 @@ def plan_line(state, params, part):
     state.speed = params.speed
     state.angular_speed = params.angular_speed
     forward(part.chain, part.commanded_position, state.start_position, state.start_orientation)
-    tool_twist(part.chain, part.commanded_position, part.commanded_velocity, state.twist)
-    tool_twist(part.chain, part.commanded_position, part.commanded_acceleration, state.twist_acceleration)
+    tool_twist(part.chain, part.commanded_position, part.motion_velocity, state.twist)
+    tool_twist(part.chain, part.commanded_position, part.motion_acceleration, state.twist_acceleration)
     set_goal(state, params)
     orientation_error(state.goal_orientation, state.start_orientation, state.vector)
     for i in range(3):
@@ -122,7 +122,7 @@ def plan_line(state, params, part):
         joint_status = plan_velocity(
             state.rest[j],
             0.0,
-            part.commanded_velocity[j] - state.joint_velocity[j],
+            part.motion_velocity[j] - state.joint_velocity[j],
             0.0,
             0.0,
             part.acceleration_limit[j],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
@@ -261,6 +262,35 @@ class Client:
         """Speed override, 0 to 1: all actions see time pass more slowly."""
         self.call(srv.SetSpeed, "set_speed", speed=float(speed))
 
+    def protective_stop(self, reason: str = "") -> int:
+        """End all actions, brake and hold all parts, and let nothing start until `release`. Returns the tick.
+
+        Asks the executor itself where it can be reached, so that it works without a control server, too.
+        """
+        return self._protective_stop(stop=True, reason=reason)
+
+    def release(self) -> int:
+        """Release the protective stop. Nothing starts by this. Returns the tick."""
+        return self._protective_stop(stop=False, reason="")
+
+    def _protective_stop(self, *, stop: bool, reason: str) -> int:
+        node = next(
+            (n for n in ("realtime_executor", "control_server")
+             if self._services.exists(srv.ProtectiveStop, f"{n}/protective_stop")),
+            "control_server",
+        )
+        response = self._services.call(
+            srv.ProtectiveStop, f"{node}/protective_stop", RobotControlError, stop=stop, reason=reason
+        )
+        return int(response.tick)
+
+    def recover(self, *parts: str) -> list[str]:
+        """Clear faults, enable, and run the recovery programs of parts; without arguments of all that are faulted.
+
+        Returns the ids of the sessions that do it; the event `recovery_ended` tells how each ended.
+        """
+        return list(self.call(srv.RecoverParts, "recover_parts", parts=list(parts)).sessions)
+
     def take_picture(self, file: Path | str, *, width: int = 0, height: int = 0) -> Path:
         """Have the simulator's camera write a PNG on its machine; 0: the size that the workcell says.
 
@@ -268,14 +298,21 @@ class Client:
             RobotControlError: the hardware has no camera, or the file cannot be written.
         """
         path = Path(file).resolve()
-        for node in ("hardware_driver", "realtime_executor"):
-            service = f"{node}/take_picture"
-            if self._services.exists(srv.TakePicture, service):
+        refused = RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
+        for service in self._services.offered("take_picture"):  # each driver does; in lockstep the executor
+            try:
                 response = self._services.call(
                     srv.TakePicture, service, RobotControlError, width=width, height=height, path=str(path)
                 )
-                return Path(response.path)
-        raise RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
+            except RobotControlError as error:
+                refused = error  # the next one's device may have a camera
+                continue
+            return Path(response.path)
+        raise refused
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass; a program that may also run in simulated time calls this in place of `time.sleep`."""
+        time.sleep(max(seconds, 0.0))
 
     def step(self, ticks: int = 1) -> int:
         """In lockstep: run so many ticks. Returns the last tick's number."""

@@ -18,6 +18,7 @@ _log = logging.getLogger(__name__)
 
 KEPT_EVENTS = 10_000
 SESSION_ENDED, EVENTS_LOST = "session_ended", "events_lost"
+CLOSED = "closed by the application"
 CALLBACK_OVERFLOW = "callback_overflow"
 CALLBACK_FAILED = "callback_failed"
 
@@ -36,7 +37,7 @@ class Inbox:
         self._events: deque[Event] = deque(maxlen=kept)
         self._received = 0
         self._taken: dict[str, int] = {}
-        self._queues: list[tuple[str, CallbackQueue]] = []
+        self._queues: list[tuple[Callable[[Event], bool], CallbackQueue]] = []
         self._end_reason: str | None = None
         self._closed = False
 
@@ -69,7 +70,7 @@ class Inbox:
         self._events.append(event)
         self._received += 1
         self._changed.notify_all()
-        return [queue for name, queue in self._queues if _matches(name, event)]
+        return [queue for concerns, queue in self._queues if concerns(event)]
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -86,10 +87,10 @@ class Inbox:
         with self._changed:
             if self._end_reason is not None:
                 return
-            self._end_reason = reason
+            self._end_reason = CLOSED if self._closed else reason
             if event is None:
                 tick = self._events[-1].tick if self._events else 0
-                event = Event(kind=SESSION_ENDED, session=self._session, tick=tick, reason=reason)
+                event = Event(kind=SESSION_ENDED, session=self._session, tick=tick, reason=self._end_reason)
             telling, every = self._append(event), list(self._queues)
         for queue in telling:
             queue.put(event)
@@ -155,6 +156,16 @@ class Inbox:
 
     def on(self, name: str, callback: Callable[[Event], object], capacity: int) -> CallbackQueue:
         """See `Session.on`. Returns the callback's queue."""
+        return self.on_reaction(lambda event: _matches(name, event), name, callback, capacity)
+
+    def on_reaction(
+        self, concerns: Callable[[Event], bool], name: str, callback: Callable[[Event], object], capacity: int
+    ) -> CallbackQueue:
+        """Call `callback(event)` at every event that `concerns` it. Returns the callback's queue.
+
+        Args:
+            name: of the callback, for people.
+        """
         queue = CallbackQueue(
             callback,
             capacity=capacity,
@@ -163,7 +174,7 @@ class Inbox:
             on_failure=lambda event, error: self._failure(name, event, error),
         )
         with self._changed:
-            self._queues.append((name, queue))
+            self._queues.append((concerns, queue))
             ended = self._end_reason is not None
         if ended:
             queue.finish()

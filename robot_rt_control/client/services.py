@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any
 
@@ -32,6 +33,12 @@ class Services:
                 client = self._node.create_client(service, path, callback_group=self._group)
                 self._clients[path] = client
             return client
+
+    def offered(self, name: str) -> list[str]:
+        """Full paths of the services of this name that nodes of the own namespace offer now, in alphabetical order."""
+        space = self._node.get_namespace().rstrip("/")
+        pattern = re.compile(rf"{re.escape(space)}/[^/]+/{re.escape(name)}\Z")
+        return sorted(path for path, _ in self._node.get_service_names_and_types() if pattern.match(path))
 
     def exists(self, service: Any, path: str, timeout_s: float = 1.0) -> bool:
         """Whether somebody offers the service."""

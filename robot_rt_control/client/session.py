@@ -15,8 +15,9 @@ from robot_rt_control.client.callback_queue import CallbackQueue, close_all
 from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message, role_texts
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
-from robot_rt_control.client.inbox import EVENTS_LOST, SESSION_ENDED, Inbox
+from robot_rt_control.client.inbox import CLOSED, EVENTS_LOST, SESSION_ENDED, Inbox
 from robot_rt_control.client.lease import LeaseKeeper
+from robot_rt_control.client.reaction_calls import ReactionCall, ReactionCalls
 from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError, unknown
@@ -51,6 +52,8 @@ class Session:
         self._receiving = threading.Lock()
         self._opened = False
         self._names = 0
+        self._calls = ReactionCalls()
+        self._defining = threading.Lock()
         self._forget_streams: Callable[[], None] = lambda: None
         self._stream_queues: list[CallbackQueue[OutputSample]] = []
         client.add_listener(self._receive)
@@ -103,7 +106,7 @@ class Session:
                 _log.info("session %s had ended already: %s", self.id, error)
             except RobotControlError as error:
                 _log.warning("session %s ends by its lease, as it could not be closed: %s", self.id, error)
-        self._inbox.end("closed by its client")
+        self._inbox.end(CLOSED)
         self._inbox.close()
         self._client.remove_listener(self._receive)
         self._forget_streams()
@@ -130,8 +133,9 @@ class Session:
         """
         self._client.load_classes(a.action_class for a in actions if a.action_class is not None)
         free = list(reactions)
-        each = {id(r): r for r in [*free, *(r for a in actions for r in a.reactions)]}
-        queues = [queue for r in each.values() if (queue := self._prepare_callback(r)) is not None]
+        with self._defining:
+            new, undo = self._calls.prepare(actions, free)
+            queues = [self._inbox.on_reaction(c.concerns, *self._replying(c), c.reaction.queue) for c in new]
         try:
             self._call(
                 srv.DefineActions,
@@ -140,26 +144,23 @@ class Session:
                 reactions=[reaction_message(r) for r in free],
             )
         except RobotControlError as error:
+            with self._defining:
+                undo()
             self._inbox.drop(queues)  # else a second, corrected try would call them twice
             if isinstance(error, SessionError) and self.ended is None:
                 raise DefinitionError(str(error)) from None
             raise
 
-    def _prepare_callback(self, reaction: Reaction) -> CallbackQueue | None:
-        """A reaction with a callback needs an event that leads to it."""
-        if reaction.call is None:
-            return None
-        if not reaction.event:
-            self._names += 1
-            reaction.event = f"callback_{self._names}"
-        call, reply_to = reaction.call, reaction.reply_to
+    def _replying(self, of: ReactionCall) -> tuple[str, Callable[[Event], object]]:
+        """The name of a reaction's callback for people, and the callback, whose result becomes parameters."""
+        call, reply_to = of.call, of.reaction.reply_to
 
         def call_and_reply(event: Event) -> None:
             values = reply_of(call(event), reply_to)
             if values:
                 self.set(reply_to, **values)
 
-        return self._inbox.on(reaction.event, call_and_reply if reply_to else call, reaction.queue)
+        return of.reaction.event, call_and_reply if reply_to else call
 
     def remove(self, *actions: str | Action, reactions: Iterable[str] = ()) -> None:
         """Remove actions, and free-standing reactions by name: all of them or none."""

@@ -52,6 +52,11 @@ class Stream:
     ) -> None:
         self.close()
 
+    @property
+    def time(self) -> float:
+        """Present time of the clock that samples get which are written without a time [s]."""
+        return self._clock()
+
     def close(self) -> None:
         """Write no more."""
         self._closed = True

@@ -27,7 +27,7 @@ class GapPolicy(IntEnum):
     CUBIC = 2
     """As linear, on a cubic polynomial that keeps the velocity continuous."""
     EXTRAPOLATE = 3
-    """As linear; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
+    """As cubic; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
     CUSTOM = 4
     """What the action type's own function makes of the samples."""
 
@@ -84,6 +84,16 @@ class FaultReason(IntEnum):
     DEADLINE_MISSED = 7
 
 
+class OverrunPolicy(IntEnum):
+    """What a missed deadline leads to. It is counted in any case."""
+
+    COUNT = 0
+    WARN = 1
+    """An event, at most one in a second."""
+    FAULT = 2
+    """The same, and too many of them in a short time fault all enabled parts."""
+
+
 class Status(IntEnum):
     """What a real-time function returns. User code may return any positive number as its failure."""
 
@@ -96,6 +106,15 @@ class Status(IntEnum):
     START_TOO_FAR = -4
     """The robot is too far from where the motion begins."""
     SINGULAR = -5
+    TIME_BUDGET = -10
+    """Its code took longer than its time budget, in several ticks in a row."""
+
+
+class BudgetPolicy(IntEnum):
+    """What happens to an action that takes longer than its time budget."""
+
+    WARN = 0
+    FAIL = 1
 
 
 class Operator(IntEnum):

@@ -29,6 +29,7 @@ from robot_rt_control.realtime.activation import (
 from robot_rt_control.realtime.events import begin_event, publish_event
 from robot_rt_control.realtime.parameter_update import parameters_beside, take_parameters
 from robot_rt_control.realtime.parts import clear_fault, disable_part, enable_part
+from robot_rt_control.realtime.protective_stop import release_protective_stop, stop_protectively
 from robot_rt_control.realtime.react_step import raise_signal
 
 _N = capacities.COMMAND_RING_ENTRIES
@@ -43,6 +44,7 @@ _START, _STOP = int(Command.START), int(Command.STOP)
 _STOP_SESSION, _END_SESSION = int(Command.STOP_SESSION), int(Command.END_SESSION)
 _SIGNAL, _SET_SPEED = int(Command.SIGNAL), int(Command.SET_SPEED)
 _ENABLE, _DISABLE, _CLEAR_FAULTS = int(Command.ENABLE), int(Command.DISABLE), int(Command.CLEAR_FAULTS)
+_PROTECTIVE_STOP, _RELEASE = int(Command.PROTECTIVE_STOP), int(Command.RELEASE_PROTECTIVE_STOP)
 _SERVER_LOST, _SET_PARAMETERS = int(Command.SERVER_LOST), int(Command.SET_PARAMETERS)
 
 _DONE = int(EventKind.COMMAND_DONE)
@@ -57,6 +59,7 @@ _UNKNOWN_PART = int(Refusal.UNKNOWN_PART)
 _TOO_MANY = int(Refusal.TOO_MANY_SCHEDULED)
 _PASSED = int(Refusal.TARGET_TICK_PASSED)
 _MALFORMED = int(Refusal.MALFORMED)
+_STOPPED = int(Refusal.PROTECTIVE_STOP)
 
 _BY_COMMAND = int(StopCause.COMMAND)
 _DISPLACED = int(StopCause.DISPLACED)
@@ -95,6 +98,8 @@ def _start(w, ch, c, session):
     refusal = _check_actions(w, c, session)
     if refusal != 0:
         return refusal
+    if w.protective_stop != 0.0:
+        return _STOPPED
     t = w.tables[w.active_tables]
     for i in range(c.n_actions):
         a = t.actions[c.actions[i]]
@@ -166,14 +171,6 @@ def lose_server(w, ch):
 
 
 @realtime
-def _set_speed(w, speed):
-    """From this tick on: what conditions read as `speed` is what actions get as dt."""
-    w.speed = speed
-    for p in range(w.n_parts):
-        w.parts[p].dt = w.period * speed
-
-
-@realtime
 def _execute(w, ch, c, parameters):
     """Do one command. Returns 0, or why nothing of it was done.
 
@@ -183,7 +180,13 @@ def _execute(w, ch, c, parameters):
     if c.command == _SET_SPEED:
         if not (c.value >= 0.0 and c.value <= 1.0):
             return _MALFORMED
-        _set_speed(w, c.value)
+        w.speed_target = c.value
+        return 0
+    if c.command == _PROTECTIVE_STOP:
+        stop_protectively(w, ch, c.transaction)
+        return 0
+    if c.command == _RELEASE:
+        release_protective_stop(w, ch, c.transaction)
         return 0
     if c.command == _ENABLE or c.command == _DISABLE or c.command == _CLEAR_FAULTS:
         return _for_parts(w, ch, c)

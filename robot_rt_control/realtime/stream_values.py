@@ -11,7 +11,7 @@ from robot_rt_control.program import capacities
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import GapPolicy
 
-_HOLD, _CUBIC = int(GapPolicy.HOLD), int(GapPolicy.CUBIC)
+_HOLD, _LINEAR = int(GapPolicy.HOLD), int(GapPolicy.LINEAR)
 _EXTRAPOLATE, _CUSTOM = int(GapPolicy.EXTRAPOLATE), int(GapPolicy.CUSTOM)
 _JOINING = -2
 """As `way_end`: the action has just started, and the way begins where the samples say."""
@@ -124,7 +124,7 @@ def find_values(s, n, quaternion, gap, horizon, now):
     if follows and s.present + 1 < s.count:
         if s.way_end != s.first + s.present + 1:
             _begin_way(s, n)
-        _follow_way(s, n, gap == _CUBIC, now)
+        _follow_way(s, n, gap != _LINEAR, now)
     else:
         if s.way_end == _JOINING:
             s.way_end = -1

@@ -6,10 +6,11 @@ All public methods may be called from several threads.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program import capacities
 from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
@@ -17,8 +18,13 @@ from robot_rt_control.program.errors import CapacityError, ChannelError, Command
 from robot_rt_control.program.program_file import FilledProgram
 from robot_rt_control.program.program_places import Places
 from robot_rt_control.program.vocabulary import Command, OperationalState, Refusal
+from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.entities import DefinedAction
+from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.programs import check_for_session, prepare_with_places
+from robot_rt_control.server.reasons import fault_remedy
+from robot_rt_control.server.recovery import Recoveries
 from robot_rt_control.server.refusals import explain
 from robot_rt_control.server.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
@@ -31,6 +37,23 @@ _SNAPSHOT_WAIT_S = 0.1
 
 class ControlServer(ServerCore):
     """Sessions, definitions and commands over the channel to one executor."""
+
+    def __init__(
+        self,
+        workcell: Workcell,
+        types: ActionTypes,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        builder: Builder | None = None,
+        programs: ProgramStore | None = None,
+    ) -> None:
+        super().__init__(workcell, types, clock=clock, builder=builder, programs=programs)
+        self.recoveries = Recoveries(self, workcell.recoveries, clock=clock)
+
+    def poll(self) -> None:
+        """Also drives recoveries."""
+        super().poll()
+        self.recoveries.poll()
 
     # --- action types ---------------------------------------------------------------------------
 
@@ -306,7 +329,8 @@ class ControlServer(ServerCore):
             return
         if session.end_reason:
             self.session(session.id)  # raises, with the reason
-        raise explain(command, answer.refusal, actions, target_tick, self.snapshot_after(answer.tick))
+        view = self.snapshot_after(answer.tick)
+        raise explain(command, answer.refusal, actions, target_tick, view, self.fault_file)
 
     # --- streams --------------------------------------------------------------------------------
 
@@ -369,6 +393,24 @@ class ControlServer(ServerCore):
             raise DefinitionError("speed override", expected="0 (standing still) to 1 (full speed)", got=f"{speed:g}")
         self._at().link.send(Command.SET_SPEED, value=speed)
 
+    def protective_stop(self, stop: bool, reason: str = "") -> int:
+        """End all actions, brake and hold all parts, and start nothing until it is released; or release it.
+
+        Args:
+            reason: why, for those who see it.
+
+        Returns:
+            The tick in which it took effect.
+
+        Raises:
+            ChannelError: there is no executor, or it is silent.
+        """
+        at = self._at()
+        if stop:
+            at.channel.memory.stop_reason = reason.encode()[:255]
+        answer = at.link.send(Command.PROTECTIVE_STOP if stop else Command.RELEASE_PROTECTIVE_STOP)
+        return answer.tick if not answer.queued else self._tick(0)
+
     def set_motion(self, parts: Sequence[str], command: str) -> str:
         """Enable or disable the motion of parts, or clear their faults.
 
@@ -399,11 +441,15 @@ class ControlServer(ServerCore):
             answer = at.link.send(words[command], part=self.parts[name].index)
             if answer.refusal != Refusal.NONE:
                 view = self.snapshot_after(answer.tick)
-                fault = view.fault(self.parts[name].index) if view is not None else ""
+                index = self.parts[name].index
+                fault = view.fault(index) if view is not None else ""
+                remedy = fault_remedy(view.fault_reason(index)) if view is not None else ""
+                log = self.fault_file(name)
                 raise CommandRefused(
                     f"{command} of part {name!r} was refused",
-                    got=fault or "a part whose position is not known, or whose fault persists",
-                    hint="Remove the cause, then clear_faults, then enable",
+                    got=(fault or "a part whose position is not known, or whose fault persists")
+                    + (f" (the last ticks: {log})" if log else ""),
+                    hint=f"Remove the cause{': ' + remedy if remedy else ''}, then clear_faults, then enable",
                 )
         return ""
 

@@ -104,6 +104,7 @@ def event_message(event: ServerEvent, stamp: Time) -> Any:
         current_action=event.current_action,
         part=event.part,
         reason=event.reason,
+        file=event.file,
         names=list(event.names),
         values=list(event.values),
         sequence=event.sequence,

@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program.errors import ChannelError, RobotControlError, SessionError
+from robot_rt_control.program.fault_log import log_path
 from robot_rt_control.program.stream_sample import OutputSample
 from robot_rt_control.program.vocabulary import Command, EventKind
 from robot_rt_control.realtime.channel import Channel
@@ -127,6 +128,8 @@ class ServerCore:
                 list(self.parts),
                 [p.joint_names for p in self.workcell.parts],
                 self.session_of_part,
+                log_file=lambda number: log_path(bytes(channel.memory.fault_files).decode(), number),
+                stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),
             )
             self._attachment = attachment
             try:
@@ -318,6 +321,7 @@ class ServerCore:
                 time_ns=time_ns,
                 part=", ".join(session.parts),
                 reason=reason,
+                file=session.end_file,
             )
         )
         if attachment is None:
@@ -335,6 +339,24 @@ class ServerCore:
         return self._attachment.snapshot() if self._attachment is not None and not self._lost else None
 
     # --- events ---------------------------------------------------------------------------------
+
+    def announce(self, kind: str, *, session: str = "", parts: Sequence[str] = (), reason: str = "") -> None:
+        """Tell an event of the server's own."""
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=kind, session=session, tick=tick, time_ns=time_ns, part=", ".join(parts), reason=reason
+            )
+        )
+
+    def fault_file(self, part: str) -> str:
+        """The log of the last ticks before a part's fault, on the executor's machine; empty: there is none."""
+        attachment, view = self._attachment, self._raw_snapshot()
+        if attachment is None or view is None:
+            return ""
+        number = int(view.parts[self.parts[part].index].fault_log)
+        return log_path(bytes(attachment.channel.memory.fault_files).decode(), number)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` every event from now on."""
@@ -378,20 +400,21 @@ class ServerCore:
         self._hub.emit(event)
         if event.kind == "action_failed" and event.session:
             status = status_text(int(raw["status"]))
-            self._end_by_id(event.session, f"action {event.current_action!r} failed: {status}")
+            self._end_by_id(event.session, f"action {event.current_action!r} failed: {status}", event.file)
         elif int(raw["kind"]) == EventKind.SERVER_LOST:
             self._end_all("the executor heard nothing from the control server, and ended all sessions")
             attachment = self._attachment
             if attachment is not None:
                 attachment.channel.renew_server()
 
-    def _end_by_id(self, session_id: str, reason: str) -> None:
+    def _end_by_id(self, session_id: str, reason: str, file: str) -> None:
         if self._sessions is None:
             return
         try:
             session = self._sessions.get(session_id)
         except SessionError:
             return
+        session.end_file = file
         self._end(session, reason)
 
     def _take_loss(self, reason: str) -> None:

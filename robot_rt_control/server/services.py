@@ -58,6 +58,8 @@ class Services:
             "open_stream": (srv.OpenStream, self._open_stream),
             "set_speed": (srv.SetSpeed, self._set_speed),
             "set_motion": (srv.SetMotion, self._set_motion),
+            "protective_stop": (srv.ProtectiveStop, self._protective_stop),
+            "recover_parts": (srv.RecoverParts, self._recover_parts),
             "list_parts": (srv.ListParts, self._list_parts),
             "list_action_types": (srv.ListActionTypes, self._list_action_types),
             "list_state_variables": (srv.ListStateVariables, self._list_state_variables),
@@ -192,6 +194,14 @@ class Services:
 
     def _set_motion(self, server: ControlServer, request: Any, response: Any) -> str:
         return server.set_motion(list(request.parts), request.command) or self._remark(server)
+
+    def _protective_stop(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.protective_stop(request.stop, request.reason)
+        return self._remark(server)
+
+    def _recover_parts(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.sessions = server.recoveries.recover(list(request.parts))
+        return self._remark(server)
 
     # --- looking --------------------------------------------------------------------------------
 

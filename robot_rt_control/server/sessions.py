@@ -39,6 +39,8 @@ class Session:
     read_only: bool = False
     end_reason: str = ""
     """Why it ended; empty: it lives."""
+    end_file: str = ""
+    """Log of the last ticks before it ended by a failure; empty: there is none."""
     used_ids: set[str] = field(default_factory=set)
     """Ids of all actions that it ever had."""
     setting: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -188,8 +190,10 @@ class SessionRegistry:
             ended = self._ended.get(session_id)
             known = list(self._live)
         if ended is not None:
+            log = f"The last ticks before it are in {ended.end_file}. " if ended.end_file else ""
             raise SessionError(
-                f"{ended.label} has ended: {ended.end_reason}", hint="Open a new session and define its actions again"
+                f"{ended.label} has ended: {ended.end_reason}",
+                hint=f"{log}Open a new session and define its actions again",
             )
         raise SessionError("unknown session", expected=unknown("session", session_id, known), got=repr(session_id))
 

@@ -1,7 +1,7 @@
 """When the samples of one source take effect: the server's choice, which absorbs jitter.
 
 Source and loop have clocks of their own. A sample made at time s of the source's clock arrives at time r of the
-loop's. The quickest samples of the last seconds tell the difference of the clocks, min(r - s) (the minimum filter
+loop's. The quickest samples of the last second tell the difference of the clocks, min(r - s) (the minimum filter
 that clock synchronization uses: D. L. Mills, "Internet time synchronization: the network time protocol", IEEE
 Trans. Communications 1991); what others take longer is jitter. A sample takes effect at s + min(r - s) + delay.
 
@@ -17,12 +17,19 @@ from itertools import pairwise
 
 import numpy as np
 
-_MEMORY_S = 5.0
-"""So long the quickest sample counts; clocks drift apart by some µs meanwhile."""
+_MEMORY_S = 1.0
+"""So long the quickest sample counts. Programs that mean to write every 20 ms need 20.2 ms each time: a longer memory
+would take the 1 % by which their time is slower for jitter."""
+_AT_LEAST = 10
+"""So many of the last samples count, however old they are."""
 _KEPT = 100
 """Samples from which jitter and interval are estimated."""
 _COVERED = 0.95
 """Fraction of the samples whose jitter the delay covers; a stall now and then shall not delay everything."""
+_SLOWEST_S = 0.25
+"""Longer pauses between samples are no interval to look ahead."""
+_FIRST = 4
+"""So many intervals must have been seen."""
 _LONGEST_S = 1.0
 """The server chooses no longer delay."""
 _SLOWER, _FASTER = 0.5, 0.1
@@ -30,10 +37,16 @@ _SLOWER, _FASTER = 0.5, 0.1
 
 
 class StreamTiming:
-    """The timing of one source, from its first sample on. Times in s."""
+    """The timing of one source, from its first sample on. Times in s.
 
-    def __init__(self) -> None:
-        self._quickest: deque[tuple[float, float]] = deque()  # (arrival, difference), both increasing
+    Args:
+        period: of a tick: what arrives is seen in the next one at the earliest.
+    """
+
+    def __init__(self, period: float) -> None:
+        self._period = period
+        self._quickest: deque[tuple[float, float, int]] = deque()  # (arrival, difference, number), increasing
+        self._number = 0
         self._excess: deque[float] = deque(maxlen=_KEPT)
         self._sources: deque[float] = deque(maxlen=_KEPT)
         self._lead = math.nan  # what is added to the source's time at present
@@ -47,10 +60,9 @@ class StreamTiming:
 
     @property
     def interval(self) -> float:
-        """Between two samples of the source; 0: not known yet."""
-        if len(self._sources) < 2:
-            return 0.0
-        return float(np.median([b - a for a, b in pairwise(self._sources)]))
+        """Between two samples of the source; 0: not known yet, or so long that nobody would wait for the next one."""
+        between = [b - a for a, b in pairwise(self._sources) if b - a <= _SLOWEST_S]
+        return float(np.median(between)) if len(between) >= _FIRST else 0.0
 
     def effective_time(self, source: float, arrival: float, *, delay: float, lookahead: int) -> float:
         """When the next sample takes effect, on the loop's clock.
@@ -64,15 +76,16 @@ class StreamTiming:
         difference = arrival - source
         while self._quickest and self._quickest[-1][1] >= difference:
             self._quickest.pop()
-        self._quickest.append((arrival, difference))
-        while self._quickest[0][0] < arrival - _MEMORY_S:
+        self._number += 1
+        self._quickest.append((arrival, difference, self._number))
+        while self._quickest[0][0] < arrival - _MEMORY_S and self._quickest[0][2] <= self._number - _AT_LEAST:
             self._quickest.popleft()
         quickest = self._quickest[0][1]
         self._excess.append(difference - quickest)
         since = source - self._sources[-1] if self._sources else 0.0
         self._sources.append(source)
         if delay < 0.0:
-            delay = min(self.jitter + lookahead * self.interval, _LONGEST_S)
+            delay = min(self._period + self.jitter + lookahead * self.interval, _LONGEST_S)
         wanted = quickest + delay
         if math.isnan(self._lead):
             self._lead = wanted

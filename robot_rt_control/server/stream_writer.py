@@ -38,7 +38,7 @@ class StreamWriter:
 
     def begin(self) -> None:
         """Whatever source comes next is a new one."""
-        self.timing = StreamTiming()
+        self.timing = StreamTiming(self._period)
         self._sequence = 0
         self._source_time = -math.inf
         self._time = -math.inf

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.client.actions import Action, Reaction, reply_of
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.reaction_calls import ReactionCalls
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.program.stream_sample import InputSample, OutputSample
 from robot_rt_control.server.events import ServerEvent
 
@@ -45,9 +47,9 @@ class CellSession:
         )
         self.id = self._session.id
         self.parts = self._session.parts
-        self._callbacks: list[tuple[str, Callable[[Event], object], str]] = []
-        """Name or kind of the event, callback, action that its result goes to."""
-        self._names = 0
+        self._callbacks: list[tuple[Callable[[Event], bool], Callable[[Event], object], str]] = []
+        """What concerns it, callback, action that its result goes to."""
+        self._calls = ReactionCalls()
 
     def close(self) -> None:
         """End the session; its parts take their safety action."""
@@ -88,23 +90,21 @@ class CellSession:
             CompileError: code of an action's class is refused; likewise.
         """
         for action_class in {a.action_class: None for a in actions if a.action_class is not None}:
-            self._cell.server.load_action_types(action_class, replace=True)
+            self._cell.load(action_class)
         free = list(reactions)
-        calling = {id(r): r for r in [*free, *(r for a in actions for r in a.reactions)] if r.call is not None}
-        for reaction in calling.values():
-            if not reaction.event:
-                self._names += 1
-                reaction.event = f"callback_{self._names}"
-        self._cell.server.define(
-            self.id, [_action_definition(a, self.parts) for a in actions], [_reaction_definition(r) for r in free]
-        )
-        for reaction in calling.values():
-            assert reaction.call is not None
-            self._callbacks.append((reaction.event, reaction.call, reaction.reply_to))
+        new, undo = self._calls.prepare(actions, free)
+        try:
+            self._cell.server.define(
+                self.id, [_action_definition(a, self.parts) for a in actions], [_reaction_definition(r) for r in free]
+            )
+        except RobotControlError:
+            undo()
+            raise
+        self._callbacks += [(c.concerns, c.call, c.reaction.reply_to) for c in new]
 
     def on(self, name: str, callback: Callable[[Event], object], *, capacity: int = 100) -> None:
         """Call `callback(event)` at every event of this name or kind, as `add` says; none is ever dropped here."""
-        self._callbacks.append((name, callback, ""))
+        self._callbacks.append((lambda event: name in (event.name, event.kind), callback, ""))
 
     @property
     def called_by_cell(self) -> bool:
@@ -121,8 +121,8 @@ class CellSession:
         """What is to be called at an event."""
         return [
             functools.partial(self._call_and_reply, call, reply_to, event)
-            for name, call, reply_to in self._callbacks
-            if name in (event.name, event.kind)
+            for concerns, call, reply_to in self._callbacks
+            if concerns(event)
         ]
 
     def _call_and_reply(self, call: Callable[[Event], object], reply_to: str, event: Event) -> None:

@@ -121,12 +121,15 @@ class LockstepClient:
             RobotControlError: the hardware has no camera, or the file cannot be written.
         """
         for host in self.cell.executor.devices.hosts.values():
-            camera = camera_of(host.plugin)
-            if camera is not None:
+            if hasattr(host.plugin, "take_picture"):
                 path = picture_path(str(Path(file).resolve()))
-                camera.take_picture(path, width, height)
+                camera_of(host.plugin).take_picture(path, width, height)
                 return path
         raise RobotControlError("no device has a camera", hint="Only simulated hardware has one")
+
+    def sleep(self, seconds: float) -> None:
+        """Let simulated time pass: at least one tick."""
+        self.step(max(round(seconds / self.cell.workcell.period), 1))
 
     def step(self, ticks: int = 1) -> int:
         """Run so many ticks. Returns the last tick's number."""

@@ -51,6 +51,7 @@ class LockstepSession(CellSession):
         self._received: list[Event] = []
         self._taken: dict[str, int] = {}
         self._waiting: deque[Callable[[], None]] = deque()
+        self._names = 0
         client.add_listener(self._receive)
 
     # --- life -----------------------------------------------------------------------------------

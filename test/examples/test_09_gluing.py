@@ -14,6 +14,8 @@ from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
+pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types are compiled first
+
 
 def test_glue_a_person_and_an_open_clamp(example, tmp_path, capsys):
     module = example("09_gluing")
@@ -43,7 +45,7 @@ def test_glue_a_person_and_an_open_clamp(example, tmp_path, capsys):
     assert first["visitor"]["ticks_to_freeze"] == 0 and first["visitor"]["ticks_to_valve"] == 1
     assert first["visitor"]["ticks_to_rest"] < 200 and first["visitor"]["travelled"] < 0.025
     assert 0.75 < first["visitor"]["distance"] < 0.8
-    assert first["visitor"]["ticks_at_rest"] > 3000
+    assert first["visitor"]["ticks_at_rest"] > 1500
     assert first["visitor"]["thickness_then"] < 0.0015
     assert first["visitor"]["thickness"] == pytest.approx(0.002, rel=1e-3), "it went on where it was"
     assert first["clamp"]["ticks_to_leave"] == 0 and first["clamp"]["thickness"] < 0.001

@@ -27,7 +27,9 @@ from reference_definitions import (
     Event,
     Inputs,
     Outcome,
+    ProtectiveStop,
     RaiseSignal,
+    ReleaseProtectiveStop,
     ServerLost,
     SetParameters,
     SetSpeed,
@@ -38,6 +40,9 @@ from reference_definitions import (
 from reference_reactions import ReactionRules
 
 from robot_rt_control.program.capacities import COMMANDS_PER_TICK
+
+OVERRUN_LIMIT, OVERRUN_WINDOW, OVERRUN_REPORT = 4, 6, 5
+"""Policy fault: so many misses in so many ticks; and at most one event in so many."""
 
 
 class ReferenceModel(ReactionRules):
@@ -54,6 +59,7 @@ class ReferenceModel(ReactionRules):
         if install is not None:
             self._install(install)
         self._read(inputs)
+        self._look_at_overruns(inputs.missed)
         self._take_commands(list(commands))
         self._sense()
         self._react()
@@ -81,6 +87,21 @@ class ReferenceModel(ReactionRules):
             # T4 says "the device's parts"; only those that may move have anything to lose by it
             if self.states[part] == ENABLED and (self._stale(part) or self.device_failed[device]):
                 self._fault(part, "STALE_HARDWARE" if self._stale(part) else "HARDWARE_ERROR")
+
+    def _look_at_overruns(self, missed: int) -> None:  # L15, policy fault
+        self.unreported += missed
+        self.misses += [self.tick_number] * missed
+        recent = [tick for tick in self.misses if tick > self.tick_number - OVERRUN_WINDOW]
+        too_many = missed > 0 and len(recent) >= OVERRUN_LIMIT
+        due = not self.last_report or self.tick_number - self.last_report >= OVERRUN_REPORT
+        if self.unreported and (too_many or due):
+            self.events.append(Event("OVERRUN", status=self.unreported))
+            self.unreported, self.last_report = 0, self.tick_number
+        if too_many:
+            self.misses = []
+            for part, state in self.states.items():
+                if state == ENABLED:
+                    self._fault(part, "DEADLINE_MISSED")
 
     # --- definitions (S) ------------------------------------------------------------------------
 
@@ -140,6 +161,16 @@ class ReferenceModel(ReactionRules):
                 self._set_parameters(action, gain)
             case SetSpeed(speed):
                 self.speed = speed
+            case ProtectiveStop():  # L11
+                if not self.protective_stop:
+                    self.protective_stop = True
+                    self.events.append(Event("PROTECTIVE_STOP"))
+                    for activation in self._in_order():
+                        self._end(activation, "PROTECTIVE_STOP")
+            case ReleaseProtectiveStop():
+                if self.protective_stop:
+                    self.protective_stop = False
+                    self.events.append(Event("PROTECTIVE_STOP_RELEASED"))
             case Enable(part):
                 for p in self._parts(part):
                     if self.states[p] == DISABLED and self._position_is_known(p):
@@ -234,4 +265,6 @@ class ReferenceModel(ReactionRules):
         reasons = ["PARTS_OVERLAP"] if len(set(parts)) != len(parts) else []
         if any(self.states[p] != ENABLED for p in parts):
             reasons.append("PART_NOT_ENABLED")
+        if self.protective_stop:
+            reasons.append("PROTECTIVE_STOP")
         return "|".join(reasons)

@@ -19,7 +19,9 @@ from reference_definitions import (
     Enable,
     EndSession,
     Inputs,
+    ProtectiveStop,
     RaiseSignal,
+    ReleaseProtectiveStop,
     ServerLost,
     SetParameters,
     SetSpeed,
@@ -27,6 +29,7 @@ from reference_definitions import (
     Stop,
     StopSession,
 )
+from reference_model import OVERRUN_LIMIT, OVERRUN_REPORT, OVERRUN_WINDOW
 
 from robot_rt_control.program.layout import (
     channel_dtype,
@@ -37,7 +40,7 @@ from robot_rt_control.program.layout import (
     snapshot_dtype,
     world_dtype,
 )
-from robot_rt_control.program.vocabulary import Command, CommandMode, OperationalState
+from robot_rt_control.program.vocabulary import Command, CommandMode, OperationalState, OverrunPolicy
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.realtime.table_check import check_tables
 from robot_rt_control.realtime.tick import tick as compiled_tick
@@ -135,7 +138,9 @@ class Bench:
         events.entries[: int(events.head)] = 0  # an event does not clear the values that it does not use
         commands.head = commands.tail = events.head = events.tail = 0
         ctypes.memset(self.channel.address + _SNAPSHOT, 0, _SNAPSHOT_SIZE)
-        w.period, w.speed = PERIOD, 1.0
+        w.period, w.speed, w.speed_target = PERIOD, 1.0, 1.0
+        w.overrun.policy, w.overrun.limit = OverrunPolicy.FAULT, OVERRUN_LIMIT
+        w.overrun.window, w.overrun.report_ticks = OVERRUN_WINDOW, OVERRUN_REPORT
         w.n_parts, w.n_devices = len(workcell.dof), len(set(workcell.devices))
         n_states, n_commands = [0, 0], [0, 0]
         self._links = []
@@ -238,6 +243,10 @@ class Bench:
                 row.record_size = len(parameters)
             case SetSpeed(speed):
                 row.command, row.value = Command.SET_SPEED, speed
+            case ProtectiveStop():
+                row.command = Command.PROTECTIVE_STOP
+            case ReleaseProtectiveStop():
+                row.command = Command.RELEASE_PROTECTIVE_STOP
             case Enable(part):
                 row.command, row.part = Command.ENABLE, part
             case Disable(part):
@@ -250,6 +259,7 @@ class Bench:
 
     def show(self, inputs: Inputs) -> None:
         """Let the devices write what the hardware shows in the next tick."""
+        self.world.overrun.missed += inputs.missed
         for p, (device, first) in enumerate(self._links):
             image: Any = self.images[device]
             image["state"][first] = inputs.distance[p]

@@ -17,9 +17,10 @@ import rclpy.action
 
 from robot_rt_control import action, msg, srv
 from robot_rt_control.application.program import main as program_command
-from robot_rt_control.client.actions import Action
+from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.lease import longest_silence
 from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
 from robot_rt_control.program.vocabulary import PartKind
@@ -460,6 +461,38 @@ actions:
     assert "program:4" in result.message
 
 
+def test_B3_a_callback_answers_the_running_action_and_others_watch(cell: Cell) -> None:
+    answered: list[Event] = []
+
+    def think(event: Event) -> dict[str, float]:
+        answered.append(event)
+        return {"duration": 30.0 + event.values["a.elapsed"]}
+
+    with cell.client.session("arm") as session, cell.client.watch() as watcher:
+        when = Reaction("elapsed > 0.0505", call=think, reply_to="a", capture=["a.elapsed"], fire_once=True)
+        session.add(Action("a", "wait", reactions=[when], duration=20.0))
+        tick = session.start("a")
+        cell.wait(lambda: cell.client.state_variables("a.limit", session.id)[0].value > 25.0)
+        assert len(answered) == 1 and answered[0].tick == tick + 50
+        assert cell.client.state_variables("a.limit", session.id)[0].value == 30.0 + answered[0].values["a.elapsed"]
+        assert [(e.kind, e.session) for e in session.events[:1]] == [("session_opened", session.id)]  # B8
+        assert watcher.wait_until("arm.at_rest", 5.0).session == watcher.id
+        with pytest.raises(SessionError, match="is read-only and cannot start anything"):
+            watcher.start("a")
+        listed = {s.id: s for s in cell.client.sessions()}
+        assert (list(listed[session.id].parts), list(listed[session.id].active)) == (["arm"], ["a"])
+        assert listed[watcher.id].read_only and 0.0 < listed[session.id].remaining <= session.lease_s
+        stopped = cell.client.stop_all()
+        event = session.wait_for("action_stopped", 5.0)
+        assert (event.tick, event.previous_action, session.ended) == (stopped, "a", None)
+        session.clear()
+        assert not {s.id: s for s in cell.client.sessions()}[session.id].actions
+    assert session.ended == "closed by the application"
+    with cell.client.session("arm", deadline_s=0.3) as session:
+        cell.wait(lambda: session.ended)
+        assert session.ended == "its deadline of 0.3 s has come"
+
+
 def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(cell: Cell) -> None:
     session = cell.open()
     cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])
@@ -469,8 +502,13 @@ def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(c
         msg.ExecutorStatus, "/realtime_executor/status", lambda m: active.append(m.parts[0].active_action), 10
     )
     cell.wait(lambda: active and active[-1] == "a")
+    held = cell.client.session("gripper")
+    told: list[Event] = []
+    held.on("session_ended", told.append)
     cell.server.kill()
     cell.wait(lambda: active[-1] != "a", 2.0)
+    cell.wait(lambda: told, longest_silence(held.lease_s) + 2.0)  # B6: nobody was there to say so
+    assert "the control server has not answered for" in told[0].reason == held.ended
     cell.client.close()
     cell.events.clear()
     cell.server.start()

@@ -292,7 +292,7 @@ def test_B6_closing_ends_whoever_follows_without_an_error(client: CellClient) ->
     session.close()
     followed = list(events)
     assert names(followed) == ["now"] and followed[-1].kind == "session_ended"
-    assert session.ended == "closed by its client"
+    assert session.ended == "closed by the application"
 
 
 def test_B6_a_session_whose_lease_is_not_renewed_in_time_has_ended(client: CellClient) -> None:
@@ -363,3 +363,18 @@ def test_B8_what_comes_while_the_session_opens_is_not_missed(client: CellClient)
     assert [e.kind for e in session.events] == ["session_opened"]
     assert session.events[0].part == "left"
     session.close()
+
+
+def test_B1_two_reactions_that_emit_one_event_call_each_its_own_callback(client: CellClient, session: Session) -> None:
+    near: list[int] = []
+    far: list[int] = []
+    session.add(
+        reactions=[
+            Reaction(NEAR, event="changed", call=lambda e: near.append(e.tick)),
+            Reaction(f"not {NEAR}", event="changed", call=lambda e: far.append(e.tick)),
+        ]
+    )
+    ticks = come_near(client, 3)
+    assert soon(lambda: len(near) == 3 and len(far) == 3)
+    assert near == ticks and far == [tick - 1 for tick in ticks]
+    assert [session.wait_for("changed", 1).tick for _ in range(6)] == sorted(near + far)

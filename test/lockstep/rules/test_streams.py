@@ -187,12 +187,12 @@ def test_W3_cubic_takes_the_rates_that_are_given(cell: LockstepCell) -> None:
 
 def test_W3_extrapolate_goes_on_for_the_horizon_and_then_holds(cell: LockstepCell) -> None:
     session, stream = listen(cell, goal_gap="extrapolate", goal_horizon=0.004)
-    stream.write([1.0, 0.0], tick=cell.tick + 1)
+    stream.write([1.0, 0.0], [500.0, 0.0], tick=cell.tick + 1)
     stream.write([2.0, 0.0], tick=cell.tick + 3)
     assert values_after(cell, session, 9) == pytest.approx([1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.0, 4.0])
     assert session.value("a.first_velocity") == 0.0
     # The way to the next one begins where extrapolation has led.
-    stream.write([5.0, 0.0], tick=cell.tick + 2)
+    stream.write([5.0, 0.0], [0.0, 0.0], tick=cell.tick + 2)
     assert values_after(cell, session, 2) == pytest.approx([4.5, 5.0])
 
 

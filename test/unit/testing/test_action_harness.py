@@ -1,12 +1,16 @@
 """The harness runs an action as the loop does: order of calls, time, signals, parameters, failures."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from robot_rt_control.actions.follow_joint_stream import FollowJointStream
 from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.program.errors import CompileError, DefinitionError, RobotControlError
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, PartKind, Status
+from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 
@@ -194,3 +198,38 @@ def test_speed_scales_the_time_that_actions_see():
     harness.start()
     harness.step()
     assert harness.part("arm").dt == 0.00025
+
+
+def test_an_action_with_a_stream_is_tested_in_ten_lines():
+    harness = ActionHarness(FollowJointStream, parameters={"goal_gap": "linear", "goal_timeout": 0.1})
+    stream = harness.stream("goal")
+    stream.write([0.1] * 7)  # before the start: it is kept
+    harness.idle(5)
+    harness.start()
+    harness.step(1000)
+    assert harness.state.goal.value[0] == 0.1 and harness.state.goal_timed_out == 1.0
+    stream.write([0.2] * 7)
+    harness.step_until(lambda: harness.state.goal.fresh == 1.0, at_most=30)
+    assert harness.state.goal_timed_out == 0.0 and harness.state.is_following == 1.0
+    assert [s.sequence for s in harness.samples("command")][:3] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_gap_function_runs_in_the_harness(compiled):
+    file = Path(__file__).parents[2] / "lockstep" / "rules" / "stream_types.py"
+    harness = ActionHarness(load_action_type(f"{file}:Averager").action_type, compiled=compiled)
+    stream = harness.stream("goal")
+    harness.start()
+    for value in (1.0, 2.0, 6.0):
+        stream.write(value)
+        harness.step()
+    assert harness.state.average == 3.0 and harness.state.newest == 6.0
+    harness.set_parameters(goal_gap="hold")
+    harness.step()
+    assert harness.state.average == 6.0
+
+
+def test_an_unknown_stream_of_the_harness_is_named():
+    harness = ActionHarness(FollowJointStream)
+    with pytest.raises(DefinitionError, match="has no stream input 'gaol'.*did you mean 'goal'"):
+        harness.stream("gaol")
