@@ -32,7 +32,7 @@ _STATE = """\
     parameters:
       linear: [0, 0, -$speed]
     reactions:
-      - when: eye.distance < $near and elapsed > {i} + 1
+      - when: eye.distance < $near and elapsed > {i}.5
         start: state_{next}
         event: switched
         capture: [eye.distance]

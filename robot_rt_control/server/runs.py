@@ -16,6 +16,7 @@ from robot_rt_control.program.vocabulary import StopCause
 from robot_rt_control.server.events import SESSION_ENDED, ServerEvent
 from robot_rt_control.server.programs import check_for_session
 from robot_rt_control.server.reasons import stop_text
+from robot_rt_control.server.snapshot_view import SnapshotView
 
 if TYPE_CHECKING:
     from robot_rt_control.server.control_server import ControlServer
@@ -248,9 +249,9 @@ class Run:
             last_event=last_event,
         )
 
-    def _values(self, active: Sequence[str], variable: str) -> list[float]:
+    def _values(self, active: Sequence[str], variable: str, view: SnapshotView | None = None) -> list[float]:
         """A state variable of each active action; NaN: unknown."""
-        view = self._server.snapshot()
+        view = view or self._server.snapshot()
         try:
             actions = self._server.contents(self._session).actions
         except RobotControlError:
@@ -259,8 +260,22 @@ class Run:
             return []
         return [view.action_value(actions[name], variable) for name in active if name in actions]
 
+    def _agrees(self, view: SnapshotView, active: Sequence[str]) -> bool:
+        """Whether a snapshot shows just these actions as active: events may have come that are newer than it, and in
+        the middle of a switch they tell of a state that never was."""
+        try:
+            actions = self._server.contents(self._session).actions.values()
+        except RobotControlError:
+            return False
+        with self._lock:
+            if tuple(self._active) != tuple(active) or view.tick < self._last_tick:
+                return False  # the snapshot is older than what the events say
+        return {a.id for a in actions if view.active_since(a.entry.identity) is not None} == set(active)
+
     def update(self) -> RunResult | None:
         """How it ended; None: it goes on."""
+        view = self._server.snapshot()
+        self._server.take_events()  # so that the events say all that led to the snapshot: the last one is the result's
         with self._lock:
             ended, reached, fault = self._end, self._end_reached, self._fault
             active, first = tuple(self._active), self._first_tick
@@ -270,25 +285,20 @@ class Run:
             return self._result(False, ended)
         if not first:
             return None
-        if not active and fault:
+        agrees = view is not None and self._agrees(view, active)
+        if agrees and not active and fault:
             return self._result(False, fault)
-        if not self._plan.end_event and self._is_done(active):
+        if agrees and not self._plan.end_event and self._is_done(active, view):
             return self._result(True, "")
-        if not active and len(self._plan.program.actions) == 1:
+        if agrees and not active and len(self._plan.program.actions) == 1:
             return self._result(False, "its action was stopped before its end")
         if self._plan.timeout and self.progress().elapsed > self._plan.timeout:
             return self._result(False, f"it took longer than its timeout of {self._plan.timeout:g} s")
         return None
 
-    def _is_done(self, active: Sequence[str]) -> bool:
+    def _is_done(self, active: Sequence[str], view: SnapshotView | None) -> bool:
         """Whether nothing is active any more, or all that is active is done at the end of the same tick."""
-        view = self._server.snapshot()
-        if view is None:
-            return False
-        with self._lock:
-            if tuple(self._active) != tuple(active) or view.tick < self._last_tick:
-                return False  # the snapshot is older than what the events say
-        values = self._values(active, "is_done")
+        values = self._values(active, "is_done", view)
         return len(values) == len(active) and all(
             value == 1.0 or self._ends_in(name) for name, value in zip(active, values, strict=True)
         )

@@ -362,6 +362,12 @@ class ServerCore:
         """Tell `listener` every event from now on."""
         self._hub.add(listener)
 
+    def take_events(self) -> None:
+        """Hand out, in this thread, all events that have come: then a snapshot taken before tells nothing newer."""
+        attachment = self._attachment
+        if attachment is not None and not self._lost:
+            attachment.link.dispatch()
+
     def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
         self._hub.remove(listener)

@@ -219,11 +219,11 @@ def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFi
     assert not refused.success and "no part for role 'waiter' (arm)" in refused.message
     cancelled = threading.Event()
     threading.Timer(0.3, cancelled.set).start()
-    outcome = programs.run("blink@1", ["waiter=arm"], duration=500.0, cancelled=cancelled)
+    outcome = programs.run("blink@1", ["waiter=arm"], duration=50.0, cancelled=cancelled)
     assert (outcome.success, outcome.message) == (False, "cancelled")
 
     with cell.client.session("arm") as session:
-        assert session.upload("blink", {"waiter": "arm"}, duration=500.0) == ["one", "two"]
+        assert session.upload("blink", {"waiter": "arm"}, duration=50.0) == ["one", "two"]
         with pytest.raises(DefinitionError, match="program:7: .*'one' is there already"):
             session.upload(BLINK, {"waiter": "arm"})
         session.start("one")

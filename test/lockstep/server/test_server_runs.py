@@ -1,5 +1,6 @@
 """Actions and programs that run in a session of their own, from start to end."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,27 @@ def test_a_program_ends_with_its_event(bench: ServerBench, tmp_path: Path) -> No
     file.write_text(PROGRAM)
     result = finish(bench, Run(bench.server, plan_program(bench.server, str(file), until_event="half", timeout=0.0)))
     assert (result.success, result.last_event, result.ticks) == (True, "half", 2)
+
+
+def test_a_run_ends_with_the_last_event_although_nobody_has_handed_it_out(bench: ServerBench) -> None:
+    run = Run(bench.server, plan_program(bench.server, PROGRAM, until_event="", timeout=0.0))
+    for _ in range(20):
+        bench.executor.step(1)  # the snapshot is there at once, the events wait in their ring
+        result = run.update()
+        if result is not None:
+            break
+    assert result is not None and (result.success, result.last_event) == (True, "full")
+    run.close()
+
+
+def test_in_the_middle_of_a_switch_a_run_has_not_ended(bench: ServerBench) -> None:
+    run = Run(bench.server, plan_program(bench.server, PROGRAM, until_event="", timeout=0.0))
+    bench.step(4)
+    assert run.progress().active == ("two",) and run.update() is None
+    stopped = bench.kinds("action_stopped", previous_action="one")[0]
+    run._take(dataclasses.replace(stopped, previous_action="two"))  # the first event of a switch has come, but no more
+    assert run.progress().active == () and run.update() is None
+    run.close()
 
 
 def test_bad_programs_are_refused(bench: ServerBench) -> None:
