@@ -28,6 +28,7 @@ BENCHMARKS = {
     "start": "start_latency",
     "compile": "compile_time",
     "motion": "motion",
+    "streams": "stream_tracking",
 }
 """Name → module with `measure(options) -> Report`."""
 
