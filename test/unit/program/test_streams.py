@@ -57,7 +57,7 @@ def test_what_the_class_declares_itself_stays_also_in_a_class_derived_from_it():
         name = "base"
         slots = SLOTS
         parameters = (Parameter(name="goal_timeout", unit="s", default=5.0),)
-        state_variables = (StateVariable(name="own"),)
+        state_variables: ClassVar[tuple[StateVariable, ...]] = (StateVariable(name="own"),)
         streams: ClassVar[tuple[Stream, ...]] = (GOAL,)
 
     class Derived(Base):
@@ -80,7 +80,13 @@ def test_the_author_prepares_only_what_is_his():
 
     made = make(GOAL, parameters=(Parameter(name="gain"),), Params={"gain": float}, prepare_parameters=prepare)
     record = np.zeros(1, parameter_dtype(made))[0]
-    values = {"gain": 1.0, "goal_gap": "cubic", "goal_delay": -1.0, "goal_horizon": 0.1, "goal_timeout": 0.7}
+    values: dict[str, float | str] = {
+        "gain": 1.0,
+        "goal_gap": "cubic",
+        "goal_delay": -1.0,
+        "goal_horizon": 0.1,
+        "goal_timeout": 0.7,
+    }
     fill_parameters(made({}), values, record)
     assert seen == [{"gain": 1.0}]
     assert (record.gain, record.goal_gap, record.goal_timeout) == (2.0, 2.0, 0.7)
