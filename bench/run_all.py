@@ -26,6 +26,8 @@ BENCHMARKS = {
     "lateness": "wakeup_lateness",
     "lockstep": "lockstep_overhead",
     "start": "start_latency",
+    "callback": "callback_delay",
+    "upload": "upload_to_installed",
     "compile": "compile_time",
     "motion": "motion",
     "streams": "stream_tracking",

@@ -1,14 +1,19 @@
-"""Table 5: a reaction calls back into the application while the real-time motion goes on."""
+"""Table 5 and figure 6: a reaction calls back into the application while the real-time motion goes on.
+
+The second callback takes its time and gives a result back: new parameters of the action that runs meanwhile.
+"""
 
 import threading
+import time
 
 from robot_rt_control.client import Action, Client, Event, Reaction
 
 GOAL = [0.5, 0.4, 0.0, -1.4, 0.0, 1.2, 0.0]  # [rad]
+ELSEWHERE = [0.2, 0.5, 0.1, -1.2, 0.0, 1.0, 0.0]
 
 
 def main(client: Client) -> Event:
-    """Returns the event with which the callback was called."""
+    """Returns the event with which the first callback was called."""
     called = threading.Event()
     received: list[Event] = []
 
@@ -18,26 +23,31 @@ def main(client: Client) -> Event:
         received.append(event)
         called.set()
 
+    def think_again(event: Event) -> dict[str, list[float]]:
+        # What it returns becomes parameters of the action named by `reply_to`, whenever it returns.
+        time.sleep(0.2)
+        print(f"Thought about tick {event.tick} for 0.2 s: go elsewhere")
+        return {"position": ELSEWHERE}
+
     with client.session("arm") as session:
-        move = Action(
-            "move",
-            "move_joint",
-            position=GOAL,
-            velocity_scale=0.4,
-            reactions=[
-                Reaction(
-                    "tool_distance_to_goal < 0.25 m",
-                    call=almost_there,
-                    capture=["move.tool_distance_to_goal"],
-                    fire_once=True,
-                )
-            ],
+        near = Reaction(
+            "tool_distance_to_goal < 0.25 m",
+            call=almost_there,
+            capture=["move.tool_distance_to_goal"],
+            fire_once=True,
         )
+        under_way = Reaction("progress > 0.05", call=think_again, reply_to="move", fire_once=True)
+        move = Action("move", "move_joint", position=GOAL, velocity_scale=0.4, reactions=[near, under_way])
         session.add(move)
         session.start(move)
         if not called.wait(20):
             raise TimeoutError("the callback was not called within 20 s")
         session.wait_until("move.is_done", timeout_s=20)
+        reached = [client.value(f"arm.position[{j}]") for j in range(len(ELSEWHERE))]
+        error = max(abs(q - wanted) for q, wanted in zip(reached, ELSEWHERE, strict=True))
+        print(f"The motion ended at the callback's goal, within {error:.4f} rad")
+        if error > 0.05:
+            raise RuntimeError(f"the callback's result did not reach the motion: {reached}")
     return received[0]
 
 

@@ -26,8 +26,9 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "clock",
         default_value="realtime",
-        choices=["realtime", "lockstep"],
-        description="realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other.",
+        choices=["realtime", "lockstep", "hardware"],
+        description="realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other; "
+        "hardware: the cycle of a device's driver drives the loop.",
     ),
     DeclareLaunchArgument(
         "simulation_speed",

@@ -28,8 +28,8 @@ def plan_stops(plan, part):
         joint_status = plan_stop(
             plan[j],
             part.commanded_position[j],
-            part.commanded_velocity[j],
-            part.commanded_acceleration[j],
+            part.motion_velocity[j],
+            part.motion_acceleration[j],
             part.acceleration_limit[j],
             part.jerk_limit[j],
         )

@@ -116,8 +116,8 @@ class Grasp(ActionType):
             q = gripper.commanded_position[j]
             change = gripper.acceleration_limit[j] * dt
             v = rate * gripper.velocity_limit[j]
-            v = min(max(v, gripper.commanded_velocity[j] - change), gripper.commanded_velocity[j] + change)
+            v = min(max(v, gripper.motion_velocity[j] - change), gripper.motion_velocity[j] + change)
             v = min(v, braking_speed(gripper.position_upper[j] - q, gripper.acceleration_limit[j]))
             v = max(v, -braking_speed(q - gripper.position_lower[j], gripper.acceleration_limit[j]))
-            gripper.position_command[j] = q + v * dt
+            gripper.position_command[j] = min(max(q + v * dt, gripper.position_lower[j]), gripper.position_upper[j])
         return 0

@@ -14,8 +14,9 @@ class MoveGripper(MoveJoint):
     slots: ClassVar[tuple[Slot, ...]] = (Slot(name="gripper", kinds=(PartKind.GRIPPER,)),)
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(name="opening", minimum=0.0, maximum=1.0, description="0: closed, 1: open."),
-        *(p for p in MoveJoint.parameters if p.name != "position"),
+        *(p for p in MoveJoint.parameters if p.name not in ("position", "tool_position", "tool_orientation")),
     )
+    example = {"opening": 0.5}
 
     state_variables: ClassVar[tuple[StateVariable, ...]] = tuple(
         v for v in MoveJoint.state_variables if v.name != "tool_distance_to_goal"

@@ -1,4 +1,4 @@
-"""move_joint: to a joint position, all joints arriving together, from any state of motion."""
+"""move_joint: to a joint position or tool pose, all joints arriving together, from any state of motion."""
 
 import math
 from typing import ClassVar
@@ -35,8 +35,8 @@ def plan_move(state, params, part):
         state.plan,
         part.dof,
         part.commanded_position,
-        part.commanded_velocity,
-        part.commanded_acceleration,
+        part.motion_velocity,
+        part.motion_acceleration,
         state.goal,
         state.velocity,
         state.acceleration,
@@ -47,12 +47,28 @@ def plan_move(state, params, part):
 
 
 class MoveJoint(ActionType):
-    """Move to a joint position with limited velocity, acceleration and jerk, and stay there."""
+    """Move to a joint position with limited velocity, acceleration and jerk, and stay there.
+
+    Give either `position`, or `tool_position` and/or `tool_orientation`: then joint positions for that pose are looked
+    for, from where the part is when the parameters are given; what is left out of the pose stays as it is then. The
+    tool does not go there in a straight line.
+    """
 
     name = "move_joint"
     slots: ClassVar[tuple[Slot, ...]] = (Slot(name="part", kinds=JOINT_KINDS),)
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(name="position", length="dof", unit="joint", description="Where to go, one for each joint."),
+        Parameter(
+            name="position", length="dof", unit="joint", optional=True, description="Where to go, one for each joint."
+        ),
+        Parameter(
+            name="tool_position", length=3, unit="m", optional=True, description="Where the tool goes, in the world."
+        ),
+        Parameter(
+            name="tool_orientation",
+            length=4,
+            optional=True,
+            description="How to turn the tool: a quaternion x y z w, in the world.",
+        ),
         Parameter(
             name="velocity_scale",
             default=1.0,
@@ -83,6 +99,7 @@ class MoveJoint(ActionType):
         StateVariable(name="distance_to_goal", unit="joint", description="Of the measured joints, Euclidean."),
         StateVariable(name="tool_distance_to_goal", unit="m", description="Of the measured tool; unknown without one."),
     )
+    example = {"position": (0.5,) * 7}  # for seven joints
     Params = {
         "position": (float, PER_JOINT),
         "velocity_scale": float,
@@ -103,9 +120,11 @@ class MoveJoint(ActionType):
     }
 
     def prepare_parameters(self, values, params):
-        super().prepare_parameters(values, params)
+        for name in ("velocity_scale", "acceleration_scale", "tolerance"):
+            params[name] = values[name]
         part = self.parts["part"]
         limits = part.record
+        params.position[: part.dof] = self._goal(values)
         for j, joint in enumerate(part.joint_names):
             low, high = limits.position_lower[j], limits.position_upper[j]
             if not low <= params.position[j] <= high:
@@ -118,6 +137,21 @@ class MoveJoint(ActionType):
             forward(limits.chain, params.position, params.goal_tool_position, np.zeros(4))
         else:
             params.goal_tool_position[:] = math.nan
+
+    def _goal(self, values):
+        """(dof,) joint positions of the goal."""
+        part = self.parts["part"]
+        pose = [n for n in ("tool_position", "tool_orientation") if n in values]
+        if ("position" in values) == bool(pose):
+            raise DefinitionError(
+                f"move_joint of {part.name!r}",
+                expected="either `position`, or `tool_position` and/or `tool_orientation`",
+                got=f"`position` and `{pose[0]}`" if pose else "none of them",
+            )
+        if not pose:
+            return values["position"]
+        p_WT, q_WT = part.forward()
+        return part.inverse_kinematics(values.get("tool_position", p_WT), values.get("tool_orientation", q_WT))
 
     @staticmethod
     def on_enter(state, params, part):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from robot_rt_control.actions.following import distance, follow, is_within, longest, plan_stops
+from robot_rt_control.actions.following import distance, follow, is_within, longest
 from robot_rt_control.actions.headings import turned_about_z
 from robot_rt_control.model.kinematics import (
     differential_inverse,
@@ -18,6 +18,7 @@ from robot_rt_control.model.kinematics import (
     tool_twist,
 )
 from robot_rt_control.motion.profile import profile_dtype, sample_profile
+from robot_rt_control.motion.stop import plan_stop
 from robot_rt_control.motion.synchronize import plan_position_synchronized
 from robot_rt_control.motion.velocity import plan_velocity
 from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
@@ -88,8 +89,8 @@ def plan_line(state, params, part):
     state.speed = params.speed
     state.angular_speed = params.angular_speed
     forward(part.chain, part.commanded_position, state.start_position, state.start_orientation)
-    tool_twist(part.chain, part.commanded_position, part.commanded_velocity, state.twist)
-    tool_twist(part.chain, part.commanded_position, part.commanded_acceleration, state.twist_acceleration)
+    tool_twist(part.chain, part.commanded_position, part.motion_velocity, state.twist)
+    tool_twist(part.chain, part.commanded_position, part.motion_acceleration, state.twist_acceleration)
     set_goal(state, params)
     orientation_error(state.goal_orientation, state.start_orientation, state.vector)
     for i in range(3):
@@ -121,7 +122,7 @@ def plan_line(state, params, part):
         joint_status = plan_velocity(
             state.rest[j],
             0.0,
-            part.commanded_velocity[j] - state.joint_velocity[j],
+            part.motion_velocity[j] - state.joint_velocity[j],
             0.0,
             0.0,
             part.acceleration_limit[j],
@@ -134,10 +135,23 @@ def plan_line(state, params, part):
 
 @realtime
 def block(state, part):
-    """Give the line up and brake: something keeps the tool from following it. Returns a status."""
+    """Give the line up and brake: something keeps the tool from following it. Returns a status.
+
+    What speeds a joint up ends at once, whatever the jerk: first to take that back smoothly would make it faster yet.
+    """
     state.is_blocked = 1.0
     state.elapsed = 0.0
-    return plan_stops(state.rest, part)
+    status = 0
+    for j in range(part.dof):
+        v = part.commanded_velocity[j]
+        top = part.acceleration_limit[j]
+        a = min(max(part.commanded_acceleration[j], -top), top)
+        if a * v > 0.0:
+            a = 0.0
+        joint_status = plan_stop(state.rest[j], part.commanded_position[j], v, a, top, part.jerk_limit[j])
+        if joint_status != 0:
+            status = joint_status
+    return status
 
 
 @realtime

@@ -55,6 +55,7 @@ class SetOutput(ActionType):
         StateVariable(name="is_on", type="bool", description="The outputs read back as set."),
         StateVariable(name="elapsed", unit="s", description="Since the outputs were first commanded."),
     )
+    example = {"outputs": "output_0", "values": (1.0,)}
     Params = {"selected": (float, MAX_CHANNELS), "value": (float, MAX_CHANNELS), "duration": float}
     State = {"before": (float, MAX_CHANNELS), "commanded": float}
 

@@ -101,8 +101,8 @@ class SineWave(ActionType):
         """Start from the last command, whatever motion there is."""
         for j in range(arm.dof):
             state.center[j] = arm.commanded_position[j]
-            state.start_velocity[j] = arm.commanded_velocity[j]
-            state.start_acceleration[j] = arm.commanded_acceleration[j]
+            state.start_velocity[j] = arm.motion_velocity[j]
+            state.start_acceleration[j] = arm.motion_acceleration[j]
         state.from_frequency = params.frequency
         state.to_frequency = params.frequency
         state.to_amplitude = params.amplitude

@@ -34,8 +34,8 @@ class Stop(ActionType):
                 state.plan,
                 part.dof,
                 part.commanded_position,
-                part.commanded_velocity,
-                part.commanded_acceleration,
+                part.motion_velocity,
+                part.motion_acceleration,
                 part.acceleration_limit,
                 part.jerk_limit,
             )

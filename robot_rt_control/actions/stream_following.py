@@ -37,8 +37,8 @@ def take_over(state, part):
         difference = part.commanded_position[j] - state.joint_position[j]
         if not (abs(difference) <= _SAME):
             state.joint_position[j] = part.commanded_position[j]
-            state.joint_velocity[j] = part.commanded_velocity[j]
-            state.joint_acceleration[j] = part.commanded_acceleration[j]
+            state.joint_velocity[j] = part.motion_velocity[j]
+            state.joint_acceleration[j] = part.motion_acceleration[j]
 
 
 @realtime

@@ -74,6 +74,7 @@ class TrackTrajectory(ActionType):
         StateVariable(name="remaining_time", unit="s", description="Until the last point."),
         StateVariable(name="tracking_error", unit="joint", description="Largest |measured - commanded| position."),
     )
+    example = {"times": (0.0, 1.0), "positions": (0.3,) * 7 + (0.5,) * 7}  # for seven joints
     Params = {
         "n_segments": int,
         "total": float,

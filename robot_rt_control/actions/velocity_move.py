@@ -38,8 +38,8 @@ def start_joints(state, params, part):
         joint_status = plan_velocity(
             state.plan[j],
             part.commanded_position[j],
-            part.commanded_velocity[j],
-            part.commanded_acceleration[j],
+            part.motion_velocity[j],
+            part.motion_acceleration[j],
             params.velocity[j],
             part.acceleration_limit[j],
             part.jerk_limit[j],
@@ -70,8 +70,8 @@ def share_of_change(state, i, steady):
 def start_tool(state, params, part):
     """Plan the way of the six components of the twist, and of the joint motion that the twist does not explain."""
     forward(part.chain, part.commanded_position, state.path_position, state.path_orientation)
-    tool_twist(part.chain, part.commanded_position, part.commanded_velocity, state.twist)
-    tool_twist(part.chain, part.commanded_position, part.commanded_acceleration, state.twist_acceleration)
+    tool_twist(part.chain, part.commanded_position, part.motion_velocity, state.twist)
+    tool_twist(part.chain, part.commanded_position, part.motion_acceleration, state.twist_acceleration)
     for i in range(3):
         state.goal[i] = params.linear[i]
         state.goal[3 + i] = params.angular[i]
@@ -106,7 +106,7 @@ def start_tool(state, params, part):
         joint_status = plan_velocity(
             state.rest[j],
             0.0,
-            part.commanded_velocity[j] - state.joint_velocity[j],
+            part.motion_velocity[j] - state.joint_velocity[j],
             0.0,
             0.0,
             part.acceleration_limit[j],
@@ -203,6 +203,7 @@ class VelocityMove(ActionType):
         StateVariable(name="elapsed", unit="s", description="Since the start."),
         StateVariable(name="slowed", description="1: at full velocity; below: slowed down to keep a joint's limit."),
     )
+    example = {"linear": (0.1, 0.0, 0.0)}
     Params = {
         "mode": int,
         "in_tool_frame": float,

@@ -33,6 +33,7 @@ class WaitForInput(ActionType):
         StateVariable(name="value", description="The input."),
         StateVariable(name="elapsed", unit="s", description="Since the start, until it is done or timed out."),
     )
+    example = {"input": "input_0", "value": 1.0}
     Params = {"input": int, "lower": float, "upper": float, "hold": float, "timeout": float}
     State = {"held": float}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_rt_control.model.paths import package_folder
-from robot_rt_control.model.workcell import MOCK, Workcell, load_workcell
+from robot_rt_control.model.workcell import MOCK, TOPIC, Workcell, load_workcell
 from robot_rt_control.program.errors import DefinitionError
 
 PACKAGE = "robot_rt_control"
@@ -17,7 +17,7 @@ PACKAGE = "robot_rt_control"
 DEFAULT_WORKCELL = "arm7"
 """It runs without anything that this package does not bring."""
 
-CLOCKS = ("realtime", "lockstep")
+CLOCKS = ("realtime", "lockstep", "hardware")
 
 Value = bool | int | float | str | list[str]
 """Of a ROS parameter."""
@@ -35,7 +35,8 @@ class BringupOptions:
     hardware: str = ""
     """Plugin that all devices run on: mock, pybullet, or module:Class; empty: the workcell's default."""
     clock: str = "realtime"
-    """realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other."""
+    """realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other;
+    hardware: the cycle of a device's driver drives the loop."""
     simulation_speed: float = 1.0
     """Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step only."""
     gui: bool = False
@@ -120,6 +121,8 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
     if options.clock not in CLOCKS:
         raise DefinitionError("clock", expected="one of: " + ", ".join(CLOCKS), got=repr(options.clock))
     workcell = load_workcell(find_workcell(options.workcell), options.hardware or None)
+    if options.clock == "hardware":
+        workcell.driving_device()  # refuses a workcell without one
     described = [
         *_drivers(options, workcell),
         _executor(options, workcell),
@@ -161,7 +164,10 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
                 node_name=name,
                 namespace=options.namespace,
                 parameters={**_common(workcell), "device": device.name, "gui": options.gui},
-                consequence=f"the parts of device {device.name!r} are faulted",
+                # Nothing that moves hangs on a device on topics: its values are unknown without it.
+                required=device.plugin != TOPIC,
+                consequence=f"the parts of device {device.name!r} are "
+                + ("unknown" if device.plugin == TOPIC else "faulted"),
             )
         )
     return described

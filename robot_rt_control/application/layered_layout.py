@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 Point = tuple[float, float]
-_GAP_X, _GAP_Y = 20.0, 20.0
+_GAP_X, _GAP_Y, _SLOPE = 20.0, 17.0, 0.06
 _LINE = 5.0
 """From a link to its label."""
 _PORT = 16.0
@@ -300,12 +300,13 @@ def _straighten(layers: list[list[_Node]], chains: Sequence[list[_Node] | None])
 
 
 def _rows(layers: list[list[_Node]]) -> tuple[list[float], list[float]]:
-    """Top and height of each layer."""
+    """Top and height of each layer. Where links go far to a side, there is more room for their slope."""
     heights = [max((n.height for n in layer), default=0.0) for layer in layers]
     tops, y = [], 0.0
-    for height in heights:
+    for layer, height in zip(layers, heights, strict=True):
         tops.append(y)
-        y += height + _GAP_Y
+        aside = max((abs(n.port_x - below.port_x) for n in layer for below in n.below), default=0.0)
+        y += height + min(_GAP_Y + _SLOPE * aside, 3 * _GAP_Y)
     return tops, heights
 
 

@@ -59,8 +59,8 @@ def parser() -> argparse.ArgumentParser:
         "--clock",
         choices=CLOCKS,
         default="realtime",
-        help="realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other "
-        "(default: %(default)s)",
+        help="realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other; "
+        "hardware: the cycle of a device's driver drives the loop (default: %(default)s)",
     )
     add(
         "--speed",

@@ -21,7 +21,10 @@ class Reaction:
         stop: stop the owner (free-standing: everything of the session).
         signal: "action_id.signal_name" to raise.
         event: name of the event to emit.
-        call: callback to call with the event, outside real time, in a thread of its own.
+        call: callback to call with the event, outside real time, in a thread of its own. It may take as long as it
+            likes, and call the session's methods.
+        reply_to: id of the action that gets the mapping that `call` returns as new values of its parameters, whenever
+            it returns: {"velocity": 0.1}. Returning None changes nothing.
         fire_once: at most once in each activation of the owner.
         keep_owner: the started action uses other parts, and the owner goes on.
         capture: names of state variables that the event carries.
@@ -38,6 +41,7 @@ class Reaction:
         signal: str = "",
         event: str = "",
         call: Callable[[Event], object] | None = None,
+        reply_to: str | Action = "",
         fire_once: bool = False,
         keep_owner: bool = False,
         capture: Iterable[str | Condition] = (),
@@ -47,9 +51,31 @@ class Reaction:
         self.when = str(when)
         self.start = start if isinstance(start, str) else start.id
         self.stop, self.signal, self.event, self.call = stop, signal, event, call
+        self.reply_to = reply_to if isinstance(reply_to, str) else reply_to.id
+        if self.reply_to and call is None:
+            raise DefinitionError(
+                f"reaction {self.when!r}: reply_to={self.reply_to!r}", expected="a callback to reply", got="no `call`"
+            )
         self.fire_once, self.keep_owner = fire_once, keep_owner
         self.capture = [str(c) for c in capture]
         self.name, self.queue = name, queue
+
+
+def reply_of(result: object, reply_to: str) -> Mapping[str, Any]:
+    """The parameters that a callback has returned; empty: none.
+
+    Raises:
+        DefinitionError: it returned something else.
+    """
+    if result is None:
+        return {}
+    if not isinstance(result, Mapping):
+        raise DefinitionError(
+            f"the callback's result for action {reply_to!r}",
+            expected="a mapping of parameters, such as {'velocity': 0.1}, or None",
+            got=repr(result),
+        )
+    return result
 
 
 class Action:

@@ -3,51 +3,104 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
-from collections.abc import Callable
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Generic, TypeVar
 
 from robot_rt_control.client.event import Event
+from robot_rt_control.program.stream_sample import OutputSample
+
+Item = TypeVar("Item", bound=Event | OutputSample)
 
 _log = logging.getLogger(__name__)
 
 
-class CallbackQueue:
-    """Calls `callback(event)` for each event put in, in order, in its own thread.
+class CallbackQueue(Generic[Item]):
+    """Calls `callback(event)` for each event, or sample of a stream, put in, in order, in its own thread.
 
-    An exception of the callback is logged and does not end the queue. Events that do not fit are dropped,
-    counted in `overflowed`, and reported to `on_overflow` (called in the thread that puts events in).
+    An exception of the callback does not end the queue. Events that do not fit are dropped and counted in `overflowed`;
+    the next event that the callback gets says in `missed` how many were dropped right before it.
+
+    Args:
+        capacity: how many events may wait for the callback.
+        name: for people.
+        on_overflow: called with the first event of a row that is dropped, and with how many were dropped so far; in the
+            thread that puts events in.
+        on_failure: called with the event and what the callback raised at it; in the queue's own thread.
     """
 
     def __init__(
-        self, callback: Callable[[Event], object], *, capacity: int, on_overflow: Callable[[int], None], name: str
+        self,
+        callback: Callable[[Item], object],
+        *,
+        capacity: int,
+        name: str,
+        on_overflow: Callable[[Item, int], None],
+        on_failure: Callable[[Item, Exception], None],
     ) -> None:
-        self._callback, self._on_overflow, self._name = callback, on_overflow, name
-        self._queue: queue.Queue[Event | None] = queue.Queue(capacity)
+        self._callback, self._capacity, self._name = callback, capacity, name
+        self._on_overflow, self._on_failure = on_overflow, on_failure
+        self._changed = threading.Condition()
+        self._waiting: deque[Item] = deque()
+        self._missed = 0
+        self._finishing = False
         self.overflowed = 0
         self._thread = threading.Thread(target=self._run, name=f"callback {name}", daemon=True)
         self._thread.start()
 
-    def put(self, event: Event) -> None:
-        """Hand an event over; never blocks."""
-        try:
-            self._queue.put_nowait(event)
-        except queue.Full:
-            self.overflowed += 1
-            self._on_overflow(self.overflowed)
+    def put(self, event: Item) -> None:
+        """Hand an event over; never blocks. After `finish`, nothing is taken any more."""
+        with self._changed:
+            if self._finishing:
+                return
+            dropped = len(self._waiting) >= self._capacity
+            if dropped:
+                self.overflowed += 1
+                self._missed += 1
+            else:
+                self._waiting.append(replace(event, missed=self._missed) if self._missed else event)
+                self._missed = 0
+                self._changed.notify()
+            first = self._missed == 1
+        if dropped and first:
+            self._on_overflow(event, self.overflowed)
 
     def _run(self) -> None:
-        while (event := self._queue.get()) is not None:
+        while (event := self._next()) is not None:
             try:
                 self._callback(event)
-            except Exception:
+            except Exception as error:
                 _log.exception("callback for %s failed at tick %d", self._name, event.tick)
+                self._on_failure(event, error)
+
+    def _next(self) -> Item | None:
+        with self._changed:
+            while not self._waiting:
+                if self._finishing:
+                    return None
+                self._changed.wait()
+            return self._waiting.popleft()
+
+    def finish(self) -> None:
+        """Take nothing more; the thread ends when the callback has had what waits. Never blocks."""
+        with self._changed:
+            self._finishing = True
+            self._changed.notify()
 
     def close(self, timeout_s: float = 1.0) -> None:
-        """Let the callback finish what is queued, for at most so long."""
-        try:
-            self._queue.put(None, timeout=timeout_s)
-        except queue.Full:
-            return  # the callback hangs; its thread is a daemon and ends with the process
+        """Let the callback finish what waits, for at most so long."""
+        self.finish()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout_s)
+
+
+def close_all(queues: Sequence[CallbackQueue], timeout_s: float = 1.0) -> None:
+    """Close several queues; all of them together take at most so long."""
+    deadline = time.monotonic() + timeout_s
+    for queue in queues:
+        queue.finish()
+    for queue in queues:
+        queue.close(max(deadline - time.monotonic(), 0.0))

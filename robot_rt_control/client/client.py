@@ -19,6 +19,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_rt_control import msg, srv
 from robot_rt_control.client.conversions import event_of
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.event_source import EventSource
 from robot_rt_control.client.programs import Programs, ProgramState, state_of
 from robot_rt_control.client.services import Services
 from robot_rt_control.client.session import Session
@@ -26,7 +27,7 @@ from robot_rt_control.client.stream_link import StreamLink
 from robot_rt_control.program import defaults
 from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.class_place import source_text
-from robot_rt_control.program.errors import CompileError, RobotControlError
+from robot_rt_control.program.errors import CompileError, RobotControlError, SessionError
 
 BUILD_TIMEOUT_S = 180.0
 """How long the client waits for code to be compiled: longer than the server does."""
@@ -61,11 +62,13 @@ class Client:
         self._services = Services(self.node, timeout_s=timeout_s)
         self.programs = Programs(self)
         self.streams = StreamLink(self.node, timeout_s=timeout_s)
-        self._listeners: list[Callable[[Event], None]] = []
-        self._listeners_lock = threading.Lock()
-        self._sessions: list[Session] = []
         self._loaded_classes: set[type[ActionType]] = set()
-        profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+        self._sessions: list[Session] = []
+        self._source = EventSource()
+        # What a session does may be told before the topic has found this node: the server keeps its last events for it.
+        profile = QoSProfile(
+            depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
         self.node.create_subscription(msg.Event, "control_server/events", self._on_event, profile)
         self._program_states: dict[str, ProgramState] = {}
         latched = QoSProfile(
@@ -114,6 +117,16 @@ class Client:
     ) -> Any:
         """Call a service of the control server; `error` is raised with the server's words where it refuses."""
         return self._services.call(service, f"control_server/{path}", error, **fields)
+
+    def renew(self, session: str, timeout_s: float) -> None:
+        """Renew a session's lease; the answer may take so long. Sessions do that by themselves.
+
+        Raises:
+            SessionError: it has ended.
+            RobotControlError: no answer.
+        """
+        path = "control_server/renew_session"
+        self._services.call(srv.RenewSession, path, SessionError, timeout_s=timeout_s, session=session)
 
     def parts(self) -> list[msg.PartInfo]:
         """All parts of the workcell, with limits, state and who holds them."""
@@ -188,16 +201,50 @@ class Client:
         raise RobotControlError(f"state variable {name!r} is not known", hint="Client.state_variables() lists them")
 
     def session(
-        self, parts: str | Iterable[str], *, lease_s: float = defaults.LEASE_S, name: str = "python"
+        self,
+        parts: str | Iterable[str] = (),
+        *,
+        lease_s: float = defaults.LEASE_S,
+        deadline_s: float = 0.0,
+        read_only: bool = False,
+        name: str = "python",
     ) -> Session:
         """Open a session on parts; `with client.session("arm") as session: …`.
+
+        Args:
+            lease_s: [s] after which the session is lost when this process does not renew it; 0: until it is closed.
+            deadline_s: [s] after which it ends, whatever happens; 0: none.
+            read_only: holds no parts, and may not move anything; see `watch`.
+            name: for people.
 
         Raises:
             SessionError: a part is unknown, or held by another session.
         """
-        session = Session(self, [parts] if isinstance(parts, str) else parts, lease_s=lease_s, name=name)
+        session = Session(
+            self,
+            [parts] if isinstance(parts, str) else parts,
+            lease_s=lease_s,
+            deadline_s=deadline_s,
+            read_only=read_only,
+            name=name,
+        )
         self._sessions.append(session)
         return session
+
+    def watch(self, *, deadline_s: float = 0.0, name: str = "watch") -> Session:
+        """Open a session that only watches: reactions with events, captured values and callbacks; `wait_until`."""
+        return self.session(read_only=True, deadline_s=deadline_s, name=name)
+
+    def sessions(self) -> list[msg.SessionInfo]:
+        """All sessions that live, whoever opened them: who holds which parts, until when, with which actions."""
+        return list(self.call(srv.ListSessions, "list_sessions").sessions)
+
+    def stop_all(self) -> int:
+        """Stop all actions of all sessions, whoever holds them, in one tick; their parts take their default action.
+
+        The sessions live on. Returns the tick.
+        """
+        return int(self.call(srv.StopActions, "stop_actions").tick)
 
     def enable(self, *parts: str) -> None:
         """Enable the motion of parts, without arguments of all."""
@@ -215,6 +262,35 @@ class Client:
         """Speed override, 0 to 1: all actions see time pass more slowly."""
         self.call(srv.SetSpeed, "set_speed", speed=float(speed))
 
+    def protective_stop(self, reason: str = "") -> int:
+        """End all actions, brake and hold all parts, and let nothing start until `release`. Returns the tick.
+
+        Asks the executor itself where it can be reached, so that it works without a control server, too.
+        """
+        return self._protective_stop(stop=True, reason=reason)
+
+    def release(self) -> int:
+        """Release the protective stop. Nothing starts by this. Returns the tick."""
+        return self._protective_stop(stop=False, reason="")
+
+    def _protective_stop(self, *, stop: bool, reason: str) -> int:
+        node = next(
+            (n for n in ("realtime_executor", "control_server")
+             if self._services.exists(srv.ProtectiveStop, f"{n}/protective_stop")),
+            "control_server",
+        )
+        response = self._services.call(
+            srv.ProtectiveStop, f"{node}/protective_stop", RobotControlError, stop=stop, reason=reason
+        )
+        return int(response.tick)
+
+    def recover(self, *parts: str) -> list[str]:
+        """Clear faults, enable, and run the recovery programs of parts; without arguments of all that are faulted.
+
+        Returns the ids of the sessions that do it; the event `recovery_ended` tells how each ended.
+        """
+        return list(self.call(srv.RecoverParts, "recover_parts", parts=list(parts)).sessions)
+
     def take_picture(self, file: Path | str, *, width: int = 0, height: int = 0) -> Path:
         """Have the simulator's camera write a PNG on its machine; 0: the size that the workcell says.
 
@@ -222,14 +298,17 @@ class Client:
             RobotControlError: the hardware has no camera, or the file cannot be written.
         """
         path = Path(file).resolve()
-        for node in ("hardware_driver", "realtime_executor"):
-            service = f"{node}/take_picture"
-            if self._services.exists(srv.TakePicture, service):
+        refused = RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
+        for service in self._services.offered("take_picture"):  # each driver does; in lockstep the executor
+            try:
                 response = self._services.call(
                     srv.TakePicture, service, RobotControlError, width=width, height=height, path=str(path)
                 )
-                return Path(response.path)
-        raise RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
+            except RobotControlError as error:
+                refused = error  # the next one's device may have a camera
+                continue
+            return Path(response.path)
+        raise refused
 
     def sleep(self, seconds: float) -> None:
         """Let time pass; a program that may also run in simulated time calls this in place of `time.sleep`."""
@@ -243,14 +322,11 @@ class Client:
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
         """Call `listener(event)` at every event of every session, in the spinning thread: it must return at once."""
-        with self._listeners_lock:
-            self._listeners.append(listener)
+        self._source.add(listener)
 
     def remove_listener(self, listener: Callable[[Event], None]) -> None:
         """Undo `add_listener`."""
-        with self._listeners_lock:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
+        self._source.remove(listener)
 
     @property
     def program_states(self) -> dict[str, ProgramState]:
@@ -263,8 +339,4 @@ class Client:
             self._program_states.pop(next(iter(self._program_states)))
 
     def _on_event(self, message: msg.Event) -> None:
-        event = event_of(message)
-        with self._listeners_lock:
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener(event)
+        self._source.receive(event_of(message))

@@ -84,6 +84,7 @@ def event_of(message: msg.Event) -> Event:
         current_action=message.current_action,
         part=message.part,
         reason=message.reason,
+        file=message.file,
         values=dict(zip(message.names, message.values, strict=True)),
         sequence=message.sequence,
     )

@@ -22,5 +22,9 @@ class Event:
     current_action: str = ""
     part: str = ""
     reason: str = ""
+    file: str = ""
+    """Log of the last ticks before a fault, on the executor's machine (`program.fault_log.load_fault_log`)."""
     values: Mapping[str, float] = field(default_factory=dict)
     sequence: int = 0
+    missed: int = 0
+    """How many events a callback has missed right before this one, because it was too slow."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any
 
@@ -33,6 +34,12 @@ class Services:
                 self._clients[path] = client
             return client
 
+    def offered(self, name: str) -> list[str]:
+        """Full paths of the services of this name that nodes of the own namespace offer now, in alphabetical order."""
+        space = self._node.get_namespace().rstrip("/")
+        pattern = re.compile(rf"{re.escape(space)}/[^/]+/{re.escape(name)}\Z")
+        return sorted(path for path, _ in self._node.get_service_names_and_types() if pattern.match(path))
+
     def exists(self, service: Any, path: str, timeout_s: float = 1.0) -> bool:
         """Whether somebody offers the service."""
         return bool(self._client(service, path).wait_for_service(timeout_s))
@@ -53,7 +60,7 @@ class Services:
             service: the service's generated class.
             path: of the service, relative to the node's namespace or absolute.
             error: what to raise where the answer says success = False.
-            timeout_s: for the answer; None: as everywhere.
+            timeout_s: for the answer, and where it is shorter than the usual one, for the server; None: as everywhere.
             fields: of the request.
 
         Returns:
@@ -63,21 +70,21 @@ class Services:
             error: with the server's own words.
             RobotControlError: no server, or no answer in time.
         """
+        at_most = self._timeout_s if timeout_s is None else timeout_s
         client = self._client(service, path)
-        if not client.wait_for_service(self._timeout_s):
+        if not client.wait_for_service(min(at_most, self._timeout_s)):
             raise RobotControlError(
                 f"service {client.srv_name!r} is not there",
-                expected=f"its node to come up within {self._timeout_s:g} s",
+                expected=f"its node to come up within {min(at_most, self._timeout_s):g} s",
                 hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
             )
-        patience = self._timeout_s if timeout_s is None else timeout_s
         answered = threading.Event()
         future = client.call_async(service.Request(**fields))
         future.add_done_callback(lambda _: answered.set())
-        if not answered.wait(patience):
+        if not answered.wait(at_most):
             client.remove_pending_request(future)
             raise RobotControlError(
-                f"service {client.srv_name!r} did not answer within {patience:g} s",
+                f"service {client.srv_name!r} did not answer within {at_most:g} s",
                 hint="Is its node alive? In lockstep: does somebody step?",
             )
         response: Any = future.result()

@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from robot_rt_control import srv
-from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.client.callback_queue import CallbackQueue
+from robot_rt_control.client.actions import Action, Reaction, reply_of
+from robot_rt_control.client.callback_queue import CallbackQueue, close_all
 from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message, role_texts
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
+from robot_rt_control.client.inbox import CLOSED, EVENTS_LOST, SESSION_ENDED, Inbox
+from robot_rt_control.client.lease import LeaseKeeper
+from robot_rt_control.client.reaction_calls import ReactionCall, ReactionCalls
 from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError, unknown
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_KEPT_EVENTS = 10_000
-
 
 class Session:
     """Made by `Client.session`; a context manager. All methods may be called from any thread.
@@ -35,25 +35,55 @@ class Session:
     Leaving the context closes the session: its actions end, and its parts take their safety action.
     """
 
-    def __init__(self, client: Client, parts: Iterable[str], *, lease_s: float, name: str) -> None:
+    def __init__(
+        self,
+        client: Client,
+        parts: Iterable[str],
+        *,
+        lease_s: float,
+        name: str,
+        deadline_s: float = 0.0,
+        read_only: bool = False,
+    ) -> None:
         self._client = client
-        self.parts = tuple(parts)
-        response = client.call(
-            srv.OpenSession, "open_session", SessionError, name=name, parts=list(self.parts), lease=float(lease_s)
-        )
+        self.parts, self.read_only = tuple(parts), read_only
+        self._early: list[Event] | None = []
+        """What came before the id of the session was known."""
+        self._receiving = threading.Lock()
+        self._opened = False
+        self._names = 0
+        self._calls = ReactionCalls()
+        self._defining = threading.Lock()
+        self._forget_streams: Callable[[], None] = lambda: None
+        self._stream_queues: list[CallbackQueue[OutputSample]] = []
+        client.add_listener(self._receive)
+        try:
+            response = client.call(
+                srv.OpenSession,
+                "open_session",
+                SessionError,
+                name=name,
+                parts=list(self.parts),
+                lease=float(lease_s),
+                deadline=float(deadline_s),
+                read_only=read_only,
+            )
+        except BaseException:
+            client.remove_listener(self._receive)
+            raise
         self.id: str = response.session
         self.lease_s: float = response.lease
-        self._changed = threading.Condition()
-        self._events: deque[Event] = deque(maxlen=_KEPT_EVENTS)
-        self._taken: dict[str, int] = {}
-        self._end_reason: str | None = None
-        self._queues: list[tuple[Callable[[Event], bool], CallbackQueue]] = []
-        self._stop_renewing = threading.Event()
-        self._names = 0
-        self._forget_streams: Callable[[], None] = lambda: None
-        client.add_listener(self._receive)
-        self._renewer = threading.Thread(target=self._renew, name=f"lease of {self.id}", daemon=True)
-        self._renewer.start()
+        self._inbox = Inbox(self.id)
+        self._keeper = LeaseKeeper(
+            lambda timeout_s: client.renew(self.id, timeout_s),
+            self._inbox.end,
+            lease_s=self.lease_s,
+            name=f"lease of {self.id}",
+        )
+        with self._receiving:
+            early, self._early = self._early, None
+            for event in early:
+                self._sort(event)
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -67,45 +97,29 @@ class Session:
 
     def close(self) -> None:
         """End the session; its parts take their safety action. Callbacks finish what has come."""
-        self._stop_renewing.set()
-        if self._end_reason is None:
+        self._keeper.stop()
+        self._inbox.expect_end()
+        if self.ended is None:
             try:
                 self._call(srv.CloseSession, "close_session")
             except SessionError as error:
                 _log.info("session %s had ended already: %s", self.id, error)
-        self._end("closed by the application")
-        for _, callbacks in self._queues:
-            callbacks.close()
+            except RobotControlError as error:
+                _log.warning("session %s ends by its lease, as it could not be closed: %s", self.id, error)
+        self._inbox.end(CLOSED)
+        self._inbox.close()
         self._client.remove_listener(self._receive)
         self._forget_streams()
+        close_all(self._stream_queues)
 
     @property
     def ended(self) -> str | None:
         """Why the session has ended; None while it lives."""
-        return self._end_reason
-
-    def _end(self, reason: str) -> None:
-        with self._changed:
-            if self._end_reason is None:
-                self._end_reason = reason
-            self._changed.notify_all()
-
-    def _renew(self) -> None:
-        """Renew the lease three times in its length, until the session ends."""
-        if self.lease_s <= 0:
-            return
-        while not self._stop_renewing.wait(self.lease_s / 3):
-            try:
-                self._call(srv.RenewSession, "renew_session")
-            except SessionError as error:
-                self._end(str(error))
-                return
-            except RobotControlError as error:
-                _log.warning("lease of session %s was not renewed: %s", self.id, error)
+        return self._inbox.end_reason
 
     def _call(self, service: type, path: str, **fields: Any) -> Any:
-        if self._end_reason is not None:
-            raise SessionError(f"session {self.id!r} has ended: {self._end_reason}", hint="Open a new one")
+        if self.ended is not None:
+            raise SessionError(f"session {self.id!r} has ended: {self.ended}", hint="Open a new one")
         return self._client.call(service, path, SessionError, session=self.id, **fields)
 
     # --- definitions ----------------------------------------------------------------------------
@@ -119,9 +133,9 @@ class Session:
         """
         self._client.load_classes(a.action_class for a in actions if a.action_class is not None)
         free = list(reactions)
-        before = len(self._queues)
-        for reaction in {id(r): r for r in [*free, *(r for a in actions for r in a.reactions)]}.values():
-            self._prepare_callback(reaction)
+        with self._defining:
+            new, undo = self._calls.prepare(actions, free)
+            queues = [self._inbox.on_reaction(c.concerns, *self._replying(c), c.reaction.queue) for c in new]
         try:
             self._call(
                 srv.DefineActions,
@@ -129,26 +143,34 @@ class Session:
                 actions=[action_message(a, self.parts) for a in actions],
                 reactions=[reaction_message(r) for r in free],
             )
-        except SessionError as error:
-            with self._changed:
-                refused = self._queues[before:]
-                del self._queues[before:]
-            for _, callbacks in refused:  # else a second, corrected try would call them twice
-                callbacks.close()
-            raise DefinitionError(str(error)) from None
+        except RobotControlError as error:
+            with self._defining:
+                undo()
+            self._inbox.drop(queues)  # else a second, corrected try would call them twice
+            if isinstance(error, SessionError) and self.ended is None:
+                raise DefinitionError(str(error)) from None
+            raise
 
-    def _prepare_callback(self, reaction: Reaction) -> None:
-        """A reaction with a callback needs an event that leads to it."""
-        if reaction.call is None:
-            return
-        if not reaction.event:
-            self._names += 1
-            reaction.event = f"callback_{self._names}"
-        self.on(reaction.event, reaction.call, capacity=reaction.queue)
+    def _replying(self, of: ReactionCall) -> tuple[str, Callable[[Event], object]]:
+        """The name of a reaction's callback for people, and the callback, whose result becomes parameters."""
+        call, reply_to = of.call, of.reaction.reply_to
+
+        def call_and_reply(event: Event) -> None:
+            values = reply_of(call(event), reply_to)
+            if values:
+                self.set(reply_to, **values)
+
+        return of.reaction.event, call_and_reply if reply_to else call
 
     def remove(self, *actions: str | Action, reactions: Iterable[str] = ()) -> None:
         """Remove actions, and free-standing reactions by name: all of them or none."""
-        self._call(srv.RemoveActions, "remove_actions", actions=_ids(actions), reactions=list(reactions))
+        ids, names = _ids(actions), list(reactions)
+        if ids or names:  # else the request would mean: everything
+            self._call(srv.RemoveActions, "remove_actions", actions=ids, reactions=names)
+
+    def clear(self) -> None:
+        """Remove everything that the session has defined, in one tick; its parts take their default action."""
+        self._call(srv.RemoveActions, "remove_actions")
 
     def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
         """Define everything of a program: all of it or, on an error, nothing. Returns the ids of its actions.
@@ -171,7 +193,7 @@ class Session:
                 parameters=parameter_messages(parameters),
             )
         except SessionError as error:
-            raise (error if self._end_reason is not None else DefinitionError(str(error))) from None
+            raise (error if self.ended is not None else DefinitionError(str(error))) from None
         return list(response.actions)
 
     # --- running --------------------------------------------------------------------------------
@@ -247,8 +269,8 @@ class Session:
         opened = self._call(srv.OpenStream, "open_stream", action=action_id, stream=name)
 
         def send(sample: InputSample) -> None:
-            if self._end_reason is not None:
-                raise SessionError(f"session {self.id!r} has ended: {self._end_reason}", hint="Open a new one")
+            if self.ended is not None:
+                raise SessionError(f"session {self.id!r} has ended: {self.ended}", hint="Open a new one")
             link.send(self.id, action_id, name, sample)
 
         return Stream(
@@ -266,17 +288,17 @@ class Session:
     ) -> None:
         """Call `callback(sample)` at every sample of a stream output, in a thread of its own, in order.
 
-        Samples beyond `capacity` that wait for it are dropped with a warning.
+        Samples beyond `capacity` that wait for it are dropped with a warning; `sample.missed` counts them.
         """
         (action_id,) = _ids([action])
         queue = CallbackQueue(
-            cast(Any, callback),
+            callback,
             capacity=capacity,
-            on_overflow=lambda n: _log.warning("callback for stream %r is too slow: %d samples dropped", name, n),
+            on_overflow=lambda _, n: _log.warning("callback for stream %r is too slow: %d samples dropped", name, n),
+            on_failure=lambda *_: None,  # the queue has logged it
             name=f"{action_id}.{name}",
         )
-        with self._changed:
-            self._queues.append((lambda event: False, queue))
+        self._stream_queues.append(queue)
         link = self._client.streams
         self._forget_streams = lambda: link.forget(self.id)
         link.listen(self.id, action_id, name, queue)
@@ -286,17 +308,12 @@ class Session:
     def on(self, name: str, callback: Callable[[Event], object], *, capacity: int = 100) -> None:
         """Call `callback(event)` at every event of this name, in a thread of its own, in order.
 
-        The callback may take as long as it likes and may call the session. Events beyond `capacity` that wait for it
-        are dropped with a warning. `name` is a user's event or a kind: "action_failed", "session_ended" …
+        The callback may take as long as it likes and may call the session. Where more than `capacity` events wait for
+        it, further ones are dropped: an event `callback_overflow` tells it, and `event.missed` counts. An exception is
+        logged, and told by an event `callback_failed`; the next event comes all the same. `name` is a user's event or a
+        kind: "action_failed", "session_ended" …
         """
-        queue = CallbackQueue(
-            callback,
-            capacity=capacity,
-            on_overflow=lambda n: _log.warning("callback for %r is too slow: %d events dropped so far", name, n),
-            name=name,
-        )
-        with self._changed:
-            self._queues.append((lambda event: name in (event.name, event.kind), queue))
+        self._inbox.on(name, callback, capacity)
 
     def wait_for(self, name: str, timeout_s: float | None = None) -> Event:
         """Wait for the next event of this name that `wait_for` has not given yet; also one that came before the call.
@@ -305,22 +322,17 @@ class Session:
             TimeoutError: it did not come in time.
             SessionError: the session ended meanwhile, with the reason.
         """
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        with self._changed:
-            while True:
-                for event in self._events:
-                    if name in (event.name, event.kind) and event.sequence > self._taken.get(name, 0):
-                        self._taken[name] = event.sequence
-                        return event
-                if self._end_reason is not None:
-                    raise SessionError(
-                        f"session {self.id!r} ended while waiting for the event {name!r}: {self._end_reason}"
-                    )
-                remaining = None if deadline is None else deadline - time.monotonic()
-                if remaining is not None and remaining <= 0:
-                    came = sorted({e.name for e in self._events if e.name})
-                    raise TimeoutError(f"the event {name!r} did not come within {timeout_s:g} s; events so far: {came}")
-                self._changed.wait(remaining)
+        return self._inbox.wait_for(name, timeout_s)
+
+    def follow(self, name: str = "") -> Iterator[Event]:
+        """All events from this call on, or those of one name or kind: `for event in session.follow("near"): …`.
+
+        It ends when the application closes the session.
+
+        Raises:
+            SessionError: the session ended otherwise, with the reason.
+        """
+        return self._inbox.follow(name)
 
     def wait_until(self, condition: str | Condition, timeout_s: float | None = None) -> Event:
         """Wait until a condition on state variables holds: a free-standing reaction that lives until then.
@@ -338,34 +350,37 @@ class Session:
         except TimeoutError:
             raise TimeoutError(f"the condition {str(condition)!r} did not hold within {timeout_s:g} s") from None
         finally:
-            if self._end_reason is None:
+            if self.ended is None:
                 self.remove(reactions=[name])
 
     @property
     def active(self) -> tuple[str, ...]:
         """Ids of its active actions, in the order in which they started, as last told by the control server."""
         state = self._client.program_states.get(self.id)
-        return () if state is None or self._end_reason is not None else state.active
+        return () if state is None or self.ended is not None else state.active
 
     @property
     def events(self) -> list[Event]:
         """The session's last events, oldest first."""
-        with self._changed:
-            return list(self._events)
+        return self._inbox.events
 
     def _receive(self, event: Event) -> None:
         """Called in the client's spinning thread."""
-        if event.session not in (self.id, ""):
-            return
-        with self._changed:
-            self._events.append(event)
-            queues = [queue for matches, queue in self._queues if matches(event)]
-            self._changed.notify_all()
-        for queue in queues:
-            queue.put(event)
-        if event.kind == "session_ended" and event.session == self.id:
-            self._stop_renewing.set()
-            self._end(event.reason or "ended by the server")
+        with self._receiving:
+            if self._early is not None:
+                self._early.append(event)
+            else:
+                self._sort(event)
+
+    def _sort(self, event: Event) -> None:
+        """Take what concerns this session: its own events, and those of the whole workcell since it was opened."""
+        if event.session == self.id:
+            self._opened = True
+            if event.kind == SESSION_ENDED:
+                self._keeper.stop()
+            self._inbox.receive(event)
+        elif event.session == "" and (self._opened or event.kind == EVENTS_LOST):
+            self._inbox.receive(event)
 
 
 def _ids(actions: Iterable[str | Action]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, cast
+from typing import Any
 
 import rclpy.node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -31,7 +31,7 @@ class StreamLink:
         self._lock = threading.Lock()
         self._publisher: Any = None
         self._subscription: Any = None
-        self._queues: list[tuple[tuple[str, str, str], CallbackQueue]] = []
+        self._queues: list[tuple[tuple[str, str, str], CallbackQueue[OutputSample]]] = []
 
     @staticmethod
     def _profile() -> QoSProfile:
@@ -71,7 +71,7 @@ class StreamLink:
             )
         )
 
-    def listen(self, session: str, action: str, stream: str, queue: CallbackQueue) -> None:
+    def listen(self, session: str, action: str, stream: str, queue: CallbackQueue[OutputSample]) -> None:
         """Put the samples of a stream output into a queue from now on.
 
         Raises:
@@ -115,4 +115,4 @@ class StreamLink:
             values=tuple(message.values),
         )
         for queue in queues:
-            queue.put(cast(Any, sample))
+            queue.put(sample)

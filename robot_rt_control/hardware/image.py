@@ -21,14 +21,17 @@ from robot_rt_control.program.atomics import (
     fence_release,
     field_address,
     load_acquire,
+    load_acquire_i4,
     load_relaxed,
     record_at,
     store_relaxed,
     store_release,
+    store_release_i4,
 )
 from robot_rt_control.program.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
 from robot_rt_control.program.layout import device_image_dtype, driver_dtype
 from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.wake import now_ns, ring
 
 READ_ATTEMPTS = 3
 
@@ -103,7 +106,7 @@ def write_command(address, device):
 
 @realtime
 def publish_state(address, driver):
-    """The driver's publication of its states and its error.
+    """The driver's publication of its states and its error. Wakes the loop where that waits for it.
 
     Args:
         address: of the image (`layout.device_image_dtype`), not 0.
@@ -119,6 +122,11 @@ def publish_state(address, driver):
     cycle = field_address(image, "state_cycle")
     store_relaxed(cycle, load_relaxed(cycle) + 1)
     store_release(sequence, start + 2)
+    if load_relaxed(field_address(image, "is_clock")) != 0:
+        store_relaxed(field_address(image, "state_time_ns"), now_ns())
+        bell = field_address(image, "state_bell")
+        store_release_i4(bell, load_acquire_i4(bell) + 1)
+        ring(bell)
 
 
 @realtime

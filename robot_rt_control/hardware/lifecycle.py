@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
+import hashlib
+import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from enum import IntEnum
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -34,22 +39,22 @@ class LifecycleState(IntEnum):
 
 
 def load_plugin(name: str) -> type[HardwarePlugin]:
-    """The plugin class of a name: "mock", "pybullet", "topic", or "package.module:Class".
+    """The plugin class of a name: "mock", "pybullet", "topic", "package.module:Class" or "/path/to/file.py:Class".
 
     Raises:
         HardwareError: there is no such plugin, or it is not one.
     """
     what = f"hardware plugin {name!r}"
     path = BUILT_IN_PLUGINS.get(name, name)
-    module_name, colon, class_name = path.partition(":")
+    module_name, colon, class_name = path.rpartition(":")
     if not colon or not module_name or not class_name:
         raise HardwareError(
             what,
-            expected="'mock', 'pybullet', 'topic' or 'package.module:Class'",
+            expected="'mock', 'pybullet', 'topic', 'package.module:Class' or 'file.py:Class'",
             hint="Check the workcell's `plugin` entry",
         )
     try:
-        module = importlib.import_module(module_name)
+        module = _file_module(what, module_name) if module_name.endswith(".py") else import_module(module_name)
     except ImportError as error:
         hint = "Install it with `pip install pybullet`" if name == "pybullet" else "Check the spelling and PYTHONPATH"
         raise HardwareError(
@@ -61,6 +66,24 @@ def load_plugin(name: str) -> type[HardwarePlugin]:
     if not (isinstance(found, type) and issubclass(found, HardwarePlugin)):
         raise HardwareError(what, expected="a subclass of HardwarePlugin", got=repr(found))
     return found
+
+
+def _file_module(what: str, path: str) -> ModuleType:
+    """The module in a file, which need not be on Python's path; loaded once in a process."""
+    name = "hardware_plugin_" + hashlib.sha256(path.encode()).hexdigest()[:16]
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not Path(path).is_file():
+        raise HardwareError(what, expected="a Python file", got=f"nothing at {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 def _text(error: Exception) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from robot_rt_control.hardware.info import Pose
 from robot_rt_control.program.errors import HardwareError, unknown
 
 
@@ -14,6 +16,31 @@ class Parameters(BaseModel):
     """Base of parameter models: unknown names are refused, values are not converted from text."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Vector = tuple[Finite, Finite, Finite]
+
+
+class PoseParameters(Parameters):
+    """A frame in another one."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    orientation: tuple[Finite, Finite, Finite, Finite] = (0.0, 0.0, 0.0, 1.0)
+    """Quaternion x y z w; normalized here."""
+
+    @field_validator("orientation")
+    @classmethod
+    def _normalize(cls, value: tuple[float, float, float, float]) -> tuple[float, ...]:
+        length = math.sqrt(sum(v * v for v in value))
+        if length < 1e-6:
+            raise ValueError("a quaternion x y z w must not be zero")
+        return tuple(v / length for v in value)
+
+    @property
+    def pose(self) -> Pose:
+        return Pose(position=self.position, orientation=self.orientation)
 
 
 _Model = TypeVar("_Model", bound=BaseModel)

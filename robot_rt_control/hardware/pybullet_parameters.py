@@ -24,32 +24,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
 
-from robot_rt_control.hardware.info import Pose
-from robot_rt_control.hardware.parameters import Parameters
-
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-Vector = tuple[Finite, Finite, Finite]
-
-
-class PoseParameters(Parameters):
-    """A frame in another one."""
-
-    position: Vector = (0.0, 0.0, 0.0)
-    orientation: tuple[Finite, Finite, Finite, Finite] = (0.0, 0.0, 0.0, 1.0)
-    """Quaternion x y z w; normalized here."""
-
-    @field_validator("orientation")
-    @classmethod
-    def _normalize(cls, value: tuple[float, float, float, float]) -> tuple[float, ...]:
-        length = math.sqrt(sum(v * v for v in value))
-        if length < 1e-6:
-            raise ValueError("a quaternion x y z w must not be zero")
-        return tuple(v / length for v in value)
-
-    @property
-    def pose(self) -> Pose:
-        return Pose(position=self.position, orientation=self.orientation)
+from robot_rt_control.hardware.parameters import Finite, Parameters, PoseParameters, Positive, Vector
+from robot_rt_control.hardware.pybullet_io_parameters import Color, ContactInput, IoParameters
 
 
 class Box(Parameters):
@@ -114,7 +90,7 @@ class ObjectParameters(Parameters):
     fixed: bool = False
     mass: Positive | None = None
     """Default: 1 kg; of a URDF, what that says. Fixed objects have none."""
-    color: tuple[float, float, float] | tuple[float, float, float, float] | None = None
+    color: Color | None = None
     """Red, green, blue and opacity, 0 to 1."""
     friction: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
     """Lateral friction coefficient; the simulator multiplies those of both bodies. Default: 0.5."""
@@ -190,18 +166,8 @@ class ForceTorqueParameters(Parameters):
     """Of the sensor in the frame of the link behind the joint."""
 
 
-class ContactInput(Parameters):
-    """Whether something is touched."""
-
-    body: str
-    """An object, or a part (its whole robot unless `link` is given)."""
-    link: str | None = None
-    other: str | None = None
-    """An object or a part; default: anything."""
-
-
 class ContactParameters(Parameters):
-    """Inputs of an io part: input i is 1 while contact i holds."""
+    """Inputs of an io part by their number: input i is 1 while contact i holds. By name: `world.io`."""
 
     type: Literal["contact"]
     inputs: tuple[ContactInput, ...]
@@ -254,6 +220,8 @@ class WorldParameters(Parameters):
     surfaces: tuple[SurfaceParameters, ...] = ()
     sensors: dict[str, SensorParameters] = Field(default_factory=dict)
     """Of each sensor part, by the part's name."""
+    io: dict[str, IoParameters] = Field(default_factory=dict)
+    """Of each io part with named channels, by the part's name: see pybullet_io_parameters.py."""
     camera: CameraParameters = CameraParameters()
     seed: int = 0
     """Of the sensors' noise."""

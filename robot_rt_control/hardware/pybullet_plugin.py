@@ -9,16 +9,18 @@ from pathlib import Path
 import numpy as np
 import pybullet
 
-from robot_rt_control.hardware.info import JOINTED_KINDS, Pose
+from robot_rt_control.hardware.info import JOINTED_KINDS, HardwarePart, Pose
 from robot_rt_control.hardware.interfaces import part_slices, standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
 from robot_rt_control.hardware.pybullet_camera import picture, write_png
 from robot_rt_control.hardware.pybullet_drives import Drives
+from robot_rt_control.hardware.pybullet_io import SimulatedIo
+from robot_rt_control.hardware.pybullet_io_parameters import IoParameters
 from robot_rt_control.hardware.pybullet_parameters import CameraParameters, PyBulletParameters
 from robot_rt_control.hardware.pybullet_sensors import Sensor, make_sensors
 from robot_rt_control.hardware.pybullet_world import PyBulletWorld
-from robot_rt_control.program.errors import HardwareError
+from robot_rt_control.program.errors import HardwareError, unknown
 from robot_rt_control.program.vocabulary import CommandMode, PartKind
 
 
@@ -71,7 +73,8 @@ class PyBulletPlugin(HardwarePlugin):
         self._states = {name: self.state[places] for name, places in state_slices.items()}
         self._commands = {name: self.command[places] for name, places in command_slices.items()}
         self._drives: dict[str, Drives] = {}
-        self._outputs: list[tuple[np.ndarray, np.ndarray]] = []
+        self._check_io()
+        self._io: list[SimulatedIo] = []
         joints: dict[int, list[int]] = {}
         places: dict[int, list[int]] = {}
         for part in self.info.parts:
@@ -82,14 +85,28 @@ class PyBulletPlugin(HardwarePlugin):
                 wanted = state_slices[part.name]
                 places.setdefault(drives.body, []).extend(range(wanted.start, wanted.stop))
             elif part.kind == PartKind.IO and part.name in self._states:
-                self._states[part.name][:] = 0.0
-                if part.n_outputs:
-                    self._outputs.append((self._states[part.name][part.n_inputs :], self._commands[part.name]))
+                self._io.append(self._connect_io(world, part))
         self._bodies = [(body, indices, _placer(self.state, places[body])) for body, indices in joints.items()]
         self._effort_echo: list[tuple[np.ndarray, np.ndarray]] = []
         self._sensors: list[Sensor] = make_sensors(
             world, self.info, self.parameters.world.sensors, self._states, self.parameters.world.seed
         )
+
+    def _check_io(self) -> None:
+        """Each entry of `world.io` is an io part, and the only one that speaks of its inputs."""
+        known = [part.name for part in self.info.parts if part.kind == PartKind.IO]
+        for name in self.parameters.world.io:
+            what = f"hardware {self.info.name!r}: world.io.{name}"
+            if name not in known:
+                raise HardwareError(what, expected=unknown("io part", name, known), got=repr(name))
+            if name in self.parameters.world.sensors:
+                raise HardwareError(what, expected="its inputs here or in world.sensors, not in both")
+
+    def _connect_io(self, world: PyBulletWorld, part: HardwarePart) -> SimulatedIo:
+        states = self._states[part.name]
+        commands = self._commands.get(part.name, self.command[:0])
+        given = self.parameters.world.io.get(part.name, IoParameters())
+        return SimulatedIo(world, part, given, states[: part.n_inputs], states[part.n_inputs :], commands)
 
     def on_activate(self) -> CallbackReturn:
         self.perform_command_mode_switch(dict.fromkeys(self._drives, CommandMode.NONE))
@@ -138,6 +155,8 @@ class PyBulletPlugin(HardwarePlugin):
             measured[:] = commanded
         for sensor in self._sensors:
             sensor.read()
+        for io in self._io:
+            io.read()
         return HardwareReturn.OK
 
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
@@ -145,14 +164,14 @@ class PyBulletPlugin(HardwarePlugin):
         assert world is not None
         for drives in self._drives.values():
             drives.apply()
+        for io in self._io:
+            io.apply()
         pybullet.stepSimulation(physicsClientId=world.client)
         for _ in range(world.substeps - 1):
             for drives in self._drives.values():
                 if drives.mode == CommandMode.EFFORT:
                     drives.apply_effort()
             pybullet.stepSimulation(physicsClientId=world.client)
-        for read_back, commanded in self._outputs:
-            read_back[:] = commanded
         return HardwareReturn.OK
 
     # --- beyond the contract: what tests and demonstrations ask of a simulation --------------------------

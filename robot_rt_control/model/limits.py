@@ -187,6 +187,9 @@ def resolve_system_limits(
                 )
                 _bounded(values, urdf[field], -sign, joints, place / field, allowed)
         record[field][:n] = values
+    jerk = _given(given.jerk, joints, place / "jerk")
+    if jerk is not None:
+        record.jerk[:n] = _bounded(jerk, limits.jerk, -1.0, joints, place / "jerk", whose)
     units = {unit_of(joint) for joint in joints}
     tolerance = given.position_tolerance
     record.position_tolerance = min(defaults.POSITION_TOLERANCE[u] for u in units) if tolerance is None else tolerance

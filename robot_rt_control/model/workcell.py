@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.part_builder import PartBuilder
 from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.recovery import RecoveryDescription, read_recoveries
 from robot_rt_control.model.robot_description import joint_state_names, robot_description
 from robot_rt_control.model.schema_errors import parse_workcell
 from robot_rt_control.model.yaml_source import Document, Place, read_yaml
@@ -71,8 +72,16 @@ class Workcell:
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
+    fault_log: schema.FaultLog
+    overruns: schema.Overruns
+    recoveries: Mapping[str, RecoveryDescription]
+    """Part → how it comes back after a fault; parts without a recovery program are not in it."""
+    budget_policy: str
+    """warn or fail: what happens to an action that takes longer than its time budget."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
+    clock_device: str | None
+    """The device that the file names as the clock."""
     digest: int
     """63 bits over the file's content and the URDFs', whatever hardware was chosen and wherever the files are:
     two processes with the same digest have read the same."""
@@ -84,6 +93,33 @@ class Workcell:
     def device(self, name: str) -> DeviceDescription:
         """Raises DefinitionError: there is no such device."""
         return _find("device", name, self.devices)
+
+    def driving_device(self) -> DeviceDescription:
+        """The device whose driver's cycle drives the loop with the clock `hardware`.
+
+        Raises:
+            DefinitionError: the file names one without a driver of its own, or none where there is not just one.
+        """
+        drivers = {device.name: device for device in self.devices if device.plugin not in (MOCK, TOPIC)}
+        what = f"workcell {self.name!r}, clock:=hardware"
+        if self.clock_device is not None:
+            if self.clock_device not in drivers:
+                plugin = self.device(self.clock_device).plugin
+                raise DefinitionError(
+                    f"{what}: clock_device {self.clock_device!r}",
+                    expected="a device with a driver that has a cycle of its own",
+                    got=f"one on the plugin {plugin!r}",
+                    hint="Choose other hardware, or clock:=realtime",
+                )
+            return drivers[self.clock_device]
+        if len(drivers) != 1:
+            raise DefinitionError(
+                what,
+                expected="one device with a driver, or clock_device in the workcell file",
+                got=", ".join(drivers) or f"none on hardware {self.hardware!r}",
+                hint="" if drivers else "Choose other hardware, or clock:=realtime",
+            )
+        return next(iter(drivers.values()))
 
     def robot_description(self) -> str:
         """One URDF for the ROS parameter robot_description; see robot_description.py."""
@@ -106,8 +142,9 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
 
     Args:
         path: the YAML file.
-        hardware: the plugin to run all devices on; None: the file's default_hardware. A device without a
-            configuration for it, but with one for TOPIC, runs on that.
+        hardware: the plugin to run all devices on; None: the file's default_hardware. A device with a `plugin` of its
+            own runs on that (unless all are to run on MOCK), and one without a configuration for the chosen plugin,
+            but with one for TOPIC, on that. Exceptions may follow: "pybullet,people=mock".
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
@@ -126,6 +163,12 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
             )
         parts.append(builder.build(name, index, part, place))
     _check_joints(parts, document.root / "parts")
+    if content.clock_device is not None and content.clock_device not in content.devices:
+        raise DefinitionError(
+            str(document.root / "clock_device"),
+            expected=unknown("device", content.clock_device, content.devices),
+            got=repr(content.clock_device),
+        )
     chosen = content.default_hardware if hardware is None else hardware
     return Workcell(
         name=content.name,
@@ -133,12 +176,17 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         period=content.period,
         hardware=chosen,
         parts=tuple(parts),
-        devices=_devices(content, parts, chosen, document.root / "devices"),
+        devices=_devices(content, parts, chosen, document),
         action_types=tuple(
             _action_type(text, document, document.root / "action_types" / i)
             for i, text in enumerate(content.action_types)
         ),
+        fault_log=content.fault_log,
+        overruns=content.overruns,
+        recoveries=read_recoveries(content, document),
+        budget_policy=content.budget_policy,
         allow_code_upload=content.allow_code_upload,
+        clock_device=content.clock_device,
         digest=_digest(document, parts, builder),
     )
 
@@ -171,19 +219,50 @@ def _check_joints(parts: list[PartDescription], place: Place) -> None:
                 )
 
 
+class _Choice:
+    """Which plugin each device runs on: "pybullet", or with exceptions "pybullet,people=mock"."""
+
+    def __init__(self, text: str, devices: Mapping[str, schema.Device]) -> None:
+        self._devices = devices
+        self._general, *rest = (word.strip() for word in text.split(","))
+        self._exceptions = {}
+        for word in rest:
+            name, equals, plugin = word.partition("=")
+            if not equals or not plugin:
+                raise DefinitionError(f"hardware {text!r}", expected="plugin,device=plugin,…", got=repr(word))
+            if name not in devices:
+                raise DefinitionError(
+                    f"hardware {text!r}: device {name!r}", expected=unknown("device", name, devices), got=repr(name)
+                )
+            self._exceptions[name] = plugin
+
+    def plugin(self, name: str, place: Place) -> str:
+        """Of this device."""
+        device = self._devices[name]
+        wanted = self._exceptions.get(name) or self._usual(device)
+        if wanted in device.plugins or wanted == MOCK:
+            return wanted
+        raise DefinitionError(
+            str(place),
+            expected=f"a configuration for the hardware {wanted!r}, possibly an empty one",
+            got=", ".join(sorted(device.plugins)) or "none",
+            hint=f"Add `{wanted}: {{}}` to the device, or choose other hardware",
+        )
+
+    def _usual(self, device: schema.Device) -> str:
+        if device.plugin is not None and self._general != MOCK:
+            return device.plugin
+        return TOPIC if self._general not in device.plugins and TOPIC in device.plugins else self._general
+
+
 def _devices(
-    content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, place: Place
+    content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, document: Document
 ) -> tuple[DeviceDescription, ...]:
     found = []
+    place = document.root / "devices"
+    choice = _Choice(hardware, content.devices)
     for index, (name, device) in enumerate(content.devices.items()):
-        plugin = TOPIC if hardware not in device.plugins and TOPIC in device.plugins else hardware
-        if plugin not in device.plugins and plugin != MOCK:
-            raise DefinitionError(
-                str(place / name),
-                expected=f"a configuration for the hardware {hardware!r}, possibly an empty one",
-                got=", ".join(sorted(device.plugins)) or "none",
-                hint=f"Add `{hardware}: {{}}` to the device, or choose other hardware",
-            )
+        plugin = choice.plugin(name, place / name)
         own = tuple(part for part in parts if part.device == name)
         for kind in ("state", "command"):
             count = sum(len(getattr(part, f"{kind}_interfaces")) for part in own)
@@ -197,13 +276,19 @@ def _devices(
             DeviceDescription(
                 name=name,
                 index=index,
-                plugin=plugin,
+                plugin=_plugin_path(plugin, document.path.parent),
                 config=copy.deepcopy(device.plugins.get(plugin, {})),
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
             )
         )
     return tuple(found)
+
+
+def _plugin_path(plugin: str, folder: Path) -> str:
+    """A plugin in a file is named from the workcell file's folder on."""
+    file, colon, class_name = plugin.rpartition(":")
+    return f"{(folder / file).resolve()}:{class_name}" if colon and file.endswith(".py") else plugin
 
 
 def _action_type(text: str, document: Document, place: Place) -> ActionTypeSource:

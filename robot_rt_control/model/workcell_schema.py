@@ -13,7 +13,7 @@ from robot_rt_control.program import capacities, defaults
 from robot_rt_control.program.errors import DefinitionError, unknown
 from robot_rt_control.program.names import check_name
 
-SYSTEM_VARIABLES = ("time", "speed")
+SYSTEM_VARIABLES = ("time", "speed", "protective_stop")
 """State variables of the loop itself: no part may be called so."""
 
 
@@ -145,8 +145,36 @@ class SystemLimits(Model):
     acceleration: PerJoint | None = None  # [rad/s^2 or m/s^2]; None: limits times ACCELERATION_MARGIN
     effort: PerJoint | None = None  # [Nm or N]; None: as in limits
     effort_rate: PerJoint | None = None  # [Nm/s or N/s]; None: as in limits
+    jerk: PerJoint | None = None  # [rad/s^3 or m/s^3]; None: not limited
     position_tolerance: Number | None = Field(default=None, ge=0)  # [rad or m]; None: POSITION_TOLERANCE
     velocity_tolerance: Number | None = Field(default=None, ge=0)  # fraction; None: VELOCITY_TOLERANCE
+
+
+class Recovery(Model):
+    """How a part comes back after a fault: a program, run in a session of its own."""
+
+    program: str | dict[str, Any]  # a program's file, or the program itself
+    automatic: bool = Field(default=False, strict=True)  # run it by itself once the part's fault can be cleared
+    until_event: str = ""  # name of the event that ends it; empty: it ends when all that it started is done
+    timeout: Number = Field(default=defaults.RECOVERY_TIMEOUT_S, gt=0)  # [s]
+    cooldown: Number = Field(default=defaults.RECOVERY_COOLDOWN_S, ge=0)  # [s] between two automatic ones
+
+
+class FaultLog(Model):
+    """The last ticks, which every fault carries with it."""
+
+    ticks: int = Field(default=defaults.FAULT_LOG_TICKS, strict=True, ge=1, le=100_000)
+    after: int = Field(default=defaults.FAULT_LOG_AFTER_TICKS, strict=True, ge=0, le=100_000)  # [ticks] that follow
+    files: int = Field(default=defaults.FAULT_LOG_FILES, strict=True, ge=1, le=100_000)  # kept; the oldest give way
+    folder: str | None = None  # None: $ROBOT_RT_CONTROL_FAULTS, else ~/.local/state/robot_rt_control/faults
+
+
+class Overruns(Model):
+    """What missed deadlines lead to. They are counted in any case."""
+
+    policy: Literal["count", "warn", "fault"] = "count"
+    limit: int = Field(default=defaults.OVERRUN_LIMIT, strict=True, ge=1, le=capacities.MAX_OVERRUN_LIMIT)
+    window: Number = Field(default=defaults.OVERRUN_WINDOW_S, gt=0)  # [s] policy fault: `limit` misses in this time
 
 
 class Joint(Model):
@@ -192,6 +220,7 @@ class MovingPart(Part):
     command_modes: tuple[Mode, ...] | None = None  # None: position, velocity, and effort where its limit is known
     default_action: str = "hold"  # action type that the part does when nothing was asked
     safety_action: str = "stop"  # action type that the part does when something failed
+    recovery: Recovery | None = None  # None: faults are cleared by hand
 
 
 class Arm(MovingPart):
@@ -293,24 +322,26 @@ AnyPart = Annotated[
 
 
 class Device(Model):
-    """A device and the plugins that it can run on. In the file, plugins stand beside max_age_ticks."""
+    """A device and the plugins that it can run on. In the file, these stand beside max_age_ticks and plugin."""
 
     max_age_ticks: int | None = Field(default=None, strict=True, ge=1)  # [ticks]; None: the plugin's default
+    plugin: str | None = None  # what it runs on, whatever the others do; None: on what is chosen for all
     plugins: dict[str, dict[str, Any]] = {}  # plugin name → its configuration, not looked at here
 
     @model_validator(mode="before")
     @classmethod
     def _known_fields(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
-            raise refuse("a mapping: max_age_ticks, and a configuration for each plugin")
+            raise refuse("a mapping: max_age_ticks, plugin, and a configuration for each plugin")
         plugins = {}
         for key, value in data.items():
-            if key == "max_age_ticks":
+            if key in ("max_age_ticks", "plugin"):
                 continue
             if value is not None and not isinstance(value, Mapping):
-                raise refuse("max_age_ticks, or the name of a plugin with a mapping as its configuration", key=key)
+                expected = "max_age_ticks, plugin, or the name of a plugin with a mapping as its configuration"
+                raise refuse(expected, key=key)
             plugins[str(key)] = dict(value or {})
-        return {"max_age_ticks": data.get("max_age_ticks"), "plugins": plugins}
+        return {"max_age_ticks": data.get("max_age_ticks"), "plugin": data.get("plugin"), "plugins": plugins}
 
 
 class WorkcellFile(Model):
@@ -319,7 +350,11 @@ class WorkcellFile(Model):
     gravity: Triple = (0.0, 0.0, -9.81)  # [m/s^2] in the world frame, z up
     parts: dict[Name, AnyPart] = Field(min_length=1)
     devices: dict[Name, Device] = Field(min_length=1)
+    clock_device: Name | None = None  # drives the loop with clock:=hardware; None: the only one with a driver
     default_hardware: str = "mock"  # plugin to run on when none is asked for
+    fault_log: FaultLog = FaultLog()
+    overruns: Overruns = Overruns()
     # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point
     action_types: tuple[str, ...] = ()
+    budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget: report it, or let it fail, too
     allow_code_upload: bool = Field(default=False, strict=True)  # clients may send the text of action types

@@ -44,10 +44,18 @@ STREAM_WINDOW = 8
 COMMAND_RING_ENTRIES = 1024
 COMMANDS_PER_TICK = 16
 """Transactions taken from the command ring in one tick."""
-MAX_SCHEDULED_COMMANDS = 64
+MAX_SCHEDULED_COMMANDS = 256
 """Commands waiting for their target tick."""
+MAX_SCHEDULED_BY_SESSION = 16
+"""Of these, those of one session: so that none takes the place of another."""
 MAX_ACTIONS_PER_COMMAND = 8
+PARAMETER_UPDATE_BYTES = 4096
+"""Largest parameter record that one command carries; a larger one comes with new tables, which takes longer."""
 EVENT_RING_ENTRIES = 8192
+MAX_OVERRUN_LIMIT = 64
+"""Missed deadlines that the policy `fault` may tolerate in its window."""
+LOG_REQUESTS = 8
+"""Logs of the last ticks that wait for being written."""
 MAX_NAME_LENGTH = 128
 MAX_LABEL_BYTES = 64
 """Of a name that the tables carry for people: the rest is cut off."""

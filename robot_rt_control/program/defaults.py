@@ -11,6 +11,23 @@ MAX_AGE_TICKS_COMPILED = 1
 MAX_AGE_TICKS_DRIVER = 50
 EXECUTOR_SILENCE_TICKS = 50
 """Periods without a command after which a driver process brings its device to rest by itself."""
+FAULT_LOG_TICKS = 1000
+"""Ticks before a fault that its log holds."""
+FAULT_LOG_AFTER_TICKS = 100
+"""Ticks after it: how the part braked."""
+FAULT_LOG_FILES = 20
+"""Logs of a workcell that are kept."""
+OVERRUN_LIMIT = 10
+"""Policy `fault`: so many missed deadlines ..."""
+OVERRUN_WINDOW_S = 1.0
+"""... within this time fault all enabled parts."""
+OVERRUN_REPORT_S = 1.0
+"""Policies `warn` and `fault`: at most one event in this time."""
+RECOVERY_COOLDOWN_S = 10.0
+"""An automatic recovery of a part begins at the earliest so long after the last one ended."""
+RECOVERY_TIMEOUT_S = 60.0
+DRIVING_DEVICE_TIMEOUT_TICKS = 5
+"""Clock `hardware`: periods that a state of the driving device may be late before the loop ticks by itself."""
 STREAM_HORIZON_S = 0.1
 """So long a stream input is extrapolated, where its gap policy is that."""
 STREAM_TIMEOUT_S = 0.3

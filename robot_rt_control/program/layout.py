@@ -112,6 +112,8 @@ part_dtype = record(
         ("command_mode", "i8"),
         *_joints("position_command", "velocity_command", "effort_command"),
         ("output_command", "f8", (c.MAX_CHANNELS,)),
+        # the last command's motion in the action's time, which the speed override scales: what a plan begins with
+        *_joints("motion_velocity", "motion_acceleration"),
         # application limits: what an action plans with
         *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
         *_joints("effort_limit"),
@@ -130,6 +132,7 @@ COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effor
 limits_dtype = record(
     [
         *_joints("position_lower", "position_upper", "velocity", "acceleration", "effort", "effort_rate"),
+        *_joints("jerk"),  # 0: not limited
         ("position_tolerance", "f8"),  # measured position may pass the limit by so much [rad or m]
         ("velocity_tolerance", "f8"),  # measured velocity may pass the limit by this factor
         ("supported_modes", "i8"),  # bit (1 << CommandMode)
@@ -154,6 +157,7 @@ part_runtime_dtype = record(
         ("claimed_tick", "i8"),  # the last tick in which a switch claimed the part
         ("last_mode", "i8"),
         ("written", "i8"),  # its command leaves in this tick
+        ("fault_log", "i8"),  # number of the log of the last ticks before its fault, 0: none
         ("output_session", "i8"),  # identity of the session whose action commanded the part last; 0: none
         ("outputs_settling", "i8"),  # 1: its motion is not enabled any more, but its safe values are still on their way
     ]
@@ -173,6 +177,9 @@ device_image_dtype = record(
         ("n_command", "i8"),
         ("n_parts", "i8"),  # command modes in use: the highest index of the device's parts, plus one
         ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
+        ("is_clock", "i8"),  # 1: the driver's cycle drives the executor's loop, which waits for the bell
+        ("state_bell", "i4", (2,)),  # futex word: counts publications; the rest is padding
+        ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, where the driver is the clock
         ("state_sequence", "i8"),  # odd while the driver writes
         ("state_cycle", "i8"),  # counts the driver's reads
         ("state_error", "i8"),  # non-zero: the device reports an error
@@ -347,6 +354,9 @@ action_runtime_dtype = record(
         ("sensed_tick", "i8"),  # the last tick in which its sense ran
         ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
+        ("busy_ns", "i8"),  # time that its code took in this tick, where it is watched
+        ("strikes", "i8"),  # ticks in a row above its time budget
+        ("reported_tick", "i8"),  # when that was last reported, 0: never
     ]
 )
 
@@ -404,6 +414,7 @@ command_dtype = record(
         ("session", "i8"),  # identity of the session
         ("part", "i8"),
         ("signal", "i8"),
+        ("record_size", "i8"),  # SET_PARAMETERS: [bytes] of the new record, which lies beside the ring
         ("value", "f8"),
         ("n_actions", "i8"),
         ("actions", "i4", (c.MAX_ACTIONS_PER_COMMAND,)),  # action slots
@@ -425,8 +436,54 @@ event_dtype = record(
         ("part", "i4"),
         ("joint", "i4"),
         ("status", "i8"),
+        ("log", "i8"),  # number of the log of the last ticks, 0: none
         ("n_values", "i8"),
         ("values", "f8", (c.MAX_CAPTURES,)),
+    ]
+)
+
+# --- faults ------------------------------------------------------------------------------------
+
+log_request_dtype = record(
+    [
+        ("number", "i8"),
+        ("tick", "i8"),
+        ("kind", "i8"),  # EventKind
+        ("reason", "i8"),  # FaultReason of a fault
+        ("part", "i8"),
+        ("joint", "i8"),
+        ("status", "i8"),  # of an action that failed
+        ("action", "i8"),  # its slot, or that of the action that was active on the part; -1: none
+    ]
+)
+
+recorder_dtype = record(
+    [
+        ("rows", "i8"),  # address of the ring: int64 tick, -1 while written, then the columns; 0: nothing is recorded
+        ("columns", "i8"),  # address of the columns' addresses, int64: eight bytes each, float64 or int64
+        ("n_columns", "i8"),
+        ("n_rows", "i8"),
+        ("last", "i8"),  # the last tick whose row is complete
+        ("after", "i8"),  # [ticks] that a log goes on: what fails meanwhile is in the same log
+        ("opened", "i8"),  # logs that the loop has asked for: the number of the last one
+        ("opened_tick", "i8"),
+        ("written", "i8"),  # logs whose request the non-real-time side has taken
+        ("requests", log_request_dtype, (c.LOG_REQUESTS,)),
+    ]
+)
+"""The last ticks, and the requests to write them to a file."""
+
+overrun_dtype = record(
+    [
+        ("policy", "i8"),  # OverrunPolicy
+        ("missed", "i8"),  # set by the loop: deadlines missed since the last tick; the tick acts on it and clears it
+        ("unreported", "i8"),
+        ("reported_tick", "i8"),
+        ("report_ticks", "i8"),  # at most one event in so many ticks
+        ("limit", "i8"),  # policy FAULT: so many misses ...
+        ("window", "i8"),  # ... in so many ticks
+        ("count", "i8"),  # of misses under policy FAULT
+        ("ticks", "i8", (c.MAX_OVERRUN_LIMIT,)),  # of the last ones
     ]
 )
 
@@ -436,7 +493,9 @@ world_dtype = record(
     [
         # system state variables: float64, so that conditions can read them
         ("time", "f8"),  # [s] since the first tick, in ticks times the period
-        ("speed", "f8"),  # speed override, 0 to 1
+        ("speed", "f8"),  # speed override, 0 to 1, on its way to speed_target
+        ("protective_stop", "f8"),  # 1: all parts are held until it is released
+        ("speed_target", "f8"),
         ("tick", "i8"),
         ("now_ns", "i8"),  # set by the loop before each tick
         ("period", "f8"),  # [s]
@@ -451,10 +510,15 @@ world_dtype = record(
         ("pending_device", "i8"),  # the device that it belongs to
         ("pending_internal", "i8"),  # 1: `internal` is a command of the executor's own; the tick does it and writes 0
         ("internal", command_dtype),
+        ("watching", "i8"),  # 1: the time that each action's code takes is watched (wall-clock loop)
+        ("budget_policy", "i8"),  # BudgetPolicy
+        ("budget_report_ticks", "i8"),  # ticks between two reports of one action
         ("next_activation", "i8"),
         ("n_active", "i8"),
         ("n_scheduled", "i8"),
         ("events_lost", "i8"),
+        ("overrun", overrun_dtype),
+        ("recorder", recorder_dtype),
         ("parts", part_dtype, (c.MAX_PARTS,)),
         ("parts_runtime", part_runtime_dtype, (c.MAX_PARTS,)),
         ("limits", limits_dtype, (c.MAX_PARTS,)),
@@ -506,7 +570,10 @@ sample_dtype = record(
 stream_ring_dtype = _ring(sample_dtype, c.STREAM_RING_ENTRIES)
 """Samples of one stream: to the loop, or from it."""
 
-snapshot_part_dtype = record([("measured", measured_dtype), ("active_action", "i8"), ("fault", "i8")])
+
+snapshot_part_dtype = record(
+    [("measured", measured_dtype), ("active_action", "i8"), ("fault", "i8"), ("fault_log", "i8")]
+)
 
 snapshot_dtype = record(
     [
@@ -515,6 +582,7 @@ snapshot_dtype = record(
         ("time_ns", "i8"),
         ("time", "f8"),
         ("speed", "f8"),
+        ("protective_stop", "f8"),
         ("events_lost", "i8"),
         ("n_active", "i8"),
         ("active", "i8", (c.MAX_PARTS,)),  # identities of the active actions, in global order
@@ -575,8 +643,12 @@ channel_dtype = record(
         ("server_native_beat", "i8"),  # a server thread without the GIL
         ("server_python_beat", "i8"),
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
+        ("fault_files", "S512"),  # UTF-8: what the paths of the logs begin with, before "_<number>.npz"
+        ("stop_reason", "S256"),  # UTF-8: why the protective stop was asked for
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),
+        # beside each entry of the command ring, the record that its SET_PARAMETERS carries
+        ("parameter_updates", "f8", (c.COMMAND_RING_ENTRIES, c.PARAMETER_UPDATE_BYTES // 8)),
         ("events", event_ring_dtype),
         ("samples_out", "i8"),  # counts what actions have written to stream outputs
         ("samples_lost", "i8"),  # of these, those for which the ring had no room

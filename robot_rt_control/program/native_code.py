@@ -1,7 +1,8 @@
 """The cache of native code: what the builder writes and the executor loads, by key.
 
 One folder for each key, `cache_root()/actions/<key>/`: `action.o`, the machine code of all real-time
-methods of one action type, and `metadata.json`. A folder appears complete, by renaming, or not at all.
+methods of one action type, and `metadata.json`. A folder appears complete, by renaming, or not at all. Once it was
+measured how long the code takes, `measured.json` joins them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from robot_rt_control.program.realtime_code import cache_root
 FORMAT = 2
 OBJECT_FILE = "action.o"
 METADATA_FILE = "metadata.json"
+MEASURED_FILE = "measured.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +112,22 @@ def find(key: str) -> NativeMetadata | None:
     except DefinitionError:
         return None
     return metadata
+
+
+def measured(key: str) -> float | None:
+    """The time that one tick of the action takes at most on this machine [s], as it was measured; None: it was not."""
+    try:
+        return float(json.loads((folder_of(key) / MEASURED_FILE).read_text())["compute_time"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def store_measured(key: str, compute_time: float) -> None:
+    """Remember a measured time [s] beside native code that is in the cache."""
+    target = folder_of(key) / MEASURED_FILE
+    with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False) as file:
+        json.dump({"compute_time": compute_time}, file)
+    os.rename(file.name, target)
 
 
 def read(key: str) -> tuple[NativeMetadata, bytes]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from robot_rt_control.program.action_type import ActionType, Parameter
-from robot_rt_control.program.definitions import ActionDefinition
+from robot_rt_control.program.definitions import ActionDefinition, ParameterValue
 from robot_rt_control.program.errors import DefinitionError, unknown
 from robot_rt_control.program.parameters import check_parameters
 from robot_rt_control.program.program_catalogue import Catalogue, KnownPart
@@ -112,8 +112,7 @@ def _check_parameters(
         parameter = declared.get(given.name)
         if parameter is not None and (action.id, given.name) in sampled:
             continue
-        if parameter is not None and unit is None and "joint" in parameter.unit:
-            given = replace(given, unit="")  # whether it is rad or m is not known yet
+        joint_unit = unit or _joint_unit_of(given, parameter)
         size = len(given.value) if isinstance(given.value, tuple) else 1
         try:
             check_parameters(
@@ -121,7 +120,7 @@ def _check_parameters(
                 action_type.parameters,
                 [given],
                 dof=size if dof is None else dof,
-                joint_unit=unit or "rad",
+                joint_unit=joint_unit,
                 only_given=True,
             )
         except DefinitionError as error:
@@ -135,6 +134,15 @@ def _check_parameters(
                 check_parameters(action.id, [parameter], [], dof=dof or 1, joint_unit=unit or "rad or m")
             except DefinitionError as error:
                 yield error, ("actions", action.id)
+
+
+def _joint_unit_of(given: ParameterValue, parameter: Parameter | None) -> str:
+    """The unit of joints whose part is not known yet: what the value has, if joints can have that."""
+    if parameter is not None:
+        for unit in ("rad", "m"):
+            if given.unit == parameter.unit.replace("joint", unit):
+                return unit
+    return "rad or m"
 
 
 def _is_required(parameter: Parameter) -> bool:

@@ -71,7 +71,8 @@ class _Check:
             action_type = self.catalogue.types.get(action.type) if self.catalogue is not None else None
             names = action.parts.values() if isinstance(action.parts, Mapping) else action.parts
             self.types[action.id] = action_type
-            self.moved[action.id] = frozenset(names) if action_type is None else moved_slots(action_type, action.parts)
+            moved = frozenset(names) if action_type is None else moved_slots(action_type, action.parts)
+            self.moved[action.id] = moved & self.known_parts(moved)
         if self.catalogue is not None:
             self.take(self.check_roles(self.catalogue))
             for action in self.definition.actions:
@@ -85,6 +86,12 @@ class _Check:
         self.warn_of_unused()
         self.mistakes.raise_all()
         return [text for _, text in sorted(self.warnings)]
+
+    def known_parts(self, names: frozenset[str]) -> frozenset[str]:
+        """Those of these names that there are: of the others it is said once that there are none."""
+        if self.catalogue is None or self.catalogue.parts is None:
+            return names
+        return frozenset({*self.catalogue.parts, *self.roles})
 
     def take(self, found: Found) -> None:
         self.mistakes.errors += [self.places.locate(error, *path) for error, path in found]

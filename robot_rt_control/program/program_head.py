@@ -49,7 +49,7 @@ class _HeadReader:
                 self.yaml.root, "program: key 'actions' is missing", expected="actions: {…}", got="none"
             )
         for key, node in nodes.items():
-            self.places.add((key,), node)
+            self.places.add((key,), node, self.yaml.line(node))
         name = description = ""
         with self.mistakes.collect():
             if "name" in nodes:
@@ -81,7 +81,7 @@ class _HeadReader:
         with self.mistakes.collect():
             items = self.yaml.mapping(nodes[key], key) if key in nodes else {}
             for name, node in items.items():
-                self.places.add((key, name), node)
+                self.places.add((key, name), node, self.yaml.line(node))
                 with self.mistakes.collect():
                     found.append(read(name, node))
         return found

@@ -26,9 +26,9 @@ class Places:
         self._lines: dict[Path, int] = {}
         self._texts: dict[Path, str] = {}
 
-    def add(self, path: Path, node: yaml.Node) -> None:
+    def add(self, path: Path, node: yaml.Node, line: int) -> None:
         """Remember where an item stands, and a text as it is written."""
-        self._lines[path] = node.start_mark.line + 1
+        self._lines[path] = line
         if isinstance(node, yaml.ScalarNode):
             self._texts[path] = node.value
 

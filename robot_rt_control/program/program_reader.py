@@ -58,7 +58,7 @@ class ProgramReader:
         ids = {*defined, *items}
         given: dict[str, Any] = {"actions": [], "name": self.head.name}
         for id, node in items.items():
-            self.places.add(("actions", id), node)
+            self.places.add(("actions", id), node, self.yaml.line(node))
             with self.mistakes.collect():
                 given["actions"].append(self.action(id, node))
         for key in ("parts", "start"):
@@ -103,7 +103,7 @@ class ProgramReader:
         """Every element of a list that is right; the others' mistakes are kept."""
         found = []
         for i, element in enumerate(self.yaml.sequence(node, what, lambda element, _: element)):
-            self.places.add((*path, i), element)
+            self.places.add((*path, i), element, self.yaml.line(element))
             with self.mistakes.collect():
                 found.append(read(element, what, (*path, i)))
         return tuple(found)
@@ -117,7 +117,7 @@ class ProgramReader:
             if key not in found:
                 raise self.yaml.fault(node, f"{what}: key {key!r} is missing", expected=f"{key}: …", got="none")
         for key, value in found.items():
-            self.places.add((*path, key), value)
+            self.places.add((*path, key), value, self.yaml.line(value))
         given: dict[str, Any] = {"type": self.yaml.text(found["type"], f"{what}: type")}
         parts, part = found["parts"], self.substitution.part
         if isinstance(parts, yaml.MappingNode):
@@ -140,7 +140,7 @@ class ProgramReader:
     def parameters(self, action: str, what: str, node: yaml.Node) -> tuple[ParameterValue, ...]:
         values = []
         for name, value in self.yaml.mapping(node, f"{what}: parameters").items():
-            self.places.add(("actions", action, "parameters", name), value)
+            self.places.add(("actions", action, "parameters", name), value, self.yaml.line(value))
             with self.mistakes.collect():
                 values.append(self.parameter(action, what, name, value))
         return tuple(values)
@@ -181,7 +181,7 @@ class ProgramReader:
         if "when" not in found:
             raise self.yaml.fault(node, f"{what}: key 'when' is missing", expected="when: <condition>", got="none")
         for key, value in found.items():
-            self.places.add((*path, key), value)
+            self.places.add((*path, key), value, self.yaml.line(value))
         when = found.pop("when")
         condition = self.yaml.text(when, "reaction: when")
         with self.yaml.located(when):

@@ -46,8 +46,8 @@ class ParameterDeclaration(Model):
     """Left out: the value must be given."""
     minimum: float | None = None
     maximum: float | None = None
-    choices: list[str] = []
-    """Of a text: the valid ones."""
+    choices: str | list[str | float | bool] = []
+    """Of a text: the valid ones, taken as they are written."""
     description: str = ""
 
 

@@ -34,3 +34,5 @@ class OutputSample:
     time: float
     """[s] of the loop."""
     values: tuple[float, ...]
+    missed: int = 0
+    """How many samples before it the callback did not get, as its queue was full."""

@@ -84,6 +84,16 @@ class FaultReason(IntEnum):
     DEADLINE_MISSED = 7
 
 
+class OverrunPolicy(IntEnum):
+    """What a missed deadline leads to. It is counted in any case."""
+
+    COUNT = 0
+    WARN = 1
+    """An event, at most one in a second."""
+    FAULT = 2
+    """The same, and too many of them in a short time fault all enabled parts."""
+
+
 class Status(IntEnum):
     """What a real-time function returns. User code may return any positive number as its failure."""
 
@@ -96,6 +106,15 @@ class Status(IntEnum):
     START_TOO_FAR = -4
     """The robot is too far from where the motion begins."""
     SINGULAR = -5
+    TIME_BUDGET = -10
+    """Its code took longer than its time budget, in several ticks in a row."""
+
+
+class BudgetPolicy(IntEnum):
+    """What happens to an action that takes longer than its time budget."""
+
+    WARN = 0
+    FAIL = 1
 
 
 class Operator(IntEnum):
@@ -150,7 +169,7 @@ class Command(IntEnum):
     STOP = 2
     """Stop the named actions; their parts take their default action."""
     STOP_SESSION = 3
-    """Stop every action of the session; default actions."""
+    """Stop every action of the session, with session 0 of all sessions; default actions."""
     END_SESSION = 4
     """Stop every action of the session; safety actions."""
     SIGNAL = 5
@@ -162,7 +181,7 @@ class Command(IntEnum):
     SERVER_LOST = 10
     """Every session has lost its server: safety actions everywhere."""
     SET_PARAMETERS = 11
-    """Give an action new parameters, which lie in the channel."""
+    """Give an action a new parameter record, which lies in the channel beside the command."""
     PROTECTIVE_STOP = 12
     """End all actions, brake and hold all parts, and start nothing until it is released."""
     RELEASE_PROTECTIVE_STOP = 13

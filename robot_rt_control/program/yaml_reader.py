@@ -88,6 +88,7 @@ class YamlReader:
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
+        self._key_lines: dict[int, int] = {}
         try:
             root = _compose(text)
         except yaml.MarkedYAMLError as error:
@@ -138,7 +139,12 @@ class YamlReader:
             if key in found:
                 raise self.fault(key_node, f"{what}: key {key!r} is given twice", expected="each once", got="two")
             found[key] = value_node
+            self._key_lines[id(value_node)] = key_node.start_mark.line + 1
         return found
+
+    def line(self, node: yaml.Node) -> int:
+        """The line where an item begins: that of its key, where `mapping` has read it."""
+        return self._key_lines.get(id(node), node.start_mark.line + 1)
 
     def text(self, node: yaml.Node, what: str) -> str:
         """A scalar as it was written."""

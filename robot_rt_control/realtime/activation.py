@@ -13,9 +13,12 @@ from robot_rt_control.program.vocabulary import (
     Status,
     StopCause,
 )
+from robot_rt_control.realtime.action_time import set_time, show_motion
+from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns
 from robot_rt_control.realtime.events import begin_event, publish_event
 from robot_rt_control.realtime.native_call import call_action
 from robot_rt_control.realtime.outputs import make_outputs_safe
+from robot_rt_control.realtime.recorder import request_log
 from robot_rt_control.realtime.stream_step import begin_values, end_values
 
 _PARTS = offset_of(world_dtype, "parts")
@@ -74,6 +77,14 @@ def enter_and_sense(w, slot):
 
     The present values of its stream inputs come first.
     """
+    began = begin_timing(w)
+    status = _enter_and_sense(w, slot)
+    w.actions_runtime[slot].busy_ns = elapsed_ns(w, began)
+    return status
+
+
+@realtime
+def _enter_and_sense(w, slot):
     t = w.tables[w.active_tables]
     a = t.actions[slot]
     code = t.types[a.type]
@@ -85,6 +96,8 @@ def enter_and_sense(w, slot):
             return status
     if rt.entering == 1:
         rt.entering = 0
+        for s in range(t.actions[slot].n_parts):
+            show_motion(w, t.actions[slot].parts[s])
         status = call(w, slot, code.on_enter)
         if status != _OK:
             return status
@@ -97,6 +110,8 @@ def begin_activation(w, ch, slot, judged_from):
     a = w.tables[w.active_tables].actions[slot]
     rt = w.actions_runtime[slot]
     w.next_activation += 1
+    if rt.identity != a.identity:
+        rt.reported_tick = 0
     rt.identity = a.identity
     rt.active = 1
     rt.entering = 1
@@ -106,6 +121,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt.sensed_tick = 0
     rt.controlled_tick = 0
     rt.status = _OK
+    rt.strikes = 0
     first = a.state_offset // 8
     for i in range(first, first + a.state_size // 8):
         w.state_arena[i] = 0.0
@@ -118,6 +134,7 @@ def begin_activation(w, ch, slot, judged_from):
     for s in range(a.n_parts):
         pr = w.parts_runtime[a.parts[s]]
         pr.active_action = slot
+        set_time(w, a.parts[s])
         if a.session != 0:
             pr.output_session = w.tables[w.active_tables].sessions[a.session].identity
     if begin_event(w, ch, _STARTED, 0) >= 0:
@@ -171,12 +188,13 @@ def end_activation(w, ch, slot, cause):
 def take_fallback(w, ch, part, which):
     """Begin the default or safety action of a part that has no active action. It has yet to enter.
 
-    Where the part has none, or its motion is not enabled, the loop itself brings the part to rest and holds it.
+    Where the part has none, its motion is not enabled, or a protective stop holds it, the loop itself brings the part
+    to rest and holds it.
     """
     t = w.tables[w.active_tables]
     slot = t.default_action[part] if which == DEFAULT else t.safety_action[part]
     pr = w.parts_runtime[part]
-    if slot < 0 or pr.active_action >= 0 or pr.state != _ENABLED:
+    if slot < 0 or pr.active_action >= 0 or pr.state != _ENABLED or w.protective_stop != 0.0:
         return
     if w.actions_runtime[slot].active == 1:
         return
@@ -235,12 +253,14 @@ def fail_activation(w, ch, slot, status):
     """An action returned a non-zero status: report it, end it and its session, safety for its parts."""
     a = w.tables[w.active_tables].actions[slot]
     w.actions_runtime[slot].status = status
+    log = request_log(w, _FAILED, 0, a.parts[0], -1, status, slot)
     if begin_event(w, ch, _FAILED, 0) >= 0:
         e = ch.events.entries[ch.events.head % capacities.EVENT_RING_ENTRIES]
         e.session = w.tables[w.active_tables].sessions[a.session].identity
         e.current_action = a.identity
         e.part = a.parts[0]
         e.status = status
+        e.log = log
         publish_event(ch)
     end_activation(w, ch, slot, _CAUSE_FAILURE)
     if a.session == 0:

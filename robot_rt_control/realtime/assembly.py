@@ -18,7 +18,7 @@ from robot_rt_control.program import capacities, defaults
 from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.errors import CapacityError, HardwareError
 from robot_rt_control.program.layout import offset_of, part_dtype, world_dtype
-from robot_rt_control.program.vocabulary import OperationalState
+from robot_rt_control.program.vocabulary import BudgetPolicy, OperationalState
 
 
 class World:
@@ -30,7 +30,9 @@ class World:
         self.address = address_of(self.memory)
         w = self.memory
         w.period = workcell.period
-        w.speed = 1.0
+        w.speed = w.speed_target = 1.0
+        w.budget_policy = BudgetPolicy[workcell.budget_policy.upper()]
+        w.budget_report_ticks = round(defaults.BUDGET_REPORT_S / workcell.period)
         w.n_parts, w.n_devices = len(workcell.parts), len(workcell.devices)
         for tables in w.tables:
             tables.default_action[:] = -1

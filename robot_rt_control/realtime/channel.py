@@ -180,13 +180,20 @@ class Channel:
 
     # --- commands: server → loop ----------------------------------------------------------------
 
-    def push_command(self, command: np.record) -> bool:
-        """Put one transaction into the ring; False where it is full. One thread at a time."""
+    def push_command(self, command: np.record, parameters: np.ndarray | None = None) -> bool:
+        """Put one transaction into the ring; False where it is full. One thread at a time.
+
+        Args:
+            parameters: the record that it carries: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
+        """
         ring_ = self.memory.commands
         head = int(ring_.head)
         if head - load_acquire(self.address + _COMMAND_TAIL) >= capacities.COMMAND_RING_ENTRIES:
             return False
-        ring_.entries[head % capacities.COMMAND_RING_ENTRIES] = command
+        i = head % capacities.COMMAND_RING_ENTRIES
+        ring_.entries[i] = command
+        if parameters is not None:
+            self.memory.parameter_updates[i].view(np.uint8)[: len(parameters)] = parameters
         store_release(self.address + _COMMAND_HEAD, head + 1)
         return True
 

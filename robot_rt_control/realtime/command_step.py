@@ -27,7 +27,9 @@ from robot_rt_control.realtime.activation import (
     stop_session,
 )
 from robot_rt_control.realtime.events import begin_event, publish_event
+from robot_rt_control.realtime.parameter_update import parameters_beside, take_parameters
 from robot_rt_control.realtime.parts import clear_fault, disable_part, enable_part
+from robot_rt_control.realtime.protective_stop import release_protective_stop, stop_protectively
 from robot_rt_control.realtime.react_step import raise_signal
 
 _N = capacities.COMMAND_RING_ENTRIES
@@ -42,7 +44,8 @@ _START, _STOP = int(Command.START), int(Command.STOP)
 _STOP_SESSION, _END_SESSION = int(Command.STOP_SESSION), int(Command.END_SESSION)
 _SIGNAL, _SET_SPEED = int(Command.SIGNAL), int(Command.SET_SPEED)
 _ENABLE, _DISABLE, _CLEAR_FAULTS = int(Command.ENABLE), int(Command.DISABLE), int(Command.CLEAR_FAULTS)
-_SERVER_LOST = int(Command.SERVER_LOST)
+_PROTECTIVE_STOP, _RELEASE = int(Command.PROTECTIVE_STOP), int(Command.RELEASE_PROTECTIVE_STOP)
+_SERVER_LOST, _SET_PARAMETERS = int(Command.SERVER_LOST), int(Command.SET_PARAMETERS)
 
 _DONE = int(EventKind.COMMAND_DONE)
 _REFUSED = int(EventKind.COMMAND_REFUSED)
@@ -56,6 +59,7 @@ _UNKNOWN_PART = int(Refusal.UNKNOWN_PART)
 _TOO_MANY = int(Refusal.TOO_MANY_SCHEDULED)
 _PASSED = int(Refusal.TARGET_TICK_PASSED)
 _MALFORMED = int(Refusal.MALFORMED)
+_STOPPED = int(Refusal.PROTECTIVE_STOP)
 
 _BY_COMMAND = int(StopCause.COMMAND)
 _DISPLACED = int(StopCause.DISPLACED)
@@ -94,6 +98,8 @@ def _start(w, ch, c, session):
     refusal = _check_actions(w, c, session)
     if refusal != 0:
         return refusal
+    if w.protective_stop != 0.0:
+        return _STOPPED
     t = w.tables[w.active_tables]
     for i in range(c.n_actions):
         a = t.actions[c.actions[i]]
@@ -165,25 +171,31 @@ def lose_server(w, ch):
 
 
 @realtime
-def _set_speed(w, speed):
-    """From this tick on: what conditions read as `speed` is what actions get as dt."""
-    w.speed = speed
-    for p in range(w.n_parts):
-        w.parts[p].dt = w.period * speed
+def _execute(w, ch, c, parameters):
+    """Do one command. Returns 0, or why nothing of it was done.
 
-
-@realtime
-def _execute(w, ch, c):
-    """Do one command. Returns 0, or why nothing of it was done."""
+    Args:
+        parameters: address of the record that it may carry; 0: none.
+    """
     if c.command == _SET_SPEED:
         if not (c.value >= 0.0 and c.value <= 1.0):
             return _MALFORMED
-        _set_speed(w, c.value)
+        w.speed_target = c.value
+        return 0
+    if c.command == _PROTECTIVE_STOP:
+        stop_protectively(w, ch, c.transaction)
+        return 0
+    if c.command == _RELEASE:
+        release_protective_stop(w, ch, c.transaction)
         return 0
     if c.command == _ENABLE or c.command == _DISABLE or c.command == _CLEAR_FAULTS:
         return _for_parts(w, ch, c)
     if c.command == _SERVER_LOST:
         lose_server(w, ch)
+        return 0
+    if c.command == _STOP_SESSION and c.session == 0:
+        for i in range(1, w.tables[w.active_tables].n_sessions):
+            stop_session(w, ch, i, _BY_COMMAND, DEFAULT)
         return 0
     session = _session_index(w, c.session)
     if session < 0:
@@ -207,6 +219,11 @@ def _execute(w, ch, c):
             return _MALFORMED
         raise_signal(w, ch, slot, c.signal)
         return 0
+    if c.command == _SET_PARAMETERS:
+        refusal = _check_actions(w, c, session)
+        if refusal != 0:
+            return refusal
+        return take_parameters(w, c.actions[0], parameters, c.record_size)
     return _MALFORMED
 
 
@@ -221,9 +238,13 @@ def _answer(w, ch, transaction, session, refusal):
 
 
 @realtime
-def _schedule(w, ch, address):
+def _schedule(w, ch, address, session):
     """Keep a command until its tick. Returns 0, or why not."""
-    if w.n_scheduled >= capacities.MAX_SCHEDULED_COMMANDS:
+    own = 0
+    for i in range(w.n_scheduled):
+        if w.scheduled[i].session == session:
+            own += 1
+    if w.n_scheduled >= capacities.MAX_SCHEDULED_COMMANDS or own >= capacities.MAX_SCHEDULED_BY_SESSION:
         return _TOO_MANY
     copy_bytes(address_of(w) + _SCHEDULED + w.n_scheduled * _SIZE, address, _SIZE)
     w.n_scheduled += 1
@@ -238,7 +259,7 @@ def _run_scheduled(w, ch):
     for i in range(w.n_scheduled):
         c = w.scheduled[i]
         if c.target_tick <= w.tick:
-            _answer(w, ch, c.transaction, c.session, _execute(w, ch, c))
+            _answer(w, ch, c.transaction, c.session, _execute(w, ch, c, 0))
         else:
             if kept != i:
                 copy_bytes(base + kept * _SIZE, base + i * _SIZE, _SIZE)
@@ -254,7 +275,7 @@ def take_commands(w, ch):
         lose_server(w, ch)
     if load_acquire(address_of(w) + _INTERNAL) == 1:
         c = w.internal
-        _answer(w, ch, 0, 0, _execute(w, ch, c))
+        _answer(w, ch, 0, 0, _execute(w, ch, c, 0))
         store_release(address_of(w) + _INTERNAL, 0)
     if w.n_scheduled > 0:
         _run_scheduled(w, ch)
@@ -267,11 +288,13 @@ def take_commands(w, ch):
         i = tail % _N
         c = ch.commands.entries[i]
         if c.target_tick == 0 or c.target_tick == w.tick:
-            _answer(w, ch, c.transaction, c.session, _execute(w, ch, c))
+            _answer(w, ch, c.transaction, c.session, _execute(w, ch, c, parameters_beside(ch, i)))
         elif c.target_tick < w.tick:
             _answer(w, ch, c.transaction, c.session, _PASSED)
+        elif c.command == _SET_PARAMETERS:  # its record leaves with its place in the ring
+            _answer(w, ch, c.transaction, c.session, _MALFORMED)
         else:
-            refusal = _schedule(w, ch, base + _ENTRIES + i * _SIZE)
+            refusal = _schedule(w, ch, base + _ENTRIES + i * _SIZE, c.session)
             if refusal != 0:
                 _answer(w, ch, c.transaction, c.session, refusal)
         tail += 1

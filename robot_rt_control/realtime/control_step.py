@@ -2,7 +2,9 @@
 
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, Status
+from robot_rt_control.realtime.action_time import show_motion
 from robot_rt_control.realtime.activation import call, fail_activation
+from robot_rt_control.realtime.budget_watch import begin_timing, elapsed_ns, judge_budget
 from robot_rt_control.realtime.outputs import hold_outputs
 from robot_rt_control.realtime.sense_step import sense
 from robot_rt_control.realtime.stream_step import send_streams
@@ -13,9 +15,10 @@ _NO_MODE = int(CommandMode.NONE)
 
 @realtime
 def _prepare_commands(w, slot):
-    """Joints that the action does not write hold; a part that it does not command at all is brought to rest."""
+    """Show the last command's motion. Joints that the action does not write hold; a part without command is braked."""
     a = w.tables[w.active_tables].actions[slot]
     for s in range(a.n_parts):
+        show_motion(w, a.parts[s])
         part = w.parts[a.parts[s]]
         part.command_mode = _NO_MODE
         for j in range(part.dof):
@@ -40,9 +43,13 @@ def control(w, ch):
         t = w.tables[w.active_tables]
         a = t.actions[slot]
         code = t.types[a.type]
+        began = begin_timing(w)
         status = call(w, slot, code.set_parameters)
         if status == _OK:
             status = call(w, slot, code.control)
+        rt.busy_ns += elapsed_ns(w, began)
+        if status == _OK:
+            status = judge_budget(w, ch, slot)
         if a.n_streams > 0 and status == _OK:
             send_streams(w, ch, slot)
         first = a.state_offset // 8

@@ -31,6 +31,7 @@ def begin_event(w, ch, kind, reason):
     e.part = -1
     e.joint = -1
     e.status = 0
+    e.log = 0
     e.n_values = 0
     return i
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -14,20 +15,27 @@ from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program import defaults
 from robot_rt_control.program.atomics import load_acquire, store_release
 from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.program.fault_reasons import FAULTS
 from robot_rt_control.program.layout import offset_of, world_dtype
-from robot_rt_control.program.vocabulary import Command, FaultReason, OperationalState
+from robot_rt_control.program.vocabulary import Command, FaultReason, OperationalState, OverrunPolicy
 from robot_rt_control.realtime import native_loader
 from robot_rt_control.realtime.assembly import World
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.realtime.devices import Devices
+from robot_rt_control.realtime.fault_recorder import FaultRecorder, default_folder
 from robot_rt_control.realtime.installer import Installer
 from robot_rt_control.realtime.lockstep import Lockstep
+from robot_rt_control.realtime.native_loader import NativeType
 from robot_rt_control.realtime.realtime_thread import RealtimeThread
 from robot_rt_control.realtime.server_watch import ServerWatch
 
 _log = logging.getLogger(__name__)
 
 _INTERNAL = offset_of(world_dtype, "pending_internal")
+_INTERNAL_S = 2.0
+"""How long the loop may take for a command of the executor's own."""
+_LOG_S = 0.02
+"""How often the executor looks whether a log of the last ticks is asked for."""
 _CYCLES_BEFORE_ENABLING = 20
 
 
@@ -36,7 +44,8 @@ class ExecutorOptions:
     """How an executor runs."""
 
     clock: str = "realtime"
-    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator."""
+    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator;
+    hardware: the cycle of the workcell's driving device."""
     simulation_speed: float = 1.0
     """Lockstep: how fast simulated time goes by itself; 0: as fast as possible; negative: only by `step`."""
     priority: int = 80
@@ -48,6 +57,10 @@ class ExecutorOptions:
     python_silence_s: float = defaults.SERVER_PYTHON_SILENCE_S
     device_timeout_s: float = 20.0
     """How long `configure` waits for the driver processes to come up."""
+    overrun_policy: str = ""
+    """count, warn or fault: what missed deadlines lead to; empty: as the workcell says."""
+    fault_folder: Path | None = None
+    """Where logs of the last ticks go; None: as the workcell says."""
 
     @property
     def gated(self) -> bool:
@@ -62,6 +75,7 @@ class PartStatus:
     name: str
     operational_state: str
     fault: str
+    fault_file: str
     active_action: str
     session: str
 
@@ -72,6 +86,7 @@ class Executor:
     Args:
         channel_name: of the shared-memory channel; None: a private channel, for a server in this process.
         image_name: device name → name of the driver's shared-memory image.
+        load: gives the code of an action type's key.
     """
 
     def __init__(
@@ -81,10 +96,13 @@ class Executor:
         *,
         channel_name: str | None,
         image_name: Callable[[str], str],
+        load: Callable[[str], NativeType] = native_loader.load,
     ) -> None:
         self.workcell, self.options = workcell, options
+        self._driving_device = workcell.driving_device().index if options.clock == "hardware" else None
         period_ns = round(workcell.period * 1e9)
         self.world = World(workcell)
+        self.world.memory.watching = options.clock != "lockstep"
         if channel_name is None:
             self.channel = Channel.private()
         else:
@@ -93,12 +111,20 @@ class Executor:
         self.channel.memory.simulated = options.clock == "lockstep"
         self.devices = Devices(self.world, in_process=options.clock == "lockstep", image_name=image_name)
         self._period_ns = period_ns
+        self._set_overruns()
+        log = workcell.fault_log
+        folder = options.fault_folder or (Path(log.folder).expanduser() if log.folder else default_folder())
+        self.recorder = FaultRecorder(
+            self.world, self.channel, ticks=log.ticks, after=log.after, files=log.files, folder=folder
+        )
+        self._recording = threading.Lock()
+        self._commanding = threading.Lock()
         self._installer = Installer(
             self.world.memory,
             self.world.address,
             self.channel,
-            native_loader.load,
-            ticking=options.clock == "realtime",
+            load,
+            ticking=options.clock != "lockstep",
         )
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
@@ -106,6 +132,14 @@ class Executor:
         self._lost_epoch = 0
         self._stop = threading.Event()
         self._workers: list[threading.Thread] = []
+
+    def _set_overruns(self) -> None:
+        given, overrun = self.workcell.overruns, self.world.memory.overrun
+        self.overrun_policy = self.options.overrun_policy or given.policy
+        overrun.policy = OverrunPolicy[self.overrun_policy.upper()]
+        overrun.limit = given.limit
+        overrun.window = max(1, round(given.window / self.workcell.period))
+        overrun.report_ticks = max(1, round(defaults.OVERRUN_REPORT_S / self.workcell.period))
 
     # --- life cycle -----------------------------------------------------------------------------
 
@@ -118,7 +152,7 @@ class Executor:
         self.devices.open(self.options.device_timeout_s, progress)
         begin = time.monotonic()
         progress("loading the tick loop (the first time it is compiled: some ten seconds)")
-        if self.options.clock == "realtime":
+        if self.options.clock != "lockstep":
             RealtimeThread.compile(World(self.workcell).memory, Channel.private())
         else:
             self.lockstep = Lockstep(
@@ -133,7 +167,7 @@ class Executor:
 
     def activate(self) -> None:
         """Start ticking, and enable the motion of all parts that have no fault."""
-        if self.options.clock == "realtime":
+        if self.options.clock != "lockstep":
             self._thread = RealtimeThread(
                 self.world.memory,
                 self.channel,
@@ -143,6 +177,8 @@ class Executor:
                 lock=self.options.lock_memory,
                 native_silence_s=self.options.native_silence_s,
                 python_silence_s=self.options.python_silence_s,
+                driving_device=self._driving_device,
+                device_timeout_s=defaults.DRIVING_DEVICE_TIMEOUT_TICKS * self.workcell.period,
             )
             self._thread.start()
             for warning in self._thread.scheduling.warnings:
@@ -151,6 +187,7 @@ class Executor:
         self._workers = [
             threading.Thread(target=self._serve_installations, name="installer", daemon=True),
             threading.Thread(target=self._watch, name="watch", daemon=True),
+            threading.Thread(target=self._write_logs, name="fault logs", daemon=True),
         ]
         for worker in self._workers:
             worker.start()
@@ -193,6 +230,7 @@ class Executor:
         if self._thread is not None:
             self._thread.stop()
             self._thread = None
+        self.write_logs(finish=True)
         return rest
 
     def cleanup(self) -> None:
@@ -211,13 +249,55 @@ class Executor:
         """Lockstep: run so many ticks. Returns the last tick's number.
 
         Raises:
-            RobotControlError: the clock is the wall clock, or the executor is not configured.
+            RobotControlError: the clock is another one, or the executor is not configured.
         """
         if self.lockstep is None:
             raise RobotControlError(
                 "step", expected="clock:=lockstep", got=self.options.clock, hint="Restart the executor in lockstep"
             )
-        return self.lockstep.step(ticks)
+        tick = self.lockstep.step(ticks)
+        self.write_logs()
+        return tick
+
+    def write_logs(self, *, finish: bool = False) -> None:
+        """Write the logs of the last ticks that the loop has asked for. Any thread; the loop does not wait."""
+        with self._recording:
+            self.recorder.serve(finish=finish)
+
+    def miss_deadlines(self, count: int) -> None:
+        """Lockstep: let the next tick find that so many deadlines were missed, as if the machine had been busy."""
+        self.world.memory.overrun.missed += count
+        self.channel.memory.timing.deadline_misses += count
+
+    def protective_stop(self, stop: bool, reason: str = "") -> int:
+        """End all actions, brake and hold all parts until released; or release. Needs no control server.
+
+        Returns:
+            The tick that did it, or will.
+
+        Raises:
+            RobotControlError: the loop did not take it in time.
+        """
+        if stop:
+            self.channel.memory.stop_reason = reason.encode()[:255]
+        command = Command.PROTECTIVE_STOP if stop else Command.RELEASE_PROTECTIVE_STOP
+        with self._commanding:
+            pending = self.world.address + _INTERNAL
+            deadline = time.monotonic() + _INTERNAL_S
+            self._await_internal(deadline)
+            self.world.memory.internal.command = command
+            store_release(pending, 1)
+            if self.options.gated:
+                return int(self.world.memory.tick) + 1
+            self._await_internal(deadline)
+        return int(self.world.memory.tick)
+
+    def _await_internal(self, deadline: float) -> None:
+        """Until the loop has done the command of the executor's own that is waiting."""
+        while load_acquire(self.world.address + _INTERNAL):
+            if time.monotonic() > deadline:
+                raise RobotControlError("the loop did not take the command", hint="Is the executor active?")
+            time.sleep(0.0005)
 
     def serve_installations(self) -> None:
         """Lockstep: answer an installation that was requested, in the calling thread; others need not wait for it."""
@@ -251,14 +331,15 @@ class Executor:
                 self.lockstep.step(1)
             else:
                 time.sleep(0.005)
-        internal = self.world.memory.internal
-        internal.command, internal.part = command, -1
-        pending = self.world.address + _INTERNAL
-        store_release(pending, 1)
-        if self.lockstep is not None:
-            self.lockstep.step(1)
-        while load_acquire(pending) and time.monotonic() < deadline:
-            time.sleep(0.001)
+        with self._commanding:
+            internal = self.world.memory.internal
+            internal.command, internal.part = command, -1
+            pending = self.world.address + _INTERNAL
+            store_release(pending, 1)
+            if self.lockstep is not None:
+                self.lockstep.step(1)
+            while load_acquire(pending) and time.monotonic() < deadline:
+                time.sleep(0.001)
 
     def _serve_installations(self) -> None:
         while not self._stop.is_set():
@@ -276,6 +357,10 @@ class Executor:
         if int(memory.server_epoch) != self._lost_epoch and not self.channel.server_attached:
             self._lost_epoch = int(memory.server_epoch)
             self.world.memory.server_lost = 1
+
+    def _write_logs(self) -> None:
+        while not self._stop.wait(_LOG_S):
+            self.write_logs()
 
     def _watch(self) -> None:
         """See at once when the server or a driver dies; keep the Python heartbeat going."""
@@ -298,7 +383,8 @@ class Executor:
                 PartStatus(
                     name=part.name,
                     operational_state=OperationalState(int(runtime.state)).name.lower(),
-                    fault="" if fault == FaultReason.NONE else fault.name.lower(),
+                    fault=FAULTS[fault].text,
+                    fault_file=self.recorder.path(int(runtime.fault_log)),
                     active_action="" if action is None else bytes(action["name"]).decode(errors="replace"),
                     session="" if action is None else bytes(tables.sessions[int(action.session)]["name"]).decode(),
                 )

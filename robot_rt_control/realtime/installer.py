@@ -87,6 +87,7 @@ class Installer:
     def _check_unused(tables: np.record, i: int) -> None:
         entry, actions = tables.types[i], tables.actions[: tables.n_actions]
         entry.on_enter = entry.sense = entry.set_parameters = entry.control = 0
+        entry.gap[:] = 0
         if ((actions["identity"] != 0) & (actions["type"] == i)).any():
             raise ChannelError(f"program tables refused: action type {i}", expected="a type with code", got="none")
 

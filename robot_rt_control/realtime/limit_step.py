@@ -1,7 +1,8 @@
 """Step 6, limits: whatever an action wrote, what leaves is finite, within the limits, and can still brake.
 
-For a joint with position q, velocity v and deceleration a, moving towards a limit at distance d, the next
-period's velocity must leave room to brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
+Jerk, where it is limited: jerk_limit.py. Efforts near a limit: effort_barrier.py. Else, for a joint with position q,
+velocity v and deceleration a, moving towards a limit at distance d, the next period's velocity must leave room to
+brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
 """
 
 import math
@@ -12,6 +13,8 @@ from robot_rt_control.program.vocabulary import (
     FaultReason,
     OperationalState,
 )
+from robot_rt_control.realtime.effort_barrier import bounded_effort, braking_effort
+from robot_rt_control.realtime.jerk_limit import braking_speed, jerk_limited_velocity
 from robot_rt_control.realtime.outputs import limit_outputs
 from robot_rt_control.realtime.parts import fault_part
 
@@ -27,15 +30,6 @@ _VELOCITY_LIMIT = int(FaultReason.VELOCITY_LIMIT)
 
 
 @realtime
-def braking_speed(distance, acceleration, dt):
-    """Highest speed [rad/s] for the next period from which the joint can still brake within `distance` [rad]."""
-    if distance <= 0.0:
-        return 0.0
-    step = acceleration * dt
-    return math.sqrt(step * step + 2.0 * acceleration * distance) - step
-
-
-@realtime
 def limited_velocity(limits, j, q, v_last, v, dt):
     """The velocity nearest to `v` that keeps all limits of joint j, from position q and last velocity v_last."""
     top = limits.velocity[j]
@@ -43,9 +37,26 @@ def limited_velocity(limits, j, q, v_last, v, dt):
     # A joint that is too fast (after effort commands) comes down to its limit without a jolt.
     change = limits.acceleration[j] * dt
     v = min(max(v, v_last - change), v_last + change)
+    return _able_to_brake(limits, j, q, v, dt)
+
+
+@realtime
+def _able_to_brake(limits, j, q, v, dt):
     # Braking before a limit comes before the bound on acceleration: it is the last to be applied.
     v = min(v, braking_speed(limits.position_upper[j] - q, limits.acceleration[j], dt))
     return max(v, -braking_speed(q - limits.position_lower[j], limits.acceleration[j], dt))
+
+
+@realtime
+def _next_velocity(part, limits, j, q, v, settle, dt):
+    """The velocity nearest to `v` that keeps all limits of joint j, from position q and the last command."""
+    if limits.jerk[j] <= 0.0:
+        return limited_velocity(limits, j, q, part.commanded_velocity[j], v, dt)
+    v = jerk_limited_velocity(
+        limits, j, q, part.commanded_velocity[j], part.commanded_acceleration[j], v, settle, dt
+    )
+    # Where it was not braked in time (its range or its state jumped), this comes before the bound on jerk.
+    return _able_to_brake(limits, j, q, v, dt)
 
 
 @realtime
@@ -60,7 +71,7 @@ def _limit_position(part, limits, dt):
     for j in range(part.dof):
         q = part.commanded_position[j]
         wanted = (part.position_command[j] - q) / dt
-        v = limited_velocity(limits, j, q, part.commanded_velocity[j], wanted, dt)
+        v = _next_velocity(part, limits, j, q, wanted, False, dt)
         # The action's own number where nothing was limited: no rounding creeps in.
         _leave(part, j, part.position_command[j] if v == wanted else q + v * dt, v, dt)
         part.commanded_effort[j] = 0.0
@@ -75,10 +86,10 @@ def _present_position(part, j, dt):
 
 
 @realtime
-def _limit_velocity(part, limits, dt):
+def _limit_velocity(part, limits, settle, dt):
     for j in range(part.dof):
         q = _present_position(part, j, dt)
-        v = limited_velocity(limits, j, q, part.commanded_velocity[j], part.velocity_command[j], dt)
+        v = _next_velocity(part, limits, j, q, part.velocity_command[j], settle, dt)
         _leave(part, j, q, v, dt)
         part.commanded_effort[j] = 0.0
 
@@ -88,7 +99,8 @@ def _limit_effort(part, limits, dt):
     for j in range(part.dof):
         change = limits.effort_rate[j] * dt
         last = part.commanded_effort[j]
-        e = min(max(part.effort_command[j], last - change), last + change)
+        e = bounded_effort(limits, j, part.position[j], part.velocity[j], part.effort_command[j])
+        e = min(max(e, last - change), last + change)
         part.commanded_effort[j] = min(max(e, -limits.effort[j]), limits.effort[j])
         q = part.position[j] if math.isfinite(part.position[j]) else part.commanded_position[j]
         v = part.velocity[j] if math.isfinite(part.velocity[j]) else 0.0
@@ -97,20 +109,20 @@ def _limit_effort(part, limits, dt):
 
 @realtime
 def _brake(part, limits, mode, dt):
-    """Towards rest with the full deceleration of the limits, then hold. Effort alone: let it go to zero."""
+    """Towards rest with the full deceleration of the limits, then hold. Effort alone: a damper, which holds nothing."""
     if mode == _EFFORT:
         for j in range(part.dof):
-            part.effort_command[j] = 0.0
+            part.effort_command[j] = braking_effort(limits, j, part.velocity[j])
         _limit_effort(part, limits, dt)
         return
     if mode == _VELOCITY:
         for j in range(part.dof):
             part.velocity_command[j] = 0.0
-        _limit_velocity(part, limits, dt)
+        _limit_velocity(part, limits, True, dt)
         return
     for j in range(part.dof):
         q = part.commanded_position[j]
-        v = limited_velocity(limits, j, q, part.commanded_velocity[j], 0.0, dt)
+        v = _next_velocity(part, limits, j, q, 0.0, True, dt)
         _leave(part, j, q if v == 0.0 else q + v * dt, v, dt)
         part.commanded_effort[j] = 0.0
 
@@ -194,7 +206,7 @@ def limit(w, ch):
         elif mode == _POSITION:
             _limit_position(part, limits, dt)
         elif mode == _VELOCITY:
-            _limit_velocity(part, limits, dt)
+            _limit_velocity(part, limits, False, dt)
         else:
             _limit_effort(part, limits, dt)
         pr.last_mode = mode

@@ -34,8 +34,9 @@ _PARAMETERS = (
     NodeParameter(
         name="clock",
         default="realtime",
-        choices=("realtime", "lockstep"),
-        description="What drives the loop: the wall clock, or simulated time in step with the simulator.",
+        choices=("realtime", "lockstep", "hardware"),
+        description="What drives the loop: the wall clock, simulated time in step with the simulator, "
+        "or the cycle of a device's driver.",
     ),
     NodeParameter(
         name="simulation_speed",
@@ -74,6 +75,12 @@ _PARAMETERS = (
         maximum=3600.0,
         description="[s] to wait for the driver processes to come up.",
     ),
+    NodeParameter(
+        name="overrun_policy",
+        default="workcell",
+        choices=("workcell", "count", "warn", "fault"),
+        description="What missed deadlines lead to; workcell: as the workcell file says.",
+    ),
 )
 
 
@@ -105,6 +112,7 @@ class RealtimeExecutorNode(WorkcellNode):
             cpu=self.value("realtime_cpu"),
             lock_memory=self.value("lock_memory"),
             device_timeout_s=self.value("device_timeout"),
+            overrun_policy="" if self.value("overrun_policy") == "workcell" else self.value("overrun_policy"),
         )
         namespace = self.get_namespace()
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
@@ -166,6 +174,14 @@ class RealtimeExecutorNode(WorkcellNode):
             timers.append(self.create_timer(0.005, self._publish_clock, callback_group=fast))
             self._made.append(self._clock_publisher)
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
+        self._made.append(
+            self.create_service(
+                srv.ProtectiveStop,
+                "~/protective_stop",
+                self._protective_stop,
+                callback_group=MutuallyExclusiveCallbackGroup(),
+            )
+        )
         if self._core().devices.hosts:
             self._made.append(
                 self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
@@ -220,7 +236,9 @@ class RealtimeExecutorNode(WorkcellNode):
             lifecycle_state=self.lifecycle_word,
             server_attached=core.channel.server_attached,
             speed=float(snapshot.speed),
+            protective_stop=bool(snapshot.protective_stop),
             scheduler=core.scheduling,
+            overrun_policy=core.overrun_policy,
             deadline_misses=int(timing.deadline_misses),
             events_lost=int(snapshot.events_lost),
         )
@@ -247,6 +265,15 @@ class RealtimeExecutorNode(WorkcellNode):
             return response
         response.success = True
         response.time = _duration(response.tick * round(core.workcell.period * 1e9))
+        return response
+
+    def _protective_stop(self, request: Any, response: Any) -> Any:
+        try:
+            response.tick = self._core().protective_stop(request.stop, request.reason)
+        except RobotControlError as error:
+            response.success, response.message = False, str(error)
+            return response
+        response.success = True
         return response
 
     def _take_picture(self, request: Any, response: Any) -> Any:

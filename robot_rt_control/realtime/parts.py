@@ -19,6 +19,7 @@ from robot_rt_control.realtime.activation import (
 )
 from robot_rt_control.realtime.events import begin_event, publish_event
 from robot_rt_control.realtime.outputs import begin_outputs, settle_outputs
+from robot_rt_control.realtime.recorder import request_log
 
 _DISABLED = int(OperationalState.DISABLED)
 _ENABLED = int(OperationalState.ENABLED)
@@ -33,12 +34,13 @@ _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
 
 
 @realtime
-def _report(w, ch, p, kind, reason, joint):
+def _report(w, ch, p, kind, reason, joint, log):
     k = begin_event(w, ch, kind, reason)
     if k >= 0:
         e = ch.events.entries[k]
         e.part = p
         e.joint = joint
+        e.log = log
         publish_event(ch)
 
 
@@ -58,7 +60,8 @@ def fault_part(w, ch, p, reason, joint):
     pr.fault_joint = joint
     set_state(w, p, _FAULTED)
     slot = pr.active_action
-    _report(w, ch, p, _PART_FAULTED, reason, joint)
+    pr.fault_log = request_log(w, _PART_FAULTED, reason, p, joint, 0, slot)
+    _report(w, ch, p, _PART_FAULTED, reason, joint, pr.fault_log)
     if slot >= 0:
         end_activation(w, ch, slot, _BY_FAULT)
         release_parts(w, ch, slot, SAFETY)
@@ -76,6 +79,7 @@ def clear_fault(w, p):
         return _STILL_FAULTED
     pr.fault = 0
     pr.fault_joint = -1
+    pr.fault_log = 0
     set_state(w, p, _DISABLED)
     return 0
 
@@ -102,7 +106,7 @@ def enable_part(w, ch, p):
         begin_outputs(part, w.limits[p])
     pr.outputs_settling = 0
     set_state(w, p, _ENABLED)
-    _report(w, ch, p, _PART_ENABLED, 0, -1)
+    _report(w, ch, p, _PART_ENABLED, 0, -1, 0)
     take_fallback(w, ch, p, DEFAULT)
     return 0
 
@@ -119,4 +123,4 @@ def disable_part(w, ch, p):
         end_activation(w, ch, slot, _BY_COMMAND)
         release_parts(w, ch, slot, SAFETY)
     settle_outputs(w, p)
-    _report(w, ch, p, _PART_DISABLED, 0, -1)
+    _report(w, ch, p, _PART_DISABLED, 0, -1, 0)

@@ -34,6 +34,7 @@ _DROPPED = int(EventKind.SWITCH_DROPPED)
 _SIGNAL_DROPPED = int(EventKind.SIGNAL_DROPPED)
 _OVERLAP = int(Refusal.PARTS_OVERLAP)
 _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
+_STOPPED = int(Refusal.PROTECTIVE_STOP)
 _BY_REACTION = int(StopCause.REACTION)
 _UNKNOWN = 2
 _MEMORIES = offset_of(world_dtype, "reactions_runtime")
@@ -118,6 +119,8 @@ def _refusal_of_start(w, r):
     """Why the reaction may not start its action now; 0: it may."""
     t = w.tables[w.active_tables]
     a = t.actions[r.start_action]
+    if w.protective_stop != 0.0:
+        return _STOPPED
     if _claimed(w, r.start_action):
         return _OVERLAP
     for s in range(a.n_parts):

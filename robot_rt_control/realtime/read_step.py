@@ -10,6 +10,7 @@ from robot_rt_control.program.atomics import address_of
 from robot_rt_control.program.memory import store_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import FaultReason, OperationalState
+from robot_rt_control.realtime.action_time import set_time
 from robot_rt_control.realtime.parts import fault_part
 
 _ENABLED = int(OperationalState.ENABLED)
@@ -70,12 +71,11 @@ def read(w, ch):
         if dev.age > dev.max_age:
             value = math.nan
         store_f8(base + link.offset, value)
-    dt = w.period * w.speed
     for p in range(w.n_parts):
         part = w.parts[p]
         pr = w.parts_runtime[p]
         dev = w.devices[pr.device]
-        part.dt = dt
+        set_time(w, p)
         part.age = dev.age
         _derive(w, p)
         if pr.state == _ENABLED:

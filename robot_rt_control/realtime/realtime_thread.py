@@ -20,6 +20,8 @@ class RealtimeThread:
         world: record of `layout.world_dtype`.
         priority, cpu, lock: see `scheduling.make_realtime`.
         native_silence_s, python_silence_s: silence of the server's heartbeats after which it is lost.
+        driving_device: index of the device whose cycle drives the loop; None: the wall clock does.
+        device_timeout_s: how much later than expected its state may come before the loop ticks by itself.
     """
 
     def __init__(
@@ -33,6 +35,8 @@ class RealtimeThread:
         lock: bool,
         native_silence_s: float,
         python_silence_s: float,
+        driving_device: int | None = None,
+        device_timeout_s: float = 0.0,
     ) -> None:
         self._world, self._channel = world, channel
         self._options = {"priority": priority, "cpu": cpu, "lock": lock}
@@ -40,6 +44,8 @@ class RealtimeThread:
         self._loop.period_ns = period_ns
         self._loop.native_silence_ns = int(native_silence_s * 1e9)
         self._loop.python_silence_ns = int(python_silence_s * 1e9)
+        self._loop.driving_device = 0 if driving_device is None else driving_device + 1
+        self._loop.device_timeout_ns = int(device_timeout_s * 1e9)
         self._thread = threading.Thread(target=self._run, name="realtime", daemon=True)
         self._started = threading.Event()
         self._error: BaseException | None = None

@@ -33,6 +33,7 @@ def record(w, ch):
     s.time_ns = w.now_ns
     s.time = w.time
     s.speed = w.speed
+    s.protective_stop = w.protective_stop
     s.events_lost = w.events_lost
     s.n_active = w.n_active
     for k in range(w.n_active):
@@ -50,5 +51,6 @@ def record(w, ch):
         slot = pr.active_action
         s.parts[p].active_action = w.actions_runtime[slot].identity if slot >= 0 else 0
         s.parts[p].fault = pr.fault
+        s.parts[p].fault_log = pr.fault_log
     store_release(base + _SEQUENCE, s.sequence + 1)
     store_release(base + _BEAT, w.tick)

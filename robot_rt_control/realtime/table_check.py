@@ -16,7 +16,7 @@ from robot_rt_control.program.layout import offset_of, part_dtype, world_dtype
 from robot_rt_control.program.streams import SETTINGS, VARIABLES, record_size
 
 _TIME = offset_of(world_dtype, "time")
-_SPEED = offset_of(world_dtype, "speed")
+_SPEED, _PROTECTIVE_STOP = offset_of(world_dtype, "speed"), offset_of(world_dtype, "protective_stop")
 _PARTS = offset_of(world_dtype, "parts")
 _STATE = offset_of(world_dtype, "state_arena")
 _PART_END_OF_FLOATS = offset_of(part_dtype, "command_mode")
@@ -58,7 +58,8 @@ def _readable(item: str, offsets: np.ndarray, n_parts: int) -> None:
     in_part = (offsets >= _PARTS) & (offsets < _PARTS + n_parts * part_dtype.itemsize)
     in_part &= (offsets - _PARTS) % part_dtype.itemsize < _PART_END_OF_FLOATS
     in_state = (offsets >= _STATE) & (offsets < _STATE + capacities.STATE_ARENA_BYTES)
-    good = (in_part | in_state | (offsets == _TIME) | (offsets == _SPEED)) & (offsets % 8 == 0)
+    system = (offsets == _TIME) | (offsets == _SPEED) | (offsets == _PROTECTIVE_STOP)
+    good = (in_part | in_state | system) & (offsets % 8 == 0)
     if not good.all():
         _refuse(item, "the offset of a state variable", int(offsets[~good][0]))
 

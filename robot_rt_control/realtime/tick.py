@@ -9,10 +9,13 @@ from robot_rt_control.realtime.command_step import take_commands
 from robot_rt_control.realtime.control_step import control
 from robot_rt_control.realtime.install_step import install
 from robot_rt_control.realtime.limit_step import limit
+from robot_rt_control.realtime.overrun_step import act_on_overruns
 from robot_rt_control.realtime.react_step import react
 from robot_rt_control.realtime.read_step import read
 from robot_rt_control.realtime.record_step import record
+from robot_rt_control.realtime.recorder import record_row
 from robot_rt_control.realtime.sense_step import sense
+from robot_rt_control.realtime.speed import advance_speed
 from robot_rt_control.realtime.stream_step import take_streams
 from robot_rt_control.realtime.write_step import write
 
@@ -24,7 +27,9 @@ def tick(w, ch):
     w.time = w.tick * w.period
     install(w, ch)
     read(w, ch)
+    act_on_overruns(w, ch)
     take_commands(w, ch)
+    advance_speed(w)
     take_streams(w, ch)
     sense(w, ch)
     react(w, ch)
@@ -32,3 +37,4 @@ def tick(w, ch):
     limit(w, ch)
     write(w)
     record(w, ch)
+    record_row(w)

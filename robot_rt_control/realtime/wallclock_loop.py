@@ -1,4 +1,4 @@
-"""The wall-clock loop: absolute deadlines, one compiled function entered once, never taking the GIL."""
+"""The loop against the wall clock, or a device's: one compiled function entered once, never taking the GIL."""
 
 from robot_rt_control.program.atomics import (
     address_of,
@@ -8,7 +8,8 @@ from robot_rt_control.program.atomics import (
 )
 from robot_rt_control.program.layout import channel_dtype, offset_of, record
 from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.realtime.clock import INTERRUPTED, now_ns, ring, sleep_until
+from robot_rt_control.realtime.clock import now_ns, ring
+from robot_rt_control.realtime.hardware_clock import sleep_until_due, wait_for_device
 from robot_rt_control.realtime.histogram import bin_of
 from robot_rt_control.realtime.tick import tick
 
@@ -25,6 +26,11 @@ loop_dtype = record(
         ("python_seen_ns", "i8"),
         ("watching", "i8"),  # a server is attached and not yet lost
         ("server_epoch", "i8"),
+        ("driving_device", "i8"),  # index of the device whose cycle drives the loop, plus one; 0: the wall clock does
+        ("device_timeout_ns", "i8"),  # how much later than expected its state may come before the loop ticks by itself
+        ("on_own_watch", "i8"),  # 1: the driving device is silent
+        ("last_image", "i8"),  # its image, and the last publication that the loop has seen of it
+        ("last_bell", "i8"),
     ]
 )
 
@@ -78,15 +84,18 @@ def ring_bell(ch):
 
 @realtime
 def run_wallclock(w, ch, loop):
-    """Run ticks at absolute deadlines until `loop.stop`. Entered once, by the real-time thread."""
+    """Run ticks at absolute deadlines, or as a device drives them, until `loop.stop`. Entered once, by the real-time
+    thread."""
     period = loop.period_ns
     timing = ch.timing
     stop = address_of(loop) + STOP_OFFSET
     deadline = now_ns() + period
     done = 0
     while load_acquire(stop) == 0:
-        while sleep_until(deadline) == INTERRUPTED:
-            pass  # by a signal to the process: the tick is not due yet
+        if loop.driving_device == 0:
+            sleep_until_due(deadline)
+        else:
+            deadline = wait_for_device(w, loop, deadline)
         start = now_ns()
         w.now_ns = start
         watch_server(w, ch, loop, start)
@@ -106,6 +115,7 @@ def run_wallclock(w, ch, loop):
             # The next period has begun already: count it, and go on with the first deadline still ahead.
             missed = (end - deadline) // period + 1
             timing.deadline_misses += missed
+            w.overrun.missed += missed
             deadline += missed * period
         done += 1
         if done == loop.max_ticks:

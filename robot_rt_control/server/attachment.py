@@ -73,6 +73,7 @@ class Attachment:
         """Transaction → session that it ends; nobody waits for it, as the loop is gated."""
         self._last_event: tuple[int, int] = (0, 0)
         self._dropped: set[int] = set()
+        self._events_lost = int(channel.memory.snapshot.events_lost)
         self._reading = threading.Lock()  # nobody may read the channel while it is unmapped
         self._closed = False
         self._heartbeats = Heartbeats(channel) if while_waiting is None else None
@@ -114,6 +115,15 @@ class Attachment:
                 return None
             snapshot = self.channel.snapshot()
         return snapshot if snapshot.tick > 0 else None
+
+    def new_losses(self) -> int:
+        """How many events the loop has had no room for since this was asked last."""
+        with self._reading:
+            if self._closed:
+                return 0
+            lost, before = int(self.channel.memory.snapshot.events_lost), self._events_lost
+        self._events_lost = lost
+        return lost - before
 
     def signal_dropped(self, transaction: int) -> bool:
         """Whether the signal that this transaction raised was dropped. To be asked once."""

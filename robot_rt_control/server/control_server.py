@@ -6,10 +6,11 @@ All public methods may be called from several threads.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program import capacities
 from robot_rt_control.program.action_type import ActionType
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
@@ -17,19 +18,42 @@ from robot_rt_control.program.errors import CapacityError, ChannelError, Command
 from robot_rt_control.program.program_file import FilledProgram
 from robot_rt_control.program.program_places import Places
 from robot_rt_control.program.vocabulary import Command, OperationalState, Refusal
+from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.entities import DefinedAction
+from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.programs import check_for_session, prepare_with_places
+from robot_rt_control.server.reasons import fault_remedy
+from robot_rt_control.server.recovery import Recoveries
 from robot_rt_control.server.refusals import explain
 from robot_rt_control.server.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.snapshot_view import SnapshotView
 from robot_rt_control.server.stream_hub import OpenedStream
+from robot_rt_control.server.transactions import Answer
 
 _SNAPSHOT_WAIT_S = 0.1
 
 
 class ControlServer(ServerCore):
     """Sessions, definitions and commands over the channel to one executor."""
+
+    def __init__(
+        self,
+        workcell: Workcell,
+        types: ActionTypes,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        builder: Builder | None = None,
+        programs: ProgramStore | None = None,
+    ) -> None:
+        super().__init__(workcell, types, clock=clock, builder=builder, programs=programs)
+        self.recoveries = Recoveries(self, workcell.recoveries, clock=clock)
+
+    def poll(self) -> None:
+        """Also drives recoveries."""
+        super().poll()
+        self.recoveries.poll()
 
     # --- action types ---------------------------------------------------------------------------
 
@@ -67,6 +91,11 @@ class ControlServer(ServerCore):
             ChannelError: there is no executor.
         """
         definer = self._at().definer
+        if actions:
+            self.session(session_id).check_moves(f"define action {actions[0].id!r}")
+        for reaction in reactions:
+            if reaction.start or reaction.stop or reaction.signal:
+                self.session(session_id).check_moves("start, stop or signal anything by a reaction")
         prepared = prepare_with_places(definer, self.session(session_id), actions, places)
         with self._changing:
             session = self.session(session_id)  # it may have ended meanwhile, and the executor with it
@@ -108,6 +137,8 @@ class ControlServer(ServerCore):
             as `upload_program`.
         """
         session = self.session(session_id)
+        if program.definition.actions:
+            session.check_moves(f"define action {program.definition.actions[0].id!r}")
         warnings = check_for_session(self, program, session)
         definition = program.definition
         self.define(session_id, definition.actions, definition.reactions, places=program.places)
@@ -125,6 +156,19 @@ class ControlServer(ServerCore):
         with self._changing:
             return self._tick(self._at().definer.remove(self.session(session_id), actions, reactions))
 
+    def clear(self, session_id: str) -> int:
+        """Remove everything that a session has defined, as one change. Its parts take their default action.
+
+        Raises:
+            SessionError: there is no such session.
+            ChannelError: there is no executor.
+        """
+        with self._changing:
+            has = self.contents(self.session(session_id))
+            if not has.actions and not has.reactions:
+                return self._tick(0)
+            return self.remove(session_id, list(has.actions), list(has.reactions))
+
     def set_parameters(self, session_id: str, action: str, values: Iterable[ParameterValue]) -> int:
         """Change some of an action's parameters, all in the same tick. Returns that tick.
 
@@ -133,16 +177,26 @@ class ControlServer(ServerCore):
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        given = tuple(values)
-        while True:
-            definer = self._at().definer
-            change = definer.prepare_parameters(self.session(session_id), action, given)
+        self.session(session_id).check_moves("set parameters")
+        with self.session(session_id).setting:  # one after the other; the author's code may take long
             with self._changing:
-                if self._at().definer is not definer:
+                old = self._at().definer.find(self.session(session_id), action)
+                definer = self._at().definer
+            prepared = definer.with_values(old, values)
+            with self._changing:
+                session, at = self.session(session_id), self._at()
+                if at.definer is not definer:
                     raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
-                tick = definer.set_parameters(self.session(session_id), change)
-                if tick is not None:
-                    return self._tick(tick)
+                definer.find(session, action)  # it may have been removed meanwhile
+                if len(prepared.parameters) > capacities.PARAMETER_UPDATE_BYTES:
+                    return self._tick(definer.replace_parameters(session, old, prepared))
+                entry = old.entry
+                posted = at.link.post_parameters(session.identity, (entry.slot, entry.identity), prepared.parameters)
+                definer.keep_parameters(session, old, prepared)
+        answer = at.link.answer(posted)
+        self._refuse(Command.SET_PARAMETERS, session, [old], answer)
+        return answer.tick or self._tick(0)
+
 
     def _tick(self, tick: int) -> int:
         """The tick of an answer; where nobody has answered yet, that of the next step."""
@@ -180,11 +234,18 @@ class ControlServer(ServerCore):
     def stop(self, session_id: str, actions: Sequence[str] = ()) -> int:
         """Stop actions, without names all of the session; their parts take their default action. Returns the tick.
 
+        Args:
+            session_id: empty, and no actions: all actions of all sessions, in one tick. The sessions live on.
+
         Raises:
             as `start`.
         """
+        if not session_id and not actions:
+            answer = self._at().link.send(Command.STOP_SESSION)
+            return answer.tick or self._tick(0)
         if not actions:
             session = self.session(session_id)
+            session.check_moves("stop anything")
             if not self.contents(session).actions:
                 return self._tick(0)
             return self._command(Command.STOP_SESSION, session, [])
@@ -212,6 +273,7 @@ class ControlServer(ServerCore):
     def _find(self, session_id: str, actions: Sequence[str], what: str) -> tuple[Session, list[DefinedAction]]:
         with self._changing:
             session = self.session(session_id)
+            session.check_moves(f"{what} anything")
             definer = self._at().definer
             found = [definer.find(session, name) for name in actions]
         if not found:
@@ -244,10 +306,7 @@ class ControlServer(ServerCore):
             target_tick=target_tick,
             signal=signal,
         )
-        if answer.refusal != Refusal.NONE:
-            if session.end_reason:
-                self.session(session.id)  # raises, with the reason
-            raise explain(command, answer.refusal, actions, target_tick, self.snapshot_after(answer.tick))
+        self._refuse(command, session, actions, answer, target_tick)
         if signal_name and at.signal_dropped(answer.transaction):
             raise CommandRefused(
                 f"signal {signal_name!r} was dropped",
@@ -256,6 +315,22 @@ class ControlServer(ServerCore):
                 hint="Start it first",
             )
         return answer.tick if not answer.queued else target_tick or self._tick(0)
+
+    def _refuse(
+        self,
+        command: Command,
+        session: Session,
+        actions: Sequence[DefinedAction],
+        answer: Answer,
+        target_tick: int = 0,
+    ) -> None:
+        """Raise what a refusal of the loop means, if it is one."""
+        if answer.refusal == Refusal.NONE:
+            return
+        if session.end_reason:
+            self.session(session.id)  # raises, with the reason
+        view = self.snapshot_after(answer.tick)
+        raise explain(command, answer.refusal, actions, target_tick, view, self.fault_file)
 
     # --- streams --------------------------------------------------------------------------------
 
@@ -318,6 +393,24 @@ class ControlServer(ServerCore):
             raise DefinitionError("speed override", expected="0 (standing still) to 1 (full speed)", got=f"{speed:g}")
         self._at().link.send(Command.SET_SPEED, value=speed)
 
+    def protective_stop(self, stop: bool, reason: str = "") -> int:
+        """End all actions, brake and hold all parts, and start nothing until it is released; or release it.
+
+        Args:
+            reason: why, for those who see it.
+
+        Returns:
+            The tick in which it took effect.
+
+        Raises:
+            ChannelError: there is no executor, or it is silent.
+        """
+        at = self._at()
+        if stop:
+            at.channel.memory.stop_reason = reason.encode()[:255]
+        answer = at.link.send(Command.PROTECTIVE_STOP if stop else Command.RELEASE_PROTECTIVE_STOP)
+        return answer.tick if not answer.queued else self._tick(0)
+
     def set_motion(self, parts: Sequence[str], command: str) -> str:
         """Enable or disable the motion of parts, or clear their faults.
 
@@ -348,11 +441,15 @@ class ControlServer(ServerCore):
             answer = at.link.send(words[command], part=self.parts[name].index)
             if answer.refusal != Refusal.NONE:
                 view = self.snapshot_after(answer.tick)
-                fault = view.fault(self.parts[name].index) if view is not None else ""
+                index = self.parts[name].index
+                fault = view.fault(index) if view is not None else ""
+                remedy = fault_remedy(view.fault_reason(index)) if view is not None else ""
+                log = self.fault_file(name)
                 raise CommandRefused(
                     f"{command} of part {name!r} was refused",
-                    got=fault or "a part whose position is not known, or whose fault persists",
-                    hint="Remove the cause, then clear_faults, then enable",
+                    got=(fault or "a part whose position is not known, or whose fault persists")
+                    + (f" (the last ticks: {log})" if log else ""),
+                    hint=f"Remove the cause{': ' + remedy if remedy else ''}, then clear_faults, then enable",
                 )
         return ""
 

@@ -104,6 +104,7 @@ def event_message(event: ServerEvent, stamp: Time) -> Any:
         current_action=event.current_action,
         part=event.part,
         reason=event.reason,
+        file=event.file,
         names=list(event.names),
         values=list(event.values),
         sequence=event.sequence,
@@ -137,6 +138,29 @@ def part_message(server: ControlServer, part: PartDescription, view: SnapshotVie
         operational_state=view.operational_state(part.index).name.lower() if view is not None else "disabled",
         fault=view.fault(part.index) if view is not None else "",
     )
+
+
+def session_messages(server: ControlServer) -> list[Any]:
+    """msg/SessionInfo of all sessions that live, the oldest first."""
+    view = server.snapshot()
+    active = set(view.active_identities) if view is not None else set()
+    messages = []
+    for session in server.sessions():
+        actions = server.contents(session).actions if server.attached else {}
+        messages.append(
+            msg.SessionInfo(
+                id=session.id,
+                name=session.name,
+                parts=list(session.parts),
+                read_only=session.read_only,
+                lease=session.lease,
+                remaining=server.remaining(session),
+                program=session.program,
+                actions=list(actions),
+                active=[a.id for a in actions.values() if a.entry.identity in active],
+            )
+        )
+    return messages
 
 
 def _shown(value: object) -> str:

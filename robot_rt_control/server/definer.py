@@ -211,39 +211,32 @@ class Definer:
 
     # --- changing ------------------------------------------------------------------------------
 
-    def prepare_parameters(
-        self, session: Session, action: str, values: Iterable[ParameterValue]
-    ) -> tuple[DefinedAction, PreparedAction]:
-        """Run the action type's code for new values of some parameters, which may take long.
-
-        Returns:
-            The action as it is, and as it shall be.
+    def with_values(self, action: DefinedAction, values: Iterable[ParameterValue]) -> PreparedAction:
+        """An action after some of its parameters are changed. Runs the code of the type's author, which may take long.
 
         Raises:
-            DefinitionError: no such action, or a value is not valid.
+            DefinitionError: a value is not valid.
         """
-        old = self.find(session, action)
-        present = old.prepared
-        merged = self._preparer.new_values(action, old.type, present.parts[0].name, present.values, values)
+        present = action.prepared
+        merged = self._preparer.new_values(action.id, action.type, present.parts[0].name, present.values, values)
         with present.preparing:
-            parameters = self._preparer.fill(action, old.type, present.instance, merged)
-        return old, replace(present, values=merged, parameters=parameters)
+            parameters = self._preparer.fill(action.id, action.type, present.instance, merged)
+        return replace(present, values=merged, parameters=parameters)
 
-    def set_parameters(self, session: Session, change: tuple[DefinedAction, PreparedAction]) -> int | None:
-        """Give an action new values for some parameters. Returns the tick; 0: the next step.
+    def keep_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> None:
+        """Remember new parameters that a command brings to the loop: the action keeps its place."""
+        self._store.keep(session.identity, replace(action, prepared=prepared))
 
-        Args:
-            change: from `prepare_parameters`.
+    def replace_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> int:
+        """Install new parameters that are too large for a command. Returns the tick; 0: the next step.
 
-        Returns:
-            The tick; None where the action has changed meanwhile: prepare again.
+        Raises:
+            CapacityError: no room; nothing has changed.
+            ChannelError: the executor is gone; nothing has changed.
         """
-        old, prepared = change
-        if self.find(session, old.id) is not old:
-            return None
-        with self._store.change() as changed:
-            changed.replace(session.identity, replace(old, prepared=prepared), prepared.parameters)
-            return changed.apply()
+        with self._store.change() as change:
+            change.replace(session.identity, replace(action, prepared=prepared), prepared.parameters)
+            return change.apply()
 
     def find(self, session: Session, action: str) -> DefinedAction:
         """An action of a session.

@@ -86,6 +86,11 @@ class DefinitionStore:
             for action in session.actions.values()
         }
 
+    def keep(self, session: int, action: DefinedAction) -> None:
+        """Remember what has changed of an action without changing the tables."""
+        contents = self.sessions[session]
+        self.sessions[session] = replace(contents, actions={**contents.actions, action.id: action})
+
     def change(self) -> Change:
         """Begin a change; use it in a `with` statement. It takes sessions that have ended out of the tables."""
         self._reclaim()

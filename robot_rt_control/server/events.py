@@ -11,7 +11,11 @@ from robot_rt_control.program.vocabulary import EventKind
 from robot_rt_control.server.directory import Directory
 from robot_rt_control.server.reasons import fault_text, refusal_text, status_text, stop_text
 
-SESSION_ENDED = "session_ended"
+SESSION_OPENED, SESSION_ENDED, EVENTS_LOST = "session_opened", "session_ended", "events_lost"
+RECOVERY_STARTED, RECOVERY_ENDED = "recovery_started", "recovery_ended"
+"""Kinds of events that the loop knows nothing of."""
+_BUDGET_NAMES = ("compute_time", "time_budget")
+"""[s] Values of a budget_exceeded event."""
 STREAM_REFUSED = "stream_refused"
 """A sample for a stream input was refused."""
 
@@ -21,7 +25,7 @@ class ServerEvent:
     """Something that happened, told outside real time. The fields are those of msg/Event."""
 
     kind: str
-    """command_done, …: the names of `vocabulary.EventKind` in lower case, or session_ended."""
+    """command_done, …: the names of `vocabulary.EventKind` in lower case, or one of the above."""
     session: str = ""
     tick: int = 0
     time_ns: int = 0
@@ -33,6 +37,8 @@ class ServerEvent:
     current_action: str = ""
     part: str = ""
     reason: str = ""
+    file: str = ""
+    """The log of the last ticks, on the executor's machine."""
     names: tuple[str, ...] = ()
     values: tuple[float, ...] = ()
     sequence: int = 0
@@ -47,6 +53,8 @@ class EventTranslator:
         part_names: in the workcell's order.
         joint_names: of each part.
         holder_of: id of the session that holds a part, or an empty text.
+        log_file: path of the log of this number; empty: there is none.
+        stop_reason: why the protective stop was asked for.
     """
 
     def __init__(
@@ -55,9 +63,13 @@ class EventTranslator:
         part_names: Sequence[str],
         joint_names: Sequence[Sequence[str]],
         holder_of: Callable[[str], str],
+        *,
+        log_file: Callable[[int], str] = lambda _: "",
+        stop_reason: Callable[[], str] = lambda: "",
     ) -> None:
         self._directory, self._part_names, self._joint_names = directory, part_names, joint_names
         self._holder_of = holder_of
+        self._log_file, self._stop_reason = log_file, stop_reason
 
     def translate(self, event: np.record) -> ServerEvent:
         """The event in words."""
@@ -81,7 +93,8 @@ class EventTranslator:
             current_action=directory.action_id(current),
             part=part,
             reason=self._reason(kind, event),
-            names=reaction.captures[:n] if reaction else (),
+            file=self._log_file(int(event["log"])),
+            names=_BUDGET_NAMES if kind == EventKind.BUDGET_EXCEEDED else reaction.captures[:n] if reaction else (),
             values=tuple(float(v) for v in event["values"][:n]),
         )
 
@@ -108,6 +121,13 @@ class EventTranslator:
             return fault_text(reason) + where
         if kind == EventKind.SIGNAL_DROPPED:
             return "a signal was raised to an action that is not active"
+        if kind == EventKind.PROTECTIVE_STOP:
+            return self._stop_reason()
+        if kind == EventKind.OVERRUN:
+            return f"{int(event['status'])} deadlines missed since the last report"
+        if kind == EventKind.BUDGET_EXCEEDED:
+            took, budget = (float(v) * 1e6 for v in event["values"][:2])
+            return f"its code took {took:.0f} µs in this tick, more than its time budget of {budget:.0f} µs"
         if kind == EventKind.SERVER_LOST:
             return "the loop heard nothing from the control server"
         return ""

@@ -10,15 +10,14 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from robot_rt_control.program import capacities
 from robot_rt_control.program.errors import CapacityError, ChannelError, DefinitionError
-from robot_rt_control.program.layout import command_dtype
 from robot_rt_control.program.vocabulary import Command, EventKind, Refusal
 from robot_rt_control.realtime.channel import Channel
+from robot_rt_control.server.transactions import Answer, Posted, Waiter, transaction_row
 
 _log = logging.getLogger(__name__)
 
@@ -28,27 +27,8 @@ _WAKE_S = 0.1
 """The dispatcher looks this often whether the executor lives."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What the loop said to a command."""
-
-    queued: bool
-    """The loop runs on request only: nobody has seen the command yet, it waits for the next step."""
-    tick: int = 0
-    refusal: Refusal = Refusal.NONE
-    transaction: int = 0
-
-
 class _Silent(ChannelError):
     """The executor did not answer in time."""
-
-
-class _Waiter:
-    """One caller's wait for one answer."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.event: np.record | None = None
 
 
 class ExecutorLink:
@@ -79,8 +59,8 @@ class ExecutorLink:
         self._sending = threading.Lock()
         self._dispatching = threading.Lock()
         self._transaction = first_transaction - 1
-        self._waiters: dict[int, _Waiter] = {}
-        self._versions: dict[int, _Waiter] = {}
+        self._waiters: dict[int, Waiter] = {}
+        self._versions: dict[int, Waiter] = {}
         self._lost = ""
         self.gated = bool(channel.memory.gated)
         """Whether the loop ticks on request only."""
@@ -184,43 +164,64 @@ class ExecutorLink:
             CapacityError: too many actions, or the command ring is full.
             ChannelError: the executor is gone or silent.
         """
-        row = np.zeros(1, command_dtype)[0]
-        row.command, row.session, row.part, row.signal = int(command), session, part, signal
-        row.value, row.target_tick, row.n_actions = value, target_tick, len(actions)
-        if len(actions) > capacities.MAX_ACTIONS_PER_COMMAND:
-            raise CapacityError(
-                "too many actions in one command",
-                expected=f"at most {capacities.MAX_ACTIONS_PER_COMMAND} (MAX_ACTIONS_PER_COMMAND)",
-                got=str(len(actions)),
-            )
-        for i, (slot, identity) in enumerate(actions):
-            row.actions[i], row.identities[i] = slot, identity
-        waiter = _Waiter()
+        row = transaction_row(command, session=session, actions=actions)
+        row.part, row.signal, row.value, row.target_tick = part, signal, value, target_tick
+        return self.answer(self._post(row, None, on_transaction))
+
+    def post_parameters(self, session: int, action: tuple[int, int], parameters: np.ndarray) -> Posted:
+        """Send an action's new parameter record; `answer` waits for what the loop says to it.
+
+        So that the order of several callers' records can be kept while nobody waits for anybody's answer.
+
+        Args:
+            session: identity of the session.
+            action: its (slot, identity).
+            parameters: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
+
+        Raises:
+            as `send`.
+        """
+        row = transaction_row(Command.SET_PARAMETERS, session=session, actions=[action])
+        row.part, row.record_size = -1, len(parameters)
+        return self._post(row, parameters, None)
+
+    def _post(
+        self, row: np.record, parameters: np.ndarray | None, on_transaction: Callable[[int], None] | None
+    ) -> Posted:
+        waiter = Waiter()
         with self._sending:
             self._refuse_if_lost()
             self._transaction += 1
             transaction = self._transaction
             row.transaction = transaction
-            until_due = self._time_until(target_tick)
+            until_due = self._time_until(int(row.target_tick))
             if not self.gated:
                 self._waiters[transaction] = waiter
             if on_transaction is not None:
                 on_transaction(transaction)
-            if not self._channel.push_command(row):
+            if not self._channel.push_command(row, parameters):
                 self._waiters.pop(transaction, None)
                 raise CapacityError(
                     "the command ring is full",
                     expected=f"at most {capacities.COMMAND_RING_ENTRIES} commands (COMMAND_RING_ENTRIES)",
                     hint="Let the loop step before sending more" if self.gated else "Is the real-time thread running?",
                 )
+        return Posted(transaction, f"command {Command(int(row.command)).name}", TIMEOUT_S + until_due, waiter)
+
+    def answer(self, posted: Posted) -> Answer:
+        """Wait for the loop's answer to a transaction (not where the loop is gated).
+
+        Raises:
+            ChannelError: the executor is gone or silent.
+        """
         if self.gated:
-            return Answer(queued=True, transaction=transaction)
+            return Answer(queued=True, transaction=posted.transaction)
         try:
-            event = self._wait(waiter, TIMEOUT_S + until_due, f"command {command.name}")
+            event = self._wait(posted.waiter, posted.timeout_s, posted.what)
         finally:
-            self._waiters.pop(transaction, None)
+            self._waiters.pop(posted.transaction, None)
         refusal = Refusal(int(event["reason"])) if event["kind"] == EventKind.COMMAND_REFUSED else Refusal.NONE
-        return Answer(queued=False, tick=int(event["tick"]), refusal=refusal, transaction=transaction)
+        return Answer(queued=False, tick=int(event["tick"]), refusal=refusal, transaction=posted.transaction)
 
     def _time_until(self, tick: int) -> float:
         """[s] until a tick is due, at the nominal period."""
@@ -248,7 +249,7 @@ class ExecutorLink:
         self._refuse_if_lost()
         channel, staging = self._channel, self._channel.memory.staging
         version = write(staging)
-        waiter = _Waiter()
+        waiter = Waiter()
         self._versions[version] = waiter
         try:
             request = channel.request_install()
@@ -266,7 +267,7 @@ class ExecutorLink:
 
     # --- waiting --------------------------------------------------------------------------------
 
-    def _wait(self, waiter: _Waiter, timeout_s: float, what: str) -> np.record:
+    def _wait(self, waiter: Waiter, timeout_s: float, what: str) -> np.record:
         if self._thread is None:
             self._sleep_until(waiter.done.is_set, timeout_s, what)
         elif not waiter.done.wait(timeout_s):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
 from robot_rt_control.model.workcell import Workcell, load_workcell
@@ -113,7 +113,10 @@ class ControlServerNode(WorkcellNode):
         self.get_logger().info(message)
 
     def activate(self) -> None:
-        profile = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+        # The last events are kept for clients that this topic finds after their first call.
+        profile = QoSProfile(
+            depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
         self._event_publisher = self.create_publisher(msg.Event, "~/events", profile)
         assert self.server is not None  # made by `configure`
         self._program_state = ProgramStateTopic(self, self.server, lambda ns: time_message(self._ros_time(ns)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from robot_rt_control.program.fault_reasons import FAULTS
 from robot_rt_control.program.vocabulary import FaultReason, Refusal, Status, StopCause
 
 _REFUSALS = {
@@ -15,6 +16,7 @@ _REFUSALS = {
     Refusal.TARGET_TICK_PASSED: "the target tick has passed",
     Refusal.MALFORMED: "the command is malformed",
     Refusal.STILL_FAULTED: "the part is faulted, and the cause of the fault is still there or was not cleared",
+    Refusal.PROTECTIVE_STOP: "a protective stop holds all parts",
 }
 
 _STOP_CAUSES = {
@@ -26,18 +28,9 @@ _STOP_CAUSES = {
     StopCause.PART_FAULT: "a part was faulted",
     StopCause.REMOVED: "the action was removed",
     StopCause.DISPLACED: "another action took a part",
+    StopCause.PROTECTIVE_STOP: "a protective stop",
 }
 
-_FAULTS = {
-    FaultReason.NONE: "",
-    FaultReason.NON_FINITE_COMMAND: "the action wrote a command that is not finite",
-    FaultReason.UNSUPPORTED_COMMAND_MODE: "the action wrote a command mode that the part does not support",
-    FaultReason.POSITION_LIMIT: "the measured position left its range",
-    FaultReason.VELOCITY_LIMIT: "the measured velocity exceeded the system limit",
-    FaultReason.STALE_HARDWARE: "the hardware's data is too old",
-    FaultReason.HARDWARE_ERROR: "the hardware reports an error",
-    FaultReason.DEADLINE_MISSED: "the loop missed its deadline",
-}
 
 _STATUSES = {
     Status.OK: "",
@@ -46,6 +39,7 @@ _STATUSES = {
     Status.PLANNING_FAILED: "a motion could not be planned from the present state",
     Status.START_TOO_FAR: "the robot is too far from where the motion begins",
     Status.SINGULAR: "the kinematics are singular",
+    Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",
 }
 
 
@@ -68,7 +62,12 @@ def stop_text(cause: int) -> str:
 
 def fault_text(reason: int) -> str:
     """Why a part is faulted (`vocabulary.FaultReason`)."""
-    return _text(_FAULTS, FaultReason, reason)
+    return _text({r: info.text for r, info in FAULTS.items()}, FaultReason, reason)
+
+
+def fault_remedy(reason: int) -> str:
+    """What to do before the fault is cleared; empty: unknown."""
+    return FAULTS[FaultReason(reason)].remedy if reason in set(FaultReason) else ""
 
 
 def status_text(status: int) -> str:

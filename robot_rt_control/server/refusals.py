@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from robot_rt_control.program import capacities
 from robot_rt_control.program.errors import CommandRefused
@@ -16,6 +16,7 @@ _HINTS = {
     Refusal.OTHER_SESSION: "Open a new session",
     Refusal.TARGET_TICK_PASSED: "Give a later tick, or 0 for the next one",
     Refusal.TOO_MANY_SCHEDULED: "Send it nearer to its tick",
+    Refusal.PROTECTIVE_STOP: "Release it first: the service protective_stop with stop: false, or Client.release()",
 }
 
 
@@ -25,12 +26,14 @@ def explain(
     actions: Sequence[DefinedAction],
     target_tick: int,
     snapshot: SnapshotView | None,
+    fault_file: Callable[[str], str] = lambda _: "",
 ) -> CommandRefused:
     """The error for a refused command.
 
     Args:
         actions: that the command named.
         snapshot: taken after the refusal, for the state of the parts.
+        fault_file: gives the log of the last ticks before a part's fault; empty: there is none.
     """
     names = ", ".join(repr(a.id) for a in actions)
     what = f"{command.name.lower().replace('_', ' ')}{' of ' + names if names else ''} was refused"
@@ -41,6 +44,8 @@ def explain(
             state = snapshot.operational_state(part.index)
             if state != OperationalState.ENABLED:
                 fault = snapshot.fault(part.index)
+                log = fault_file(part.name) if fault else ""
+                fault += f"; the last ticks: {log}" if log else ""
                 states.append(f"part {part.name!r} is {state.name.lower()}{' (' + fault + ')' if fault else ''}")
         if states:
             faulted = any("faulted" in s for s in states)
@@ -60,7 +65,8 @@ def explain(
     if refusal == Refusal.TOO_MANY_SCHEDULED:
         return CommandRefused(
             what,
-            expected=f"at most {capacities.MAX_SCHEDULED_COMMANDS} commands that wait (MAX_SCHEDULED_COMMANDS)",
+            expected=f"at most {capacities.MAX_SCHEDULED_BY_SESSION} commands of a session that wait "
+            f"(MAX_SCHEDULED_BY_SESSION), {capacities.MAX_SCHEDULED_COMMANDS} of all (MAX_SCHEDULED_COMMANDS)",
             hint=_HINTS[refusal],
         )
     return CommandRefused(f"{what}: {refusal_text(refusal)}", hint=_HINTS.get(refusal, ""))

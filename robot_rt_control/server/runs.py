@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
 from robot_rt_control.program.errors import DefinitionError, RobotControlError
 from robot_rt_control.program.program_file import FilledProgram, ProgramTemplate
 from robot_rt_control.program.vocabulary import StopCause
-from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events import SESSION_ENDED, ServerEvent
 from robot_rt_control.server.programs import check_for_session
 from robot_rt_control.server.reasons import stop_text
 
+if TYPE_CHECKING:
+    from robot_rt_control.server.control_server import ControlServer
+
 _DONE = "done"
-_PART_FAULT = stop_text(StopCause.PART_FAULT)
+_BROKEN_OFF = (stop_text(StopCause.PART_FAULT), stop_text(StopCause.PROTECTIVE_STOP))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,11 +174,14 @@ def _moved_parts(server: ControlServer, program: ProgramDefinition) -> tuple[str
 class Run:
     """A run under way. One thread drives it: `update` about ten times a second, then `close`.
 
+    Args:
+        prepare: called once the session holds the parts, before anything starts.
+
     Raises:
         RobotControlError: it could not be started; nothing is left of it.
     """
 
-    def __init__(self, server: ControlServer, plan: RunPlan) -> None:
+    def __init__(self, server: ControlServer, plan: RunPlan, prepare: Callable[[], None] | None = None) -> None:
         self._server, self._plan = server, plan
         self._changed = threading.Event()
         self._lock = threading.Lock()
@@ -186,6 +192,8 @@ class Run:
         self._session = server.open_session(plan.name, plan.parts, 0.0)
         server.add_listener(self._take)
         try:
+            if prepare is not None:
+                prepare()
             if plan.filled is not None:
                 server.install_program(self._session.id, plan.filled)
             else:
@@ -194,6 +202,11 @@ class Run:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def session_id(self) -> str:
+        """Of the session of its own."""
+        return self._session.id
 
     def _take(self, event: ServerEvent) -> None:
         """In the dispatcher's thread."""
@@ -206,7 +219,7 @@ class Run:
                 self._active[event.current_action] = None
             elif event.kind == "action_stopped":
                 self._active.pop(event.previous_action, None)
-                self._fault = f"action {event.previous_action!r}: {event.reason}" if event.reason == _PART_FAULT else ""
+                self._fault = f"action {event.previous_action!r}: {event.reason}" if event.reason in _BROKEN_OFF else ""
             elif event.kind == "reaction_fired" and event.event:
                 self._last_event = event.event
                 if event.event == self._plan.end_event:

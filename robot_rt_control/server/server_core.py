@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program.errors import ChannelError, RobotControlError, SessionError
+from robot_rt_control.program.fault_log import log_path
 from robot_rt_control.program.stream_sample import OutputSample
 from robot_rt_control.program.vocabulary import Command, EventKind
 from robot_rt_control.realtime.channel import Channel
@@ -21,7 +22,14 @@ from robot_rt_control.server.attachment import Attachment
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.entities import SessionContents
 from robot_rt_control.server.event_hub import EventHub, Listener
-from robot_rt_control.server.events import SESSION_ENDED, STREAM_REFUSED, EventTranslator, ServerEvent
+from robot_rt_control.server.events import (
+    EVENTS_LOST,
+    SESSION_ENDED,
+    SESSION_OPENED,
+    STREAM_REFUSED,
+    EventTranslator,
+    ServerEvent,
+)
 from robot_rt_control.server.part_view import PartView
 from robot_rt_control.server.program_store import ProgramStore
 from robot_rt_control.server.reasons import status_text
@@ -120,6 +128,8 @@ class ServerCore:
                 list(self.parts),
                 [p.joint_names for p in self.workcell.parts],
                 self.session_of_part,
+                log_file=lambda number: log_path(bytes(channel.memory.fault_files).decode(), number),
+                stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),
             )
             self._attachment = attachment
             try:
@@ -190,9 +200,14 @@ class ServerCore:
             attachment.link.dispatch()
         attachment.streams.poll()
         with self._changing:
-            for session in self._registry().overdue():
-                self._close(session, f"its client did not renew it for its lease of {session.lease:g} s")
+            for session, reason in self._registry().overdue():
+                self._close(session, reason)
             self._tidy()
+        lost = attachment.new_losses()
+        if lost:
+            tick, time_ns = attachment.now()
+            reason = f"the loop could not report {lost} events: the control server did not take them in time"
+            self._hub.emit(ServerEvent(kind=EVENTS_LOST, tick=tick, time_ns=time_ns, reason=reason))
 
     def _tidy(self) -> None:
         """What waits for a good moment: the system's actions after a server before this one, sessions that ended."""
@@ -204,12 +219,16 @@ class ServerCore:
 
     # --- sessions -------------------------------------------------------------------------------
 
-    def open_session(self, name: str, parts: Sequence[str], lease: float = -1.0) -> Session:
-        """Take the exclusive right to move some parts.
+    def open_session(
+        self, name: str, parts: Sequence[str], lease: float = -1.0, *, read_only: bool = False, deadline: float = 0.0
+    ) -> Session:
+        """Take the exclusive right to move some parts; or, read-only, none of them.
 
         Args:
             name: for people; may be empty.
             lease: [s]; 0: until closed; negative: the default.
+            read_only: `parts` is empty; it watches and reacts with events.
+            deadline: [s] after which it ends, renewed or not; 0: none.
 
         Raises:
             DefinitionError: an unknown part, or none.
@@ -218,8 +237,12 @@ class ServerCore:
         """
         with self._changing:
             at = self._at()
-            session = self._registry().open(name, parts, lease, at.store.new_identity())
+            identity = at.store.new_identity()
+            session = self._registry().open(name, parts, lease, identity, read_only=read_only, deadline=deadline)
             at.directory.sessions[session.identity] = session.id
+            tick, time_ns = at.now()
+            held = ", ".join(session.parts)
+            self._hub.emit(ServerEvent(kind=SESSION_OPENED, session=session.id, tick=tick, time_ns=time_ns, part=held))
         return session
 
     def session(self, session_id: str) -> Session:
@@ -233,6 +256,10 @@ class ServerCore:
     def sessions(self) -> list[Session]:
         """All living sessions, the oldest first."""
         return self._sessions.live() if self._sessions is not None else []
+
+    def remaining(self, session: Session) -> float:
+        """[s] until a session ends unless it is renewed; inf: until it is closed."""
+        return session.remaining(self._clock())
 
     def session_of_part(self, part: str) -> str:
         """Id of the session that holds a part; empty: none."""
@@ -294,6 +321,7 @@ class ServerCore:
                 time_ns=time_ns,
                 part=", ".join(session.parts),
                 reason=reason,
+                file=session.end_file,
             )
         )
         if attachment is None:
@@ -311,6 +339,24 @@ class ServerCore:
         return self._attachment.snapshot() if self._attachment is not None and not self._lost else None
 
     # --- events ---------------------------------------------------------------------------------
+
+    def announce(self, kind: str, *, session: str = "", parts: Sequence[str] = (), reason: str = "") -> None:
+        """Tell an event of the server's own."""
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=kind, session=session, tick=tick, time_ns=time_ns, part=", ".join(parts), reason=reason
+            )
+        )
+
+    def fault_file(self, part: str) -> str:
+        """The log of the last ticks before a part's fault, on the executor's machine; empty: there is none."""
+        attachment, view = self._attachment, self._raw_snapshot()
+        if attachment is None or view is None:
+            return ""
+        number = int(view.parts[self.parts[part].index].fault_log)
+        return log_path(bytes(attachment.channel.memory.fault_files).decode(), number)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` every event from now on."""
@@ -348,20 +394,21 @@ class ServerCore:
         self._hub.emit(event)
         if event.kind == "action_failed" and event.session:
             status = status_text(int(raw["status"]))
-            self._end_by_id(event.session, f"action {event.current_action!r} failed: {status}")
+            self._end_by_id(event.session, f"action {event.current_action!r} failed: {status}", event.file)
         elif int(raw["kind"]) == EventKind.SERVER_LOST:
             self._end_all("the executor heard nothing from the control server, and ended all sessions")
             attachment = self._attachment
             if attachment is not None:
                 attachment.channel.renew_server()
 
-    def _end_by_id(self, session_id: str, reason: str) -> None:
+    def _end_by_id(self, session_id: str, reason: str, file: str) -> None:
         if self._sessions is None:
             return
         try:
             session = self._sessions.get(session_id)
         except SessionError:
             return
+        session.end_file = file
         self._end(session, reason)
 
     def _take_loss(self, reason: str) -> None:

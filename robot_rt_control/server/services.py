@@ -18,6 +18,7 @@ from robot_rt_control.server.conversions import (
     parameter_values,
     part_message,
     reaction_definition,
+    session_messages,
     variable_messages,
 )
 from robot_rt_control.server.program_messages import program_message
@@ -41,6 +42,7 @@ class Services:
             "open_session": (srv.OpenSession, self._open_session),
             "renew_session": (srv.RenewSession, self._renew_session),
             "close_session": (srv.CloseSession, self._close_session),
+            "list_sessions": (srv.ListSessions, self._list_sessions),
             "define_actions": (srv.DefineActions, self._define_actions),
             "upload_program": (srv.UploadProgram, self._upload_program),
             "save_program": (srv.SaveProgram, self._save_program),
@@ -56,6 +58,8 @@ class Services:
             "open_stream": (srv.OpenStream, self._open_stream),
             "set_speed": (srv.SetSpeed, self._set_speed),
             "set_motion": (srv.SetMotion, self._set_motion),
+            "protective_stop": (srv.ProtectiveStop, self._protective_stop),
+            "recover_parts": (srv.RecoverParts, self._recover_parts),
             "list_parts": (srv.ListParts, self._list_parts),
             "list_action_types": (srv.ListActionTypes, self._list_action_types),
             "list_state_variables": (srv.ListStateVariables, self._list_state_variables),
@@ -98,7 +102,13 @@ class Services:
     # --- sessions -------------------------------------------------------------------------------
 
     def _open_session(self, server: ControlServer, request: Any, response: Any) -> str:
-        session = server.open_session(request.name, list(request.parts), request.lease)
+        session = server.open_session(
+            request.name,
+            list(request.parts),
+            request.lease,
+            read_only=request.read_only,
+            deadline=request.deadline,
+        )
         response.session, response.lease = session.id, session.lease
         return ""
 
@@ -109,6 +119,10 @@ class Services:
     def _close_session(self, server: ControlServer, request: Any, response: Any) -> str:
         server.close_session(request.session)
         return self._remark(server)
+
+    def _list_sessions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.sessions = session_messages(server)
+        return ""
 
     # --- definitions ----------------------------------------------------------------------------
 
@@ -143,7 +157,10 @@ class Services:
         return f"deleted: version {', '.join(map(str, versions))}"
 
     def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
-        server.remove(request.session, list(request.actions), list(request.reactions))
+        if request.actions or request.reactions:
+            server.remove(request.session, list(request.actions), list(request.reactions))
+        else:
+            server.clear(request.session)
         return self._remark(server)
 
     def _set_action_parameters(self, server: ControlServer, request: Any, response: Any) -> str:
@@ -177,6 +194,14 @@ class Services:
 
     def _set_motion(self, server: ControlServer, request: Any, response: Any) -> str:
         return server.set_motion(list(request.parts), request.command) or self._remark(server)
+
+    def _protective_stop(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.protective_stop(request.stop, request.reason)
+        return self._remark(server)
+
+    def _recover_parts(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.sessions = server.recoveries.recover(list(request.parts))
+        return self._remark(server)
 
     # --- looking --------------------------------------------------------------------------------
 

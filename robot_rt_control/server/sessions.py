@@ -1,11 +1,13 @@
 """Sessions: who holds which parts, and until when.
 
-A session lives until it is closed, its lease runs out, one of its actions fails, or executor or server are lost.
+A session lives until it is closed, its lease or its deadline runs out, one of its actions fails, or executor or
+server are lost.
 Afterwards it is remembered for a while, so that a late call learns why it ended.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +22,7 @@ _REMEMBERED = 256
 
 @dataclass(eq=False)
 class Session:
-    """The exclusive right to move some parts."""
+    """The exclusive right to move some parts; a read-only one holds none, and watches."""
 
     id: str
     name: str
@@ -28,12 +30,21 @@ class Session:
     parts: tuple[str, ...]
     lease: float
     """[s]; 0: until closed."""
-    deadline: float
+    lease_end: float
     """When the lease runs out, on the registry's clock."""
+    deadline: float = math.inf
+    """When it ends whatever happens, on the registry's clock."""
+    deadline_s: float = 0.0
+    """[s] from its opening to its deadline; 0: it has none."""
+    read_only: bool = False
     end_reason: str = ""
     """Why it ended; empty: it lives."""
+    end_file: str = ""
+    """Log of the last ticks before it ended by a failure; empty: there is none."""
     used_ids: set[str] = field(default_factory=set)
     """Ids of all actions that it ever had."""
+    setting: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    """Held while parameters change, so that none of two changes undoes the other's values."""
     program: str = ""
     """Name of the last program that was added to it; empty: none, or one without a name."""
 
@@ -41,6 +52,27 @@ class Session:
     def label(self) -> str:
         """How messages call it."""
         return f"session {self.id!r} ({self.name})" if self.name else f"session {self.id!r}"
+
+    def remaining(self, now: float) -> float:
+        """[s] until it ends unless it is renewed; inf: until it is closed."""
+        lease_end = self.lease_end if self.lease > 0 else math.inf
+        return max(min(lease_end, self.deadline) - now, 0.0)
+
+    def check_moves(self, what: str) -> None:
+        """Refuse what a read-only session may not do.
+
+        Args:
+            what: it is to do, for the message.
+
+        Raises:
+            SessionError: it is read-only.
+        """
+        if self.read_only:
+            raise SessionError(
+                f"{self.label} is read-only and cannot {what}",
+                expected="free-standing reactions with events and captured values",
+                hint="Open a session on the parts to be moved",
+            )
 
 
 class SessionRegistry:
@@ -60,19 +92,38 @@ class SessionRegistry:
         self._live: dict[str, Session] = {}
         self._ended: OrderedDict[str, Session] = OrderedDict()
 
-    def open(self, name: str, parts: Sequence[str], lease: float, identity: int) -> Session:
+    def open(
+        self,
+        name: str,
+        parts: Sequence[str],
+        lease: float,
+        identity: int,
+        *,
+        read_only: bool = False,
+        deadline: float = 0.0,
+    ) -> Session:
         """Take parts for a new session: all of them or none.
 
         Args:
             lease: [s]; 0: until closed; negative: the default.
             identity: of the session in the tables.
+            read_only: it takes no parts, and moves nothing.
+            deadline: [s] after which it ends, renewed or not; 0: none.
 
         Raises:
-            DefinitionError: no part, an unknown or repeated one, or the lease is not a number.
+            DefinitionError: no part, an unknown or repeated one, parts of a read-only session, or a time is not a
+                number.
             SessionError: a part is taken; names the holder.
         """
         what = f"session {name!r} cannot be opened" if name else "the session cannot be opened"
-        if not parts:
+        if read_only and parts:
+            raise DefinitionError(
+                f"{what}: it is read-only",
+                expected="no parts: it may look at all of them",
+                got=", ".join(parts),
+                hint="Leave out the parts, or read_only",
+            )
+        if not parts and not read_only:
             raise DefinitionError(f"{what}: it names no part", expected="at least one part of the workcell")
         for part in parts:
             if part not in self._parts:
@@ -84,6 +135,8 @@ class SessionRegistry:
             raise DefinitionError(f"{what}: it names part {twice!r} twice", expected="each part once")
         if not lease < float("inf"):
             raise DefinitionError(f"{what}: lease", expected="a time in seconds, 0: until closed", got=str(lease))
+        if not 0.0 <= deadline < float("inf"):
+            raise DefinitionError(f"{what}: deadline", expected="a time in seconds, 0: none", got=str(deadline))
         lease = LEASE_S if lease < 0 else lease
         with self._lock:
             for part in parts:
@@ -96,13 +149,17 @@ class SessionRegistry:
                         hint="Close that session first, or wait until its lease runs out",
                     )
             self._count += 1
+            now = self._clock()
             session = Session(
                 id=f"{self._prefix}{self._count}",
                 name=name,
                 identity=identity,
                 parts=tuple(parts),
                 lease=lease,
-                deadline=self._clock() + lease,
+                lease_end=now + lease,
+                deadline=now + deadline if deadline > 0 else math.inf,
+                deadline_s=deadline,
+                read_only=read_only,
             )
             self._live[session.id] = session
         return session
@@ -133,8 +190,10 @@ class SessionRegistry:
             ended = self._ended.get(session_id)
             known = list(self._live)
         if ended is not None:
+            log = f"The last ticks before it are in {ended.end_file}. " if ended.end_file else ""
             raise SessionError(
-                f"{ended.label} has ended: {ended.end_reason}", hint="Open a new session and define its actions again"
+                f"{ended.label} has ended: {ended.end_reason}",
+                hint=f"{log}Open a new session and define its actions again",
             )
         raise SessionError("unknown session", expected=unknown("session", session_id, known), got=repr(session_id))
 
@@ -145,12 +204,18 @@ class SessionRegistry:
             SessionError: there is no such session.
         """
         session = self.get(session_id)
-        session.deadline = self._clock() + session.lease
+        session.lease_end = self._clock() + session.lease
 
-    def overdue(self) -> list[Session]:
-        """Sessions whose lease has run out."""
+    def overdue(self) -> list[tuple[Session, str]]:
+        """Sessions whose deadline has come, or whose lease has run out, and why they end."""
         now = self._clock()
-        return [s for s in self.live() if s.lease > 0 and now > s.deadline]
+        found = []
+        for session in self.live():
+            if now >= session.deadline:
+                found.append((session, f"its deadline of {session.deadline_s:g} s has come"))
+            elif session.lease > 0 and now > session.lease_end:
+                found.append((session, f"its client did not renew it for its lease of {session.lease:g} s"))
+        return found
 
     def end(self, session: Session, reason: str) -> bool:
         """End a session and set its parts free; False where it had ended already."""

@@ -14,6 +14,7 @@ from robot_rt_control.server.reasons import fault_text
 
 _PARTS = offset_of(world_dtype, "parts")
 _TIME, _SPEED = offset_of(world_dtype, "time"), offset_of(world_dtype, "speed")
+_PROTECTIVE_STOP = offset_of(world_dtype, "protective_stop")
 
 
 class SnapshotView:
@@ -29,6 +30,7 @@ class SnapshotView:
         """[s] since the first tick, in ticks times the period."""
         self.time_ns = int(snapshot.time_ns)
         self.speed = float(snapshot.speed)
+        self.protective_stop = bool(snapshot.protective_stop)
         n = int(snapshot.n_active)
         self._active = {int(identity): k for k, identity in enumerate(snapshot.active[:n])}
 
@@ -45,6 +47,19 @@ class SnapshotView:
         """Why the part is faulted, in words; empty: it is not."""
         return fault_text(int(self._snapshot.parts[part].fault))
 
+    def position_known(self, part: int) -> bool:
+        """Whether the positions of all joints of the part are measured."""
+        measured = self._snapshot.parts[part].measured
+        return bool(np.isfinite(measured.position[: int(measured.dof)]).all())
+
+    def fault_reason(self, part: int) -> int:
+        """Why the part is faulted (`vocabulary.FaultReason`)."""
+        return int(self._snapshot.parts[part].fault)
+
+    def fault_log(self, part: int) -> int:
+        """Number of the log of the last ticks before its fault; 0: none."""
+        return int(self._snapshot.parts[part].fault_log)
+
     def active_action(self, part: int) -> int:
         """Identity of the action that commands the part; 0: none."""
         return int(self._snapshot.parts[part].active_action)
@@ -60,6 +75,8 @@ class SnapshotView:
             return self.time
         if offset == _SPEED:
             return self.speed
+        if offset == _PROTECTIVE_STOP:
+            return float(self.protective_stop)
         part, within = divmod(offset - _PARTS, part_dtype.itemsize)
         if not (0 <= part < capacities.MAX_PARTS and within < measured_dtype.itemsize):
             return math.nan

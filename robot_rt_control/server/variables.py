@@ -31,6 +31,13 @@ class VariableInfo:
 SYSTEM_VARIABLES = (
     VariableInfo("time", "float", "s", "time since the loop's first tick", offset_of(world_dtype, "time")),
     VariableInfo("speed", "float", "", "speed override, 0 to 1", offset_of(world_dtype, "speed")),
+    VariableInfo(
+        "protective_stop",
+        "bool",
+        "",
+        "whether a protective stop holds all parts",
+        offset_of(world_dtype, "protective_stop"),
+    ),
 )
 
 

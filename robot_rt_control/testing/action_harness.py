@@ -235,7 +235,7 @@ class ActionHarness:
         self.tick += 1
         parts = self.parts.values()
         for part in parts:
-            part.measure(self.period * self.speed)
+            part.measure(self.period * self.speed, speed=self.speed)
         if self._entering:
             self._entering = False
             raised = {name: self._state[0][name] for name in self.action_type.signals}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.actions import Action, Reaction, reply_of
+from robot_rt_control.client.event import Event
+from robot_rt_control.client.reaction_calls import ReactionCalls
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.program.stream_sample import InputSample, OutputSample
 from robot_rt_control.server.events import ServerEvent
 
@@ -27,11 +31,25 @@ class CellSession:
         SessionError: a part is taken.
     """
 
-    def __init__(self, cell: LockstepCell, parts: Iterable[str], *, lease_s: float, name: str) -> None:
+    def __init__(
+        self,
+        cell: LockstepCell,
+        parts: Iterable[str],
+        *,
+        lease_s: float,
+        name: str,
+        deadline_s: float = 0.0,
+        read_only: bool = False,
+    ) -> None:
         self._cell = cell
-        self._session = cell.server.open_session(name, tuple(parts), lease_s)
+        self._session = cell.server.open_session(
+            name, tuple(parts), lease_s, read_only=read_only, deadline=deadline_s
+        )
         self.id = self._session.id
         self.parts = self._session.parts
+        self._callbacks: list[tuple[Callable[[Event], bool], Callable[[Event], object], str]] = []
+        """What concerns it, callback, action that its result goes to."""
+        self._calls = ReactionCalls()
 
     def close(self) -> None:
         """End the session; its parts take their safety action."""
@@ -64,21 +82,63 @@ class CellSession:
     def add(self, *actions: Action, reactions: Iterable[Reaction] = ()) -> None:
         """Define actions and free-standing reactions: all of them or, on an error, none.
 
-        Callbacks are not called: look at `events`.
+        Callbacks are called by `cell.step`, behind the tick of their event; what they command and return takes effect
+        in the next one. What they raise comes out of `cell.step`.
 
         Raises:
             DefinitionError: names what is wrong; nothing has changed.
             CompileError: code of an action's class is refused; likewise.
         """
         for action_class in {a.action_class: None for a in actions if a.action_class is not None}:
-            self._cell.server.load_action_types(action_class, replace=True)
-        self._cell.server.define(
-            self.id, [_action_definition(a, self.parts) for a in actions], [_reaction_definition(r) for r in reactions]
-        )
+            self._cell.load(action_class)
+        free = list(reactions)
+        new, undo = self._calls.prepare(actions, free)
+        try:
+            self._cell.server.define(
+                self.id, [_action_definition(a, self.parts) for a in actions], [_reaction_definition(r) for r in free]
+            )
+        except RobotControlError:
+            undo()
+            raise
+        self._callbacks += [(c.concerns, c.call, c.reaction.reply_to) for c in new]
+
+    def on(self, name: str, callback: Callable[[Event], object], *, capacity: int = 100) -> None:
+        """Call `callback(event)` at every event of this name or kind, as `add` says; none is ever dropped here."""
+        self._callbacks.append((lambda event: name in (event.name, event.kind), callback, ""))
+
+    @property
+    def called_by_cell(self) -> bool:
+        """Whether the cell has somebody to call behind a tick."""
+        return bool(self._callbacks)
+
+    def call_back(self, event: ServerEvent) -> None:
+        """Call the callbacks of an event. The cell does that."""
+        if event.session == self.id:
+            for call in self._calls_for(event_of(event)):
+                call()
+
+    def _calls_for(self, event: Event) -> list[Callable[[], None]]:
+        """What is to be called at an event."""
+        return [
+            functools.partial(self._call_and_reply, call, reply_to, event)
+            for concerns, call, reply_to in self._callbacks
+            if concerns(event)
+        ]
+
+    def _call_and_reply(self, call: Callable[[Event], object], reply_to: str, event: Event) -> None:
+        result = call(event)
+        if reply_to and (values := reply_of(result, reply_to)):
+            self.set(reply_to, **values)
 
     def remove(self, *actions: str | Action, reactions: Iterable[str] = ()) -> None:
         """Remove actions, and free-standing reactions by name: all of them or none."""
-        self._cell.server.remove(self.id, _ids(actions), list(reactions))
+        ids, names = _ids(actions), list(reactions)
+        if ids or names:
+            self._cell.server.remove(self.id, ids, names)
+
+    def clear(self) -> None:
+        """Remove everything that the session has defined, in one tick; its parts take their default action."""
+        self._cell.server.clear(self.id)
 
     def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
         """Define everything of a program. Returns the ids of its actions.
@@ -158,6 +218,24 @@ class CellSession:
         return self._cell.value(self.id, name)
 
 
+def event_of(event: ServerEvent) -> Event:
+    """The event as an application sees it; its time is the loop's own."""
+    return Event(
+        kind=event.kind,
+        session=event.session,
+        tick=event.tick,
+        time=event.time_ns * 1e-9,
+        name=event.event,
+        reaction=event.reaction,
+        previous_action=event.previous_action,
+        current_action=event.current_action,
+        part=event.part,
+        reason=event.reason,
+        values=dict(zip(event.names, event.values, strict=True)),
+        sequence=event.sequence,
+    )
+
+
 def _ids(actions: Iterable[str | Action]) -> list[str]:
     return [a if isinstance(a, str) else a.id for a in actions]
 
@@ -178,7 +256,7 @@ def _reaction_definition(reaction: Reaction) -> ReactionDefinition:
         start=reaction.start,
         stop=reaction.stop,
         signal=reaction.signal,
-        event=reaction.event or ("callback" if reaction.call is not None else ""),
+        event=reaction.event,
         fire_once=reaction.fire_once,
         keep_owner=reaction.keep_owner,
         capture=tuple(reaction.capture),

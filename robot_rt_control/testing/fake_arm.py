@@ -58,13 +58,21 @@ class FakePart(PartFacts):
         """A copy of the part's record."""
         return self.memory.copy()[0]
 
-    def measure(self, dt: float) -> None:
-        """Begin a tick: what was commanded is measured, and dt [s] is the time until the next tick."""
+    def measure(self, dt: float, *, speed: float = 1.0) -> None:
+        """Begin a tick: what was commanded is measured.
+
+        Args:
+            dt: [s] until the next tick, scaled by the speed override.
+            speed: the override.
+        """
         live = self.live
         live.dt = dt
         live.position[:] = live.commanded_position
         live.velocity[:] = live.commanded_velocity
         live.effort[:] = live.commanded_effort
+        faster = 1.0 / speed if speed > 0.0 else 0.0
+        live.motion_velocity[:] = live.commanded_velocity * faster
+        live.motion_acceleration[:] = live.commanded_acceleration * faster**2
         joints = slice(0, self.dof)
         live.at_rest = float((np.abs(live.velocity[joints]) < REST_SPEED_FRACTION * live.velocity_limit[joints]).all())
         live.outputs[:] = live.commanded_outputs

@@ -40,6 +40,7 @@ from robot_rt_control.program.layout import offset_of, world_dtype
 from robot_rt_control.server.action_types import ActionTypes
 from robot_rt_control.server.type_building import LoadedType, build_types
 from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.testing.interpreted_types import InterpretedTypes
 from robot_rt_control.testing.server_bench import ServerBench
 from robot_rt_control.testing.shared_builder import shared_builder
 
@@ -57,6 +58,9 @@ class LockstepCell(ServerBench):
         workcell: a workcell file, or what `load_workcell` gave.
         hardware: the plugin to run a file's devices on.
         action_types: classes beside the built-in ones and those that the workcell names.
+        interpreted: run all action types but the built-in ones as plain Python, to debug them: breakpoints and print
+            work, and nothing is compiled or checked. What a method raises is raised by `step`, but for an index out of
+            range: that is the action's failure, as in compiled code.
 
     Attributes:
         events: what happened since the cell was made.
@@ -69,13 +73,20 @@ class LockstepCell(ServerBench):
     """
 
     def __init__(
-        self, workcell: Workcell | Path | str, *, hardware: str = MOCK, action_types: Iterable[type[ActionType]] = ()
+        self,
+        workcell: Workcell | Path | str,
+        *,
+        hardware: str = MOCK,
+        action_types: Iterable[type[ActionType]] = (),
+        interpreted: bool = False,
     ) -> None:
         if not isinstance(workcell, Workcell):
             workcell = load_workcell(workcell, hardware)
-        super().__init__(workcell, _types(workcell, action_types), gated=True)
+        python = InterpretedTypes() if interpreted else None
+        super().__init__(workcell, _types(workcell, action_types, python), interpreted=python, gated=True)
         self.workcell = workcell
         self._driven: dict[str, Callable[[], float]] = {}
+        self._sessions: list[CellSession] = []
         self._sensors = {name: place for device in workcell.devices for name, place in self._mock_states(device)}
         self._written = {part.name: self._command_places(part) for part in workcell.parts}
         self.step()  # the parts take their default actions
@@ -112,12 +123,19 @@ class LockstepCell(ServerBench):
 
     def step(self, ticks: int = 1) -> int:
         """Run ticks and hand out their events. Returns the last one's number."""
-        at_once = 1 if self._driven else _TICKS_AT_ONCE
+        calling = [s for s in self._sessions if s.ended is None and s.called_by_cell]
+        at_once = 1 if self._driven or calling else _TICKS_AT_ONCE
         for done in range(0, ticks, at_once):
             for name, value in self._driven.items():
                 self.set_sensor(name, value())
             self.executor.step(min(at_once, ticks - done))
+            if self.interpreted is not None:
+                self.interpreted.raise_error()
+            before = len(self.events)
             self.server.poll()
+            for event in self.events[before:]:
+                for session in calling:
+                    session.call_back(event)
         return self.tick
 
     def step_until(self, condition: Callable[[], bool], *, at_most: int = 10_000) -> int:
@@ -200,17 +218,48 @@ class LockstepCell(ServerBench):
             return {}
         return {name: float(world.devices[device].command[i]) for name, (device, i) in self._written[part].items()}
 
+    # --- action types ---------------------------------------------------------------------------
+
+    def load(self, source: str | type[ActionType]) -> tuple[str, ...]:
+        """Load action types while the loop runs, or load them anew after a change (see server/action_sources.py).
+
+        Returns:
+            Their names.
+
+        Raises:
+            CompileError, DefinitionError: it was refused; nothing has changed.
+        """
+        if self.interpreted is None:
+            return self.server.load_action_types(source, replace=True)
+        if isinstance(source, type):
+            present = [t for t in self.types.all() if t.action_type is source]
+            if present:
+                return (present[0].name,)
+        python = self.interpreted.add(source)
+        return tuple(t.name for t in self.types.add(python, replace=True, used=self.store.used_types()))
+
     # --- sessions -------------------------------------------------------------------------------
 
-    def session(self, *parts: str, lease_s: float = 0.0, name: str = "") -> CellSession:
+    def session(
+        self, *parts: str, lease_s: float = 0.0, deadline_s: float = 0.0, read_only: bool = False, name: str = ""
+    ) -> CellSession:
         """Open a session on parts; by default it lives until it is closed."""
-        return CellSession(self, parts, lease_s=lease_s, name=name)
+        session = CellSession(self, parts, lease_s=lease_s, deadline_s=deadline_s, read_only=read_only, name=name)
+        self._sessions.append(session)
+        return session
 
 
-def _types(workcell: Workcell, classes: Iterable[type[ActionType]]) -> ActionTypes:
+def _types(
+    workcell: Workcell, classes: Iterable[type[ActionType]], interpreted: InterpretedTypes | None
+) -> ActionTypes:
     """Types of a cell's own, which it may load and unload; what is built is shared by all cells of a test run."""
+    builtin = tuple((name, b"") for name in BUILTIN)
+    if interpreted is not None:
+        named: list[str | type[ActionType]] = [s.text for s in workcell.action_types]
+        python = [t for source in [*named, *classes] for t in interpreted.add(source)]
+        return ActionTypes([*_built(builtin), *python], period=workcell.period)
     sources = [(s.text, s.path.read_bytes() if s.path is not None else b"") for s in workcell.action_types]
-    return ActionTypes(_built((*((name, b"") for name in BUILTIN), *sources, *classes)), period=workcell.period)
+    return ActionTypes(_built((*builtin, *sources, *classes)), period=workcell.period)
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from robot_rt_control.hardware.picture import camera_of, picture_path
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.testing.cell_session import event_of
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.testing.lockstep_session import LockstepSession, Reader
 
@@ -65,15 +66,41 @@ class LockstepClient:
 
     # --- the workcell ---------------------------------------------------------------------------
 
-    def session(self, parts: str | Iterable[str], *, lease_s: float = 0.0, name: str = "python") -> LockstepSession:
+    def session(
+        self,
+        parts: str | Iterable[str] = (),
+        *,
+        lease_s: float = 0.0,
+        deadline_s: float = 0.0,
+        read_only: bool = False,
+        name: str = "python",
+    ) -> LockstepSession:
         """Open a session on parts; without a lease, for in simulated time a client does not vanish.
+
+        Args:
+            deadline_s, read_only: as `Client.session`; the deadline is on the cell's clock `now`.
 
         Raises:
             SessionError: a part is unknown, or held by another session.
         """
-        session = LockstepSession(self, (parts,) if isinstance(parts, str) else parts, lease_s=lease_s, name=name)
+        session = LockstepSession(
+            self,
+            (parts,) if isinstance(parts, str) else parts,
+            lease_s=lease_s,
+            name=name,
+            deadline_s=deadline_s,
+            read_only=read_only,
+        )
         self._sessions.append(session)
         return session
+
+    def watch(self, *, deadline_s: float = 0.0, name: str = "watch") -> LockstepSession:
+        """Open a session that only watches, as `Client.watch`."""
+        return self.session(read_only=True, deadline_s=deadline_s, name=name)
+
+    def stop_all(self) -> int:
+        """Stop all actions of all sessions in one tick. Returns the tick."""
+        return self.cell.server.stop("")
 
     def value(self, name: str) -> float:
         """Value of a state variable of a part after the last tick; NaN: unknown.
@@ -94,10 +121,9 @@ class LockstepClient:
             RobotControlError: the hardware has no camera, or the file cannot be written.
         """
         for host in self.cell.executor.devices.hosts.values():
-            camera = camera_of(host.plugin)
-            if camera is not None:
+            if hasattr(host.plugin, "take_picture"):
                 path = picture_path(str(Path(file).resolve()))
-                camera.take_picture(path, width, height)
+                camera_of(host.plugin).take_picture(path, width, height)
                 return path
         raise RobotControlError("no device has a camera", hint="Only simulated hardware has one")
 
@@ -141,21 +167,3 @@ class LockstepClient:
     def end_recording(self, recording: Recording) -> None:
         """Undo `start_recording`."""
         self._recordings = [entry for entry in self._recordings if entry[0] is not recording]
-
-
-def event_of(event: ServerEvent) -> Event:
-    """A server's event as applications see it."""
-    return Event(
-        kind=event.kind,
-        session=event.session,
-        tick=event.tick,
-        time=event.time_ns * 1e-9,
-        name=event.event,
-        reaction=event.reaction,
-        previous_action=event.previous_action,
-        current_action=event.current_action,
-        part=event.part,
-        reason=event.reason,
-        values=dict(zip(event.names, event.values, strict=True)),
-        sequence=event.sequence,
-    )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.actions import Reaction
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
 from robot_rt_control.client.recording import Recording
@@ -34,13 +34,23 @@ class LockstepSession(CellSession):
     Callbacks are called between two ticks, in the program's own thread: simulated time stands still meanwhile.
     """
 
-    def __init__(self, client: LockstepClient, parts: Iterable[str], *, lease_s: float, name: str) -> None:
-        super().__init__(client.cell, parts, lease_s=lease_s, name=name)
+    def __init__(
+        self,
+        client: LockstepClient,
+        parts: Iterable[str],
+        *,
+        lease_s: float,
+        name: str,
+        deadline_s: float = 0.0,
+        read_only: bool = False,
+    ) -> None:
+        super().__init__(
+            client.cell, parts, lease_s=lease_s, name=name, deadline_s=deadline_s, read_only=read_only
+        )
         self._client = client
         self._received: list[Event] = []
         self._taken: dict[str, int] = {}
-        self._callbacks: list[tuple[str, Callable[[Event], object]]] = []
-        self._waiting: deque[tuple[Callable[[Event], object], Event]] = deque()
+        self._waiting: deque[Callable[[], None]] = deque()
         self._names = 0
         client.add_listener(self._receive)
 
@@ -61,26 +71,6 @@ class LockstepSession(CellSession):
             self._client.step()
         self._call_back()
         self._client.remove_listener(self._receive)
-
-    # --- definitions ----------------------------------------------------------------------------
-
-    def add(self, *actions: Action, reactions: Iterable[Reaction] = ()) -> None:
-        """Define actions and free-standing reactions: all of them or, on an error, none.
-
-        Raises:
-            DefinitionError: names what is wrong; nothing has changed.
-        """
-        free = list(reactions)
-        called = []
-        for reaction in {id(r): r for r in [*free, *(r for a in actions for r in a.reactions)]}.values():
-            if reaction.call is None:
-                continue
-            if not reaction.event:
-                self._names += 1
-                reaction.event = f"callback_{self._names}"
-            called.append((reaction.event, reaction.call))
-        super().add(*actions, reactions=free)
-        self._callbacks += called
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -129,9 +119,10 @@ class LockstepSession(CellSession):
         """The session's events, oldest first."""
         return list(self._received)
 
-    def on(self, name: str, callback: Callable[[Event], object], *, capacity: int = 100) -> None:
-        """Call `callback(event)` at every event of this name or kind, in order; none is ever dropped here."""
-        self._callbacks.append((name, callback))
+    @property
+    def called_by_cell(self) -> bool:
+        """Never: whatever waits calls back, so that a callback may wait, too."""
+        return False
 
     def wait_for(self, name: str, timeout_s: float | None = None) -> Event:
         """Run ticks until the next event of this name that `wait_for` has not given yet; also one that came before.
@@ -179,9 +170,8 @@ class LockstepSession(CellSession):
         if event.session not in (self.id, ""):
             return
         self._received.append(event)
-        self._waiting += [(call, event) for name, call in self._callbacks if name in (event.name, event.kind)]
+        self._waiting += self._calls_for(event)
 
     def _call_back(self) -> None:
         while self._waiting:
-            call, event = self._waiting.popleft()
-            call(event)
+            self._waiting.popleft()()

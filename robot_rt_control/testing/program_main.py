@@ -16,6 +16,7 @@ def run_program(
     workcell: Path,
     output: Path,
     description: str | None = None,
+    lockstep_hardware: str = "",
     argv: Sequence[str] | None = None,
 ) -> int:
     """Call `program(client, output)`, with a client of the running workcell or, with --lockstep, a LockstepClient.
@@ -25,6 +26,7 @@ def run_program(
         workcell: the file that the program is made for.
         output: default of the folder for what it writes; made here.
         description: for --help.
+        lockstep_hardware: see `load_workcell`; empty: what the file says.
         argv: default: the process's.
 
     Returns:
@@ -48,7 +50,7 @@ def run_program(
         if arguments.lockstep:
             from robot_rt_control.testing.lockstep_client import LockstepClient
 
-            with LockstepClient(workcell) as simulated:
+            with LockstepClient(workcell, hardware=lockstep_hardware) as simulated:
                 program(simulated, arguments.output)
         else:
             from robot_rt_control.client import Client

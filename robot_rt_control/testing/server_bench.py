@@ -5,11 +5,14 @@ Ticks come when they are asked for, so that a test is deterministic and needs no
 
 from __future__ import annotations
 
+import tempfile
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.realtime import native_loader
 from robot_rt_control.realtime.executor import Executor, ExecutorOptions
 from robot_rt_control.server.action_types import ActionTypes
 from robot_rt_control.server.attachment import Attachment
@@ -18,6 +21,7 @@ from robot_rt_control.server.definition_store import DefinitionStore
 from robot_rt_control.server.events import ServerEvent
 from robot_rt_control.server.executor_link import ExecutorLink
 from robot_rt_control.server.snapshot_view import SnapshotView
+from robot_rt_control.testing.interpreted_types import InterpretedTypes
 from robot_rt_control.testing.shared_builder import shared_builder
 
 
@@ -27,20 +31,30 @@ class ServerBench:
     Args:
         workcell: on mock hardware, or on a plugin that runs in this process.
         types: the action types, built.
+        interpreted: the types that are plain Python; None: all are native code.
         gated: commands wait for the next `step`, as in lockstep that is driven by steps; else a command that waits
             for its answer lets the loop tick.
     """
 
-    def __init__(self, workcell: Workcell, types: ActionTypes, *, gated: bool = False) -> None:
+    def __init__(
+        self,
+        workcell: Workcell,
+        types: ActionTypes,
+        *,
+        interpreted: InterpretedTypes | None = None,
+        gated: bool = False,
+    ) -> None:
         self.now = time.monotonic()
         """The server's clock [s], for leases; it stands still unless the test moves it."""
         self.events: list[ServerEvent] = []
-        self.types = types
+        self.types, self.interpreted = types, interpreted
+        self._faults = tempfile.TemporaryDirectory(prefix="faults_")
         self.executor = Executor(
             workcell,
-            ExecutorOptions(clock="lockstep", simulation_speed=-1.0),
+            ExecutorOptions(clock="lockstep", simulation_speed=-1.0, fault_folder=Path(self._faults.name)),
             channel_name=None,
             image_name=lambda device: device,
+            load=native_loader.load if interpreted is None else interpreted.load,
         )
         self.executor.configure(lambda _: None)
         self.executor.activate()
@@ -59,6 +73,7 @@ class ServerBench:
         self.server.detach("the test ends")
         self.executor.deactivate()
         self.executor.cleanup()
+        self._faults.cleanup()
 
     def __enter__(self) -> Self:
         return self

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.lockstep_client import LockstepClient
+
+pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types are compiled first
 
 
 def test_the_distance_is_kept(example, tmp_path, capsys):

@@ -150,7 +150,7 @@ def event_of(row: Any) -> Event:
         int(row["current_action"]),
         _REASONS[kind](reason).name if kind in _REASONS else "",
         int(row["part"]) if kind in _OF_PARTS else -1,
-        int(row["status"]) if kind == EventKind.ACTION_FAILED else 0,
+        int(row["status"]) if kind in (EventKind.ACTION_FAILED, EventKind.OVERRUN) else 0,
         tuple(float(x) for x in row["values"][: row["n_values"]]),
     )
 

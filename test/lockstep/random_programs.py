@@ -24,9 +24,12 @@ from reference_definitions import (
     Enable,
     EndSession,
     Inputs,
+    ProtectiveStop,
     RaiseSignal,
     ReactionDefinition,
+    ReleaseProtectiveStop,
     ServerLost,
+    SetParameters,
     SetSpeed,
     Start,
     Stop,
@@ -63,6 +66,7 @@ class _Generator:
     identities: Any = field(default_factory=lambda: count(SYSTEM + 1))
     parts_of: dict[int, list[int]] = field(default_factory=dict)
     motion: dict[int, tuple[int, float]] = field(default_factory=dict)
+    stopped: bool = False
 
     def chance(self, percent: int) -> bool:
         return self.random.randrange(100) < percent
@@ -98,6 +102,7 @@ class _Generator:
             frozenset(d for d in devices if self.chance(6)),
             frozenset(d for d in devices if self.chance(1)),
             self.random.choice((0.0, 0.3, -0.999, 1.005)),
+            self.random.randint(1, 4) if self.chance(3) else 0,
         )
 
     # --- definitions ----------------------------------------------------------------------------
@@ -192,7 +197,7 @@ class _Generator:
     def variable(self, d: Definitions, owner: ActionDefinition | None) -> tuple:
         kind = self.random.randrange(10)
         if kind == 0:
-            return self.random.choice((("time",), ("speed",)))
+            return self.random.choice((("time",), ("speed",), ("protective_stop",)))
         named = [a.identity for a in d.actions] if owner is None or self.chance(30) else [owner.identity]
         if kind < 5 and named:
             name = self.random.choice(("senses", "controls", "settings", "seen", "elapsed", "value", "is_done"))
@@ -260,18 +265,26 @@ class _Generator:
         own = [a.identity for a in d.actions if a.session == session]
         some = tuple(random.choice(own) for _ in range(random.choice((1, 1, 1, 2, 3)))) if own else ()
         kind = random.randrange(100)
+        if self.stopped and self.chance(18):  # else little more would happen
+            self.stopped = False
+            return ReleaseProtectiveStop()
         if kind < 56:
             return Start(session, some)
         if kind < 63:
             return Stop(session, some)
         if kind < 66:
-            return StopSession(session)
+            return StopSession(0 if self.chance(25) else session)
         if kind < 68:
             return EndSession(session)
         if kind < 77:
             return RaiseSignal(session, some[0] if some else 999, 7 if self.chance(5) else random.randint(0, 1))
+        if kind < 84 and self.chance(50):
+            return SetParameters(session, random.choice(some or (999,)), random.choice((0.5, 4.0)))
         part = random.choice((-1, 9, *range(n_parts), *range(n_parts)))
         if kind < 80:
+            if self.chance(45):
+                self.stopped = True
+                return ProtectiveStop()
             return SetSpeed(random.choice((0.0, 0.5, 1.0, 1.5, nan)))
         if kind < 88:
             return Enable(part)

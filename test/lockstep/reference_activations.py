@@ -47,6 +47,9 @@ class ActivationRules:
         self.period, self.max_age = period, max_age
         self.tick_number = 0
         self.speed = 1.0
+        self.protective_stop = False
+        self.misses: list[int] = []
+        self.unreported, self.last_report = 0, 0
         self.device_of = dict(enumerate(devices))
         self.age = dict.fromkeys(devices, 0)
         self.device_failed = dict.fromkeys(devices, False)
@@ -88,6 +91,8 @@ class ActivationRules:
                 return self.tick_number * self.period
             case ("speed",):
                 return self.speed
+            case ("protective_stop",):
+                return float(self.protective_stop)
             case ("part", part, "distance"):
                 return self._measured(part)[0]
             case ("part", part, "switch"):
@@ -149,6 +154,8 @@ class ActivationRules:
     def _fall_back(self, parts: Iterable[int], table: dict[int, int]) -> None:
         for part in parts:
             free = part not in self._active_on_parts()
+            if self.protective_stop:
+                continue
             if free and self.states[part] == ENABLED and part in table:
                 self._activate(self._definition(table[part]), self.tick_number)
 
@@ -205,7 +212,8 @@ class ActivationRules:
                 return
         self._called(activation, "sense")
         variables["senses"] += 1.0
-        variables["elapsed"] += self.speed * self.period  # T3
+        is_safety = self.definitions.safety.get(activation.action.parts[0]) == activation.action.identity
+        variables["elapsed"] += (1.0 if is_safety else self.speed) * self.period  # T3
         variables["value"] = self._measured(activation.action.parts[0])[0] * behaviour.gain
         variables["is_done"] = float(0 < behaviour.done_at <= variables["senses"])
         if variables["senses"] == behaviour.fail_sense_at:

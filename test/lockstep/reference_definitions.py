@@ -107,8 +107,25 @@ class RaiseSignal:
 
 
 @dataclass(frozen=True)
+class SetParameters:
+    session: int
+    action: int
+    gain: float
+
+
+@dataclass(frozen=True)
 class SetSpeed:
     speed: float
+
+
+@dataclass(frozen=True)
+class ProtectiveStop:
+    pass
+
+
+@dataclass(frozen=True)
+class ReleaseProtectiveStop:
+    pass
 
 
 @dataclass(frozen=True)
@@ -154,6 +171,8 @@ class Inputs:
     """Devices that report an error, and no new state."""
     position: float = 0.0
     """Of all joints; within the limits, so that no rule depends on it."""
+    missed: int = 0
+    """Deadlines that were missed since the last tick."""
 
 
 @dataclass(frozen=True)

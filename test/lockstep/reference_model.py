@@ -12,6 +12,7 @@ counts its calls and fails when told to; `scripted_action.py` is the same for th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from reference_activations import DISABLED, ENABLED, FAULTED, VARIABLES
@@ -26,8 +27,11 @@ from reference_definitions import (
     Event,
     Inputs,
     Outcome,
+    ProtectiveStop,
     RaiseSignal,
+    ReleaseProtectiveStop,
     ServerLost,
+    SetParameters,
     SetSpeed,
     Start,
     Stop,
@@ -36,6 +40,9 @@ from reference_definitions import (
 from reference_reactions import ReactionRules
 
 from robot_rt_control.program.capacities import COMMANDS_PER_TICK
+
+OVERRUN_LIMIT, OVERRUN_WINDOW, OVERRUN_REPORT = 4, 6, 5
+"""Policy fault: so many misses in so many ticks; and at most one event in so many."""
 
 
 class ReferenceModel(ReactionRules):
@@ -52,6 +59,7 @@ class ReferenceModel(ReactionRules):
         if install is not None:
             self._install(install)
         self._read(inputs)
+        self._look_at_overruns(inputs.missed)
         self._take_commands(list(commands))
         self._sense()
         self._react()
@@ -80,6 +88,21 @@ class ReferenceModel(ReactionRules):
             if self.states[part] == ENABLED and (self._stale(part) or self.device_failed[device]):
                 self._fault(part, "STALE_HARDWARE" if self._stale(part) else "HARDWARE_ERROR")
 
+    def _look_at_overruns(self, missed: int) -> None:  # L15, policy fault
+        self.unreported += missed
+        self.misses += [self.tick_number] * missed
+        recent = [tick for tick in self.misses if tick > self.tick_number - OVERRUN_WINDOW]
+        too_many = missed > 0 and len(recent) >= OVERRUN_LIMIT
+        due = not self.last_report or self.tick_number - self.last_report >= OVERRUN_REPORT
+        if self.unreported and (too_many or due):
+            self.events.append(Event("OVERRUN", status=self.unreported))
+            self.unreported, self.last_report = 0, self.tick_number
+        if too_many:
+            self.misses = []
+            for part, state in self.states.items():
+                if state == ENABLED:
+                    self._fault(part, "DEADLINE_MISSED")
+
     # --- definitions (S) ------------------------------------------------------------------------
 
     def _install(self, new: Definitions) -> None:
@@ -107,7 +130,10 @@ class ReferenceModel(ReactionRules):
         taken, self.waiting = self.waiting[:COMMANDS_PER_TICK], self.waiting[COMMANDS_PER_TICK:]
         for command in due + taken:
             if isinstance(command, At) and command.tick > self.tick_number:
-                self.scheduled.append(command)
+                if isinstance(command.command, SetParameters):  # A11
+                    self.events.append(Event("COMMAND_REFUSED", reason="MALFORMED"))
+                else:
+                    self.scheduled.append(command)
             elif isinstance(command, At) and command.tick < self.tick_number:
                 self.events.append(Event("COMMAND_REFUSED", reason="TARGET_TICK_PASSED"))
             else:
@@ -125,13 +151,26 @@ class ReferenceModel(ReactionRules):
                 stopped = [self.active[i] for i in dict.fromkeys(identities) if i in self.active]
                 self._stop(stopped)
             case StopSession(session):
-                self._stop(self._of_session(session))
+                sessions = [s for s in self.definitions.sessions if s != SYSTEM] if session == 0 else [session]  # S14
+                self._stop([a for s in sessions for a in self._of_session(s)])
             case EndSession(session):
                 self._end_session(session, "SESSION_END")
             case RaiseSignal(_, action, signal):
                 self._raise(action, signal)
+            case SetParameters(_, action, gain):
+                self._set_parameters(action, gain)
             case SetSpeed(speed):
                 self.speed = speed
+            case ProtectiveStop():  # L11
+                if not self.protective_stop:
+                    self.protective_stop = True
+                    self.events.append(Event("PROTECTIVE_STOP"))
+                    for activation in self._in_order():
+                        self._end(activation, "PROTECTIVE_STOP")
+            case ReleaseProtectiveStop():
+                if self.protective_stop:
+                    self.protective_stop = False
+                    self.events.append(Event("PROTECTIVE_STOP_RELEASED"))
             case Enable(part):
                 for p in self._parts(part):
                     if self.states[p] == DISABLED and self._position_is_known(p):
@@ -155,6 +194,17 @@ class ReferenceModel(ReactionRules):
                 self.events.append(Event("SERVER_LOST"))
         self.events.append(Event("COMMAND_DONE"))
 
+    def _set_parameters(self, identity: int, gain: float) -> None:  # A11
+        old = self._definition(identity)
+        new = replace(old, behaviour=replace(old.behaviour, gain=gain))
+        actions = tuple(new if a is old else a for a in self.definitions.actions)
+        self.definitions = replace(self.definitions, actions=actions)
+        if identity in self.active:
+            activation = self.active[identity]
+            activation.action = new
+            if not activation.entered:
+                activation.behaviour = new.behaviour
+
     def _parts(self, part: int) -> list[int]:
         return list(self.states) if part == -1 else [part]
 
@@ -163,7 +213,16 @@ class ReferenceModel(ReactionRules):
 
     def _refusal(self, command: Any) -> str:
         match command:
-            case Start(session) | Stop(session) | StopSession(session) | EndSession(session) | RaiseSignal(session):
+            case StopSession(0):
+                return ""
+            case (
+                Start(session)
+                | Stop(session)
+                | StopSession(session)
+                | EndSession(session)
+                | RaiseSignal(session)
+                | SetParameters(session)
+            ):
                 known = session != SYSTEM and session in self.definitions.sessions  # S4: parts are held by others
                 if not known or session in self.ended_sessions:
                     return "OTHER_SESSION"
@@ -174,6 +233,8 @@ class ReferenceModel(ReactionRules):
                 return self._named_refusal(session, identities)
             case RaiseSignal(session, action, signal):
                 return self._named_refusal(session, (action,)) or ("" if signal in (0, 1) else "MALFORMED")
+            case SetParameters(session, action, _):
+                return self._named_refusal(session, (action,))
             case SetSpeed(speed):
                 return "" if 0.0 <= speed <= 1.0 else "MALFORMED"
             case Enable(part) | Disable(part) | ClearFaults(part):
@@ -204,4 +265,6 @@ class ReferenceModel(ReactionRules):
         reasons = ["PARTS_OVERLAP"] if len(set(parts)) != len(parts) else []
         if any(self.states[p] != ENABLED for p in parts):
             reasons.append("PART_NOT_ENABLED")
+        if self.protective_stop:
+            reasons.append("PROTECTIVE_STOP")
         return "|".join(reasons)

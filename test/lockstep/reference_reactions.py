@@ -91,6 +91,8 @@ class ReactionRules(ActivationRules):
 
     def _switch_refusal(self, reaction: ReactionDefinition, owner: Activation | None) -> str:
         reasons = ["PARTS_OVERLAP"] if self._touched(reaction, owner) & self.claimed else []
+        if reaction.start is not None and self.protective_stop:
+            reasons.append("PROTECTIVE_STOP")
         target = () if reaction.start is None else self._definition(reaction.start).parts
         if any(self.states[p] != ENABLED for p in target):
             reasons.append("PART_NOT_ENABLED")

@@ -87,12 +87,12 @@ def test_programs_reach_every_event_and_reason(alone):
             for event in map(event_of, events):
                 kinds[event.kind] += 1
                 reasons[f"{event.kind} {event.reason}"] += 1
-    assert set(kinds) == {kind.name for kind in EventKind}
+    assert set(kinds) == {kind.name for kind in set(EventKind) - {EventKind.BUDGET_EXCEEDED}}  # of the clock
     assert min(kinds.values()) >= 15, kinds
     for cause in StopCause:
         assert reasons[f"ACTION_STOPPED {cause.name}"] >= 10, (cause, reasons)
     reachable = set(Refusal) - {Refusal.NONE, Refusal.TOO_MANY_SCHEDULED}
     for refusal in reachable:
         assert reasons[f"COMMAND_REFUSED {refusal.name}"] >= 5, (refusal, reasons)
-    for refusal in (Refusal.PARTS_OVERLAP, Refusal.PART_NOT_ENABLED):
-        assert reasons[f"SWITCH_DROPPED {refusal.name}"] >= 10, (refusal, reasons)
+    for refusal in (Refusal.PARTS_OVERLAP, Refusal.PART_NOT_ENABLED, Refusal.PROTECTIVE_STOP):
+        assert reasons[f"SWITCH_DROPPED {refusal.name}"] >= 5, (refusal, reasons)

@@ -19,13 +19,17 @@ from reference_definitions import (
     Enable,
     EndSession,
     Inputs,
+    ProtectiveStop,
     RaiseSignal,
+    ReleaseProtectiveStop,
     ServerLost,
+    SetParameters,
     SetSpeed,
     Start,
     Stop,
     StopSession,
 )
+from reference_model import OVERRUN_LIMIT, OVERRUN_REPORT, OVERRUN_WINDOW
 
 from robot_rt_control.program.layout import (
     channel_dtype,
@@ -36,7 +40,7 @@ from robot_rt_control.program.layout import (
     snapshot_dtype,
     world_dtype,
 )
-from robot_rt_control.program.vocabulary import Command, CommandMode, OperationalState
+from robot_rt_control.program.vocabulary import Command, CommandMode, OperationalState, OverrunPolicy
 from robot_rt_control.realtime.channel import Channel
 from robot_rt_control.realtime.table_check import check_tables
 from robot_rt_control.realtime.tick import tick as compiled_tick
@@ -115,6 +119,7 @@ class Bench:
         self.images = np.zeros(2, device_image_dtype)
         self.log = np.zeros(1 + scripted_action.LOG_ENTRIES)
         self._links: list[list[Any]] = []
+        self._parameters: dict[int, np.void] = {}
 
     def reset(self, workcell: Workcell) -> None:
         """Everything as at first, with the parts of this workcell."""
@@ -133,7 +138,9 @@ class Bench:
         events.entries[: int(events.head)] = 0  # an event does not clear the values that it does not use
         commands.head = commands.tail = events.head = events.tail = 0
         ctypes.memset(self.channel.address + _SNAPSHOT, 0, _SNAPSHOT_SIZE)
-        w.period, w.speed = PERIOD, 1.0
+        w.period, w.speed, w.speed_target = PERIOD, 1.0, 1.0
+        w.overrun.policy, w.overrun.limit = OverrunPolicy.FAULT, OVERRUN_LIMIT
+        w.overrun.window, w.overrun.report_ticks = OVERRUN_WINDOW, OVERRUN_REPORT
         w.n_parts, w.n_devices = len(workcell.dof), len(set(workcell.devices))
         n_states, n_commands = [0, 0], [0, 0]
         self._links = []
@@ -198,6 +205,7 @@ class Bench:
         t.version += 1
         parameters = new.parameters.copy()
         parameters["log"] = self.log.ctypes.data
+        self._parameters = {int(row["identity"]): row for row in parameters}
         words = np.frombuffer(parameters.tobytes(), np.float64)
         first = new.parameter_offset // 8
         w.parameter_arena[first : first + len(words)] = words
@@ -211,6 +219,7 @@ class Bench:
             row.target_tick = command.tick
             command = command.command
         row.transaction, row.part = transaction, -1
+        parameters = None
         match command:
             case Start(session, actions) | Stop(session, actions):
                 row.command = Command.START if isinstance(command, Start) else Command.STOP
@@ -223,8 +232,21 @@ class Bench:
             case RaiseSignal(session, action, signal):
                 row.command, row.session, row.signal, row.n_actions = Command.SIGNAL, session, signal, 1
                 row.identities[0], row.actions[0] = action, slots.get(action, 0)
+            case SetParameters(session, action, gain):
+                row.command, row.session, row.n_actions = Command.SET_PARAMETERS, session, 1
+                row.identities[0], row.actions[0] = action, slots.get(action, 0)
+                record = np.zeros(1, scripted_action.PARAMS)
+                if action in self._parameters:
+                    record[0] = self._parameters[action]
+                record["gain"] = gain
+                parameters = record.view(np.uint8)
+                row.record_size = len(parameters)
             case SetSpeed(speed):
                 row.command, row.value = Command.SET_SPEED, speed
+            case ProtectiveStop():
+                row.command = Command.PROTECTIVE_STOP
+            case ReleaseProtectiveStop():
+                row.command = Command.RELEASE_PROTECTIVE_STOP
             case Enable(part):
                 row.command, row.part = Command.ENABLE, part
             case Disable(part):
@@ -233,10 +255,11 @@ class Bench:
                 row.command, row.part = Command.CLEAR_FAULTS, part
             case ServerLost():
                 row.command = Command.SERVER_LOST
-        assert row.command != 0 and self.channel.push_command(row)
+        assert row.command != 0 and self.channel.push_command(row, parameters)
 
     def show(self, inputs: Inputs) -> None:
         """Let the devices write what the hardware shows in the next tick."""
+        self.world.overrun.missed += inputs.missed
         for p, (device, first) in enumerate(self._links):
             image: Any = self.images[device]
             image["state"][first] = inputs.distance[p]

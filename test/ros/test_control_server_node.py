@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,11 +16,13 @@ import pytest
 import rclpy.action
 
 from robot_rt_control import action, msg, srv
-from robot_rt_control.client.actions import Action
+from robot_rt_control.application.program import main as program_command
+from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.lease import longest_silence
 from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import RobotControlError, SessionError
+from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
 from robot_rt_control.program.vocabulary import PartKind
 
 pytestmark = pytest.mark.timeout(400)  # the first time, everything is compiled
@@ -64,7 +67,7 @@ class Cell:
 
     def __init__(self, folder: Path) -> None:
         self.executor = Process("robot_rt_control.realtime.node", folder / "executor.log", "realtime_priority:=0")
-        self.server = Process("robot_rt_control.server.node", folder / "server.log")
+        self.server = Process("robot_rt_control.server.node", folder / "server.log", f"programs:={folder / 'programs'}")
         self.attached = 1
         self.wait_until_attached()
         self.events: list[Event] = []
@@ -176,6 +179,69 @@ def test_a_session_from_the_first_call_to_the_last(cell: Cell) -> None:
     assert cell.of(session, "session_ended")[0].reason == "closed by its client"
     sequence = [e.sequence for e in cell.events]
     assert sequence == list(range(sequence[0], sequence[0] + len(sequence))), "no event was lost"
+
+
+BLINK = """\
+name: blink
+description: Waits twice.
+roles: {waiter: {kinds: [arm]}}
+parameters: {duration: {unit: s, default: 0.01, minimum: 0.001}}
+start: one
+actions:
+  one:
+    type: wait
+    parts: waiter
+    parameters: {duration: $duration}
+    reactions: [{when: is_done, start: two, event: half, name: first_done}]
+  two: {type: wait, parts: waiter, parameters: {duration: 0.5 * $duration}, final: true}
+"""
+
+
+def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFixture[str]) -> None:
+    programs = cell.client.programs
+    with pytest.raises(DefinitionError, match="program:8: action 'one': unknown action type"):
+        programs.check(BLINK.replace("type: wait\n", "type: wiat\n"))
+    assert programs.check(BLINK.replace(", final: true", ""))[0].startswith("program:12: action 'two' has no exit")
+    assert [programs.save(BLINK) for _ in range(2)] == [(1, ()), (2, ())]
+    (info,) = programs.list("blink")
+    assert (info.version, list(info.versions), info.origin, info.description) == (2, [1, 2], "store", "Waits twice.")
+    assert (list(info.parts), list(info.events)) == (["waiter"], ["half"])
+    assert [(p.name, p.unit, p.default_value, p.minimum) for p in info.parameters] == [("duration", "s", "0.01", 0.001)]
+    assert info.saved.sec > 1_700_000_000 and programs.text("blink@1") == BLINK
+    assert {"blink", "move_until_contact"} <= {p.name for p in programs.list()}
+
+    seen: list[str] = []
+    outcome = programs.run("blink", {"waiter": "arm"}, duration=0.4, on_progress=lambda f: seen.append(f.active_action))
+    assert (outcome.success, outcome.message, outcome.last_event) == (True, "", "half")
+    assert outcome.ticks >= 598 and {"one", "two"} <= set(seen)
+    refused = programs.run("blink", duration=0.4)
+    assert not refused.success and "no part for role 'waiter' (arm)" in refused.message
+    cancelled = threading.Event()
+    threading.Timer(0.3, cancelled.set).start()
+    outcome = programs.run("blink@1", ["waiter=arm"], duration=500.0, cancelled=cancelled)
+    assert (outcome.success, outcome.message) == (False, "cancelled")
+
+    with cell.client.session("arm") as session:
+        assert session.upload("blink", {"waiter": "arm"}, duration=500.0) == ["one", "two"]
+        with pytest.raises(DefinitionError, match="program:7: .*'one' is there already"):
+            session.upload(BLINK, {"waiter": "arm"})
+        session.start("one")
+        cell.wait(lambda: session.active == ("one",))
+        session.start("two")
+        cell.wait(lambda: session.active == ("two",))
+        with Client("late", timeout_s=20.0) as late:
+            cell.wait(lambda: session.id in late.program_states, 20.0)
+            state = late.program_states[session.id]
+            assert (state.program, state.active, state.ended) == ("blink", ("two",), None)
+    cell.wait(lambda: cell.client.program_states[session.id].ended == "closed by its client")
+
+    assert program_command(["list", "blink"]) == 0 and "Waits twice." in capsys.readouterr().out
+    assert program_command(["run", "blink", "--parts", "waiter=arm", "--set", "duration=0.02"]) == 0
+    assert re.search(r"done after \d+ ticks; last event: half", capsys.readouterr().out)
+    assert program_command(["run", "blink", "--parts", "waiter=arm", "--set", "duration=0"]) == 1
+    assert "parameter 'duration': out of range; expected at least 0.001 s" in capsys.readouterr().err
+    assert program_command(["delete", "blink@2"]) == 0 and capsys.readouterr().out == "deleted: version 2\n"
+    assert program_command(["show", "blink"]) == 0 and capsys.readouterr().out == BLINK
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
@@ -395,6 +461,38 @@ actions:
     assert "program:4" in result.message
 
 
+def test_B3_a_callback_answers_the_running_action_and_others_watch(cell: Cell) -> None:
+    answered: list[Event] = []
+
+    def think(event: Event) -> dict[str, float]:
+        answered.append(event)
+        return {"duration": 30.0 + event.values["a.elapsed"]}
+
+    with cell.client.session("arm") as session, cell.client.watch() as watcher:
+        when = Reaction("elapsed > 0.0505", call=think, reply_to="a", capture=["a.elapsed"], fire_once=True)
+        session.add(Action("a", "wait", reactions=[when], duration=20.0))
+        tick = session.start("a")
+        cell.wait(lambda: cell.client.state_variables("a.limit", session.id)[0].value > 25.0)
+        assert len(answered) == 1 and answered[0].tick == tick + 50
+        assert cell.client.state_variables("a.limit", session.id)[0].value == 30.0 + answered[0].values["a.elapsed"]
+        assert [(e.kind, e.session) for e in session.events[:1]] == [("session_opened", session.id)]  # B8
+        assert watcher.wait_until("arm.at_rest", 5.0).session == watcher.id
+        with pytest.raises(SessionError, match="is read-only and cannot start anything"):
+            watcher.start("a")
+        listed = {s.id: s for s in cell.client.sessions()}
+        assert (list(listed[session.id].parts), list(listed[session.id].active)) == (["arm"], ["a"])
+        assert listed[watcher.id].read_only and 0.0 < listed[session.id].remaining <= session.lease_s
+        stopped = cell.client.stop_all()
+        event = session.wait_for("action_stopped", 5.0)
+        assert (event.tick, event.previous_action, session.ended) == (stopped, "a", None)
+        session.clear()
+        assert not {s.id: s for s in cell.client.sessions()}[session.id].actions
+    assert session.ended == "closed by the application"
+    with cell.client.session("arm", deadline_s=0.3) as session:
+        cell.wait(lambda: session.ended)
+        assert session.ended == "its deadline of 0.3 s has come"
+
+
 def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(cell: Cell) -> None:
     session = cell.open()
     cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])
@@ -404,8 +502,13 @@ def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(c
         msg.ExecutorStatus, "/realtime_executor/status", lambda m: active.append(m.parts[0].active_action), 10
     )
     cell.wait(lambda: active and active[-1] == "a")
+    held = cell.client.session("gripper")
+    told: list[Event] = []
+    held.on("session_ended", told.append)
     cell.server.kill()
     cell.wait(lambda: active[-1] != "a", 2.0)
+    cell.wait(lambda: told, longest_silence(held.lease_s) + 2.0)  # B6: nobody was there to say so
+    assert "the control server has not answered for" in told[0].reason == held.ended
     cell.client.close()
     cell.events.clear()
     cell.server.start()

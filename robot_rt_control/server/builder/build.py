@@ -14,6 +14,7 @@ from robot_rt_control.program import native_code
 from robot_rt_control.program.action_type import ActionType, gap_method, stream_inputs
 from robot_rt_control.program.errors import CompileError
 from robot_rt_control.program.layout import layout_digest, part_dtype
+from robot_rt_control.server.builder.measure import compute_time
 from robot_rt_control.server.builder.native import compile_action
 from robot_rt_control.server.builder.realtime_methods import python_function
 from robot_rt_control.server.builder.source import ActionSource, layouts_of, load_action_type, native_key
@@ -72,6 +73,11 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
         machine_code = compile_action(source.action_type, checked, source.module, key)
         metadata = _describe(source, key, machine_code.symbols, machine_code.needed, machine_code.code)
         native_code.store(metadata, machine_code.code)
+    if native_code.measured(key) is None:
+        progress(f"measuring {source.action_type.name}")
+    seconds, why_not = compute_time(source.action_type, key)
+    if why_not:
+        progress(f"the compute time of {source.action_type.name} is not known ({why_not}): declare an `example` for it")
     return BuiltType(
         spec=source.spec,
         key=key,
@@ -82,6 +88,7 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
         n_slots=metadata.n_slots,
         state_size=metadata.state_size,
         parameter_size=metadata.parameter_size,
+        compute_time=seconds,
         cached=cached,
         seconds=time.monotonic() - started,
     )

@@ -78,6 +78,9 @@ _SYSTEM_MODULES = {
 
 _OTHER_MODULES = ("os", "sys", "subprocess", "io", "pathlib", "logging", "ctypes", "shutil", "signal", "json", "pickle")
 
+_BUILT_WITH = {"posix": "os", "_io": "io", "_thread": "threading", "_socket": "socket"}
+"""Modules that Python is built with → the ones that users know them by."""
+
 _NUMPY_NAMES = """
 zeros ones empty full array asarray ascontiguousarray arange linspace logspace eye identity diag copy
 zeros_like ones_like empty_like full_like concatenate stack hstack vstack column_stack append repeat tile
@@ -113,9 +116,11 @@ def is_marked(value: Any) -> bool:
 def forbidden_module(value: Any) -> str | None:
     """The hint if a value is a module of the operating system, or a member of one; else None."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    if name is None:  # a method of a class that Python is built with
+        owner = getattr(value, "__self__", None)
+        name = getattr(owner if isinstance(owner, type) else type(owner), "__module__", None)
     root = name.split(".")[0] if isinstance(name, str) else ""
-    if root in ("posix", "_io", "_thread", "_socket"):
-        root = "os"
+    root = _BUILT_WITH.get(root, root)
     if root in _SYSTEM_MODULES:
         return _SYSTEM_MODULES[root]
     return _NON_REALTIME if root in _OTHER_MODULES else None

@@ -17,6 +17,7 @@ import numpy as np
 
 from robot_rt_control.program.errors import CompileError
 from robot_rt_control.program.layout import part_dtype
+from robot_rt_control.server.builder.bounded_loops import ends
 from robot_rt_control.server.builder.forbidden import (
     STATEMENTS,
     forbidden_call,
@@ -166,13 +167,9 @@ class _FunctionCheck(ast.NodeVisitor):
             self.visit(statement)
 
     def visit_While(self, node: ast.While) -> None:
-        hint = "Write `for _ in range(N)` with a bound and `break`: the tick must end"
-        if isinstance(node.test, ast.Constant):
-            self.report(node, "loops without a bound", hint)
-        elif not any(isinstance(n, ast.Call) for n in ast.walk(node.test)):
-            read = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
-            if not read & _changed_names(node.body):
-                self.report(node, "loops without a bound (nothing in its condition changes in the loop)", hint)
+        if not ends(node):
+            hint = "Write `for _ in range(N)` with `break`, or count: `while n < N and …:` with `n += 1` in every round"
+            self.report(node, "loops without a bound that can be seen", hint)
         self.generic_visit(node)
 
     # --- expressions -----------------------------------------------------------------------------
@@ -281,13 +278,17 @@ class _FunctionCheck(ast.NodeVisitor):
                 self.report(node, *refused)
             elif is_marked(value):
                 self._follow(node, shown, value)
+            elif value is range and len(node.args) == 3 and not _is_step(node.args[2]):
+                hint = "Write the step as a number: of zero, the loop would never end"
+                self.report(node, "counts in a step that is not known before", hint)
         elif isinstance(node.func, ast.Attribute):
-            self.visit(node.func.value)
             refused = forbidden_method(node.func.attr)
-            data = self.flow.data(node.func.value)
             if refused is not None:
                 self.report(node, *refused)
-            elif data is not None and node.func.attr in ("fill", "partition", "resize", "put", "itemset"):
+                return
+            self.visit(node.func.value)
+            data = self.flow.data(node.func.value)
+            if data is not None and node.func.attr in ("fill", "partition", "resize", "put", "itemset"):
                 self.flow.require_writable(node, data)
         elif isinstance(node.func, ast.Name):
             if node.func.id in self.locals:
@@ -314,17 +315,8 @@ class _FunctionCheck(ast.NodeVisitor):
         _FunctionCheck(callee, data, self.checked, self.seen, self.own_files, self.callers).run()
 
 
-def _changed_names(body: list[ast.stmt]) -> set[str]:
-    """Names that a block of statements assigns, writes a part of, or hands to a function."""
-    changed: set[str] = set()
-    for node in [n for statement in body for n in ast.walk(statement)]:
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For | ast.NamedExpr):
-            targets = [node.target]
-        elif isinstance(node, ast.Call):
-            targets = [*node.args, *[k.value for k in node.keywords]]
-        for target in targets:
-            changed |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-    return changed
+def _is_step(node: ast.expr) -> bool:
+    """Whether an expression is a whole number other than zero."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value != 0

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.hardware.plugin import Pose
+from robot_rt_control.hardware.pybullet_plugin import PyBulletPlugin
 from robot_rt_control.program.definitions import ParameterValue
 from robot_rt_control.server.runs import plan_program
 from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -107,3 +109,24 @@ def _follow(
         tool=np.array(cell.part("arm").tool_position),
         digest=hashlib.sha256(commands.digest() + story.encode()).hexdigest(),
     )
+
+
+def place_object(
+    cell: LockstepCell,
+    name: str,
+    position: tuple[float, float, float],
+    orientation: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0),
+) -> None:
+    """Put an object of the bench somewhere else, at rest."""
+    _plugin(cell).move_object(name, Pose(position=position, orientation=orientation))
+
+
+def object_position(cell: LockstepCell, name: str) -> tuple[float, float, float]:
+    """[m] where an object of the bench is."""
+    return _plugin(cell).object_pose(name).position
+
+
+def _plugin(cell: LockstepCell) -> PyBulletPlugin:
+    plugin = cell.executor.devices.hosts["sim"].plugin
+    assert isinstance(plugin, PyBulletPlugin)
+    return plugin

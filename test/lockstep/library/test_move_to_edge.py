@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from library.bench_run import run
+from library.bench_run import place_object, run
 
-from robot_rt_control.hardware.plugin import Pose
 from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
@@ -44,12 +43,11 @@ def test_too_much_force_or_time_is_a_failure() -> None:
 
 
 def test_without_a_surface_below_it_does_not_set_out() -> None:
-    def lift_nothing(cell: LockstepCell) -> None:
-        world = cell.executor.devices.hosts["sim"].plugin.world
+    def take_away(cell: LockstepCell) -> None:
         for name in ("table", "floor"):
-            world.move_object(name, Pose(position=(0.0, 0.0, -3.0), orientation=(0.0, 0.0, 0.0, 1.0)))
+            place_object(cell, name, (0.0, 0.0, -3.0))
 
-    outcome = run("move_to_edge", prepare=lift_nothing)
+    outcome = run("move_to_edge", prepare=take_away)
     assert outcome.exit == "failed" and outcome.states == ["ready", "failed"]
     assert np.allclose(outcome.tool, [0.48, 0.0, 0.122], atol=1e-3)
 

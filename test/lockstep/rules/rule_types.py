@@ -194,6 +194,17 @@ class Writer(ActionType):
                 part.effort_command[j] = value
 
 
+class Idle(ActionType):
+    """Command nothing: the loop itself brings the part to rest."""
+
+    name = "idle"
+    slots = (Slot(name="part", kinds=MOVING),)
+
+    @staticmethod
+    def control(state, params, part):
+        pass
+
+
 class Fragile(ActionType):
     """Hold still: a default and safety action that fails where the first joint is beyond 0.05."""
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import bdb
+import dataclasses
 import math
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.program.errors import CompileError, DefinitionError
 from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.realtime.executor import Executor, ExecutorOptions
+from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.testing.shared_builder import shared_builder
 
 POSITION = int(CommandMode.POSITION)
 MOVING = (PartKind.ARM, PartKind.BASE, PartKind.GRIPPER)
@@ -186,9 +192,7 @@ def test_K2_an_exception_refuses_the_request_with_the_users_line(cell: LockstepC
     (line,) = [i for i, t in enumerate(Path(__file__).read_text().splitlines(), 1) if t.strip().startswith("raise Zer")]
     with pytest.raises(DefinitionError) as refused:
         session.add(Action("good", "probe"), Action("a", Slow, bad=True))
-    assert "prepare_parameters of action type 'slow' failed with ZeroDivisionError: nobody" in str(
-        refused.value
-    )
+    assert "prepare_parameters of action type 'slow' failed with ZeroDivisionError: nobody" in str(refused.value)
     assert f"{__file__}:{line}" in str(refused.value)
     session.add(Action("good", "probe"))
 
@@ -248,9 +252,7 @@ def test_K3_a_type_sees_joints_limits_kinematics_and_the_rest_of_the_workcell() 
         session.start("reach")
         cell.step(4000)
         np.testing.assert_allclose(cell.part("arm").tool_position - before, [0.0, 0.05, -0.05], atol=1e-4)
-        with pytest.raises(
-            DefinitionError, match="action 'far': part 'arm': inverse kinematics: no joint pos"
-        ):
+        with pytest.raises(DefinitionError, match="action 'far': part 'arm': inverse kinematics: no joint pos"):
             session.add(Action("far", Reach, offset=[0.0, 0.0, 9.0]))
 
 
@@ -404,9 +406,7 @@ def test_K6_who_has_an_action_keeps_its_code(cell: LockstepCell, drift: Drift) -
     cell.step(50)
     drift.helper.write_text("SCALE = 10.0\n")
     drift.write(-0.01)
-    with pytest.raises(
-        DefinitionError, match="two action types have the name 'drift'.*ask for the present one"
-    ):
+    with pytest.raises(DefinitionError, match="two action types have the name 'drift'.*ask for the present one"):
         cell.server.load_action_types(str(drift.path))
     assert cell.server.load_action_types(str(drift.path), replace=True) == ("drift",)
     session.add(Action("new", "drift", parts="tool"))
@@ -505,3 +505,338 @@ def test_K8_the_text_of_a_file_is_refused_unless_the_workcell_allows_it(
         with pytest.raises(CompileError, match=r"upload_[0-9a-f]+\.py:\d+: prints; Make it a state variable"):
             open_cell.server.load_action_types(code=text.replace("part.command_mode = POSITION", "print(1)"))
         assert math.isfinite(open_cell.part("left").commanded_position[0])
+
+
+# --- K9, K10: what real-time code may do ---------------------------------------------------------
+
+
+def test_K9_all_violations_are_told_at_once_with_line_and_hint(cell: LockstepCell, drift: Drift) -> None:
+    # One of each kind; test/unit/server/builder/test_syntax_check.py has them all.
+    lines = {
+        "x = [1.0]": "builds a list; ",
+        "y = part.position + 0.1 * part.dt": "computes with the whole array part.position, which makes a new array; ",
+        "print(state.speed)": "prints; ",
+        "raise ValueError": "raises an exception; ",
+        "helper.LOCK.acquire()": "may wait (.acquire()); ",
+        "params.factor = 2.0": "writes params.factor, which an action may only read; ",
+        "part.velocity[0] = 1.0": "writes part.velocity[0], which an action may only read; ",
+        "while state.speed > 0.0: state.speed *= 0.5": "loops without a bound that can be seen; ",
+    }
+    drift.helper.write_text("import threading\nSCALE = 1.0\nLOCK = threading.Lock()\n")
+    path = Path(drift.write(0.1))
+    path.write_text(path.read_text() + "".join(f"        {line}\n" for line in lines))
+    with pytest.raises(CompileError) as refused:
+        cell.server.load_action_types(str(path))
+    first = len(path.read_text().splitlines()) - len(lines) + 1
+    told = str(refused.value).splitlines()
+    assert len(told) == len(lines)
+    for number, (text, operation) in enumerate(zip(told, lines.values(), strict=True), first):
+        assert text.startswith(f"{path}:{number}: {operation}")
+        assert len(text.partition("; ")[2]) > 10, "a hint"
+
+
+class Sums(ActionType):
+    """Arithmetic at its edges."""
+
+    name = "sums"
+    slots = (Slot(name="part", kinds=MOVING),)
+    parameters = (
+        Parameter(name="zero", default=0.0),
+        Parameter(name="none", type="int", default=0),
+        Parameter(name="huge", type="int", default=2**52),
+        Parameter(name="index", type="int", default=0),
+        Parameter(name="command", type="bool", default=False),
+    )
+    state_variables = tuple(
+        StateVariable(name=n) for n in ("quotient", "undefined", "whole", "rest", "root", "wrapped", "last")
+    )
+    State = {"table": (float, 4), "count": int}
+
+    @staticmethod
+    def control(state, params, part):
+        state.quotient = 1.0 / params.zero
+        state.undefined = params.zero / params.zero
+        state.whole = 7 // params.none
+        state.rest = 7 % params.none
+        state.root = math.sqrt(params.zero - 1.0)
+        state.count = params.huge * 4096
+        state.wrapped = state.count
+        state.table[params.index] = 1.0
+        state.last = 1.0
+        if params.command:
+            part.command_mode = POSITION
+            part.position_command[0] = state.undefined
+
+
+def test_K10_arithmetic_never_raises(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    session.add(Action("a", Sums))
+    session.start("a")
+    cell.step()
+    values = {n: session.value(f"a.{n}") for n in ("quotient", "undefined", "whole", "rest", "root", "wrapped")}
+    assert values["quotient"] == math.inf and math.isnan(values["undefined"]) and math.isnan(values["root"])
+    assert (values["whole"], values["rest"]) == (0.0, 0.0)
+    assert values["wrapped"] == 0.0, "2^64"
+
+
+def test_K10_an_index_out_of_range_is_the_actions_failure_in_that_tick(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    session.add(Action("a", Sums))
+    session.start("a")
+    cell.step(3)
+    session.set("a", index=4)
+    tick = cell.step()
+    assert [(e.tick, e.reason) for e in cell.kinds("action_failed")] == [(tick, "index out of range")]
+    assert cell.active("left") == "safety"
+
+
+def test_K10_what_is_not_finite_does_not_leave(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    session.add(Action("a", Sums, command=True))
+    session.start("a")
+    cell.step()
+    assert [e.reason for e in cell.kinds("part_faulted")] == ["the action wrote a command that is not finite (x)"]
+    assert all(math.isfinite(v) for v in cell.written("left").values())
+
+
+# --- K11, K12: time ------------------------------------------------------------------------------
+
+
+class Busy(ActionType):
+    """Compute for as long as one asks for, with a budget of 50 µs."""
+
+    name = "busy"
+    slots = (Slot(name="part", kinds=MOVING),)
+    parameters = (Parameter(name="rounds", type="int", default=1),)
+    state_variables = (StateVariable(name="ticks"), StateVariable(name="x"))
+    time_budget = 50e-6
+
+    @staticmethod
+    def control(state, params, part):
+        state.ticks += 1.0
+        for i in range(params.rounds):
+            state.x = math.sin(state.x + i)
+
+
+class TooBusy(Busy):
+    """Shows what it takes."""
+
+    name = "too_busy"
+    example = {"rounds": 100_000}
+
+
+class Endless(ActionType):
+    """Ends in a thousand years."""
+
+    name = "endless"
+    slots = (Slot(name="part", kinds=MOVING),)
+    state_variables = (StateVariable(name="x"),)
+
+    @staticmethod
+    def control(state, params, part):
+        for i in range(1_000_000_000_000):
+            state.x = math.sin(state.x + i)
+
+
+def test_K11_the_longest_tick_is_measured_and_held_against_the_budget(cell: LockstepCell) -> None:
+    cell.load(Busy)
+    busy, hold = cell.types.get("busy", ""), cell.types.get("hold", "")
+    assert 0.0 < busy.compute_time < busy.time_budget == 50e-6
+    assert 0.0 < hold.compute_time < hold.time_budget == pytest.approx(0.2 * cell.workcell.period)
+    assert math.isfinite(cell.types.get("velocity_move", "").compute_time)
+    with pytest.raises(CompileError) as refused:
+        cell.load(TooBusy)
+    assert "one tick of action type 'too_busy' takes up to " in str(refused.value)
+    assert "more than its time budget of 50.0 µs. Do less in its real-time methods" in str(refused.value)
+
+
+def test_K11_code_that_does_not_end_is_refused(cell: LockstepCell) -> None:
+    with pytest.raises(CompileError, match="its real-time methods did not end within 5 s. Look for a loop that"):
+        cell.load(Endless)
+    cell.load(Busy)
+
+
+def test_K12_an_action_above_its_budget_is_reported_once_a_second(cell: LockstepCell) -> None:
+    cell.executor.world.memory.watching = 1  # as in the wall-clock loop
+    session = cell.session("left")
+    session.add(Action("a", Busy))
+    session.start("a")
+    cell.step(5)
+    assert not cell.kinds("budget_exceeded", current_action="a")
+    session.set("a", rounds=20_000)
+    first = cell.step()
+    cell.step(1050)
+    told = cell.kinds("budget_exceeded", current_action="a")
+    assert [e.tick for e in told] == [first, first + 1000]
+    assert (told[0].session, told[0].current_action, told[0].part) == (session.id, "a", "left")
+    assert told[0].names == ("compute_time", "time_budget")
+    assert told[0].values[0] > told[0].values[1] == pytest.approx(50e-6)
+    assert told[0].reason.endswith("µs in this tick, more than its time budget of 50 µs")
+    assert cell.active("left") == "a", "warned"
+
+
+def test_K12_it_fails_after_three_ticks_in_a_row_where_the_workcell_says_so(workcell: Workcell) -> None:
+    with LockstepCell(dataclasses.replace(workcell, budget_policy="fail")) as cell:
+        cell.executor.world.memory.watching = 1
+        session, other = cell.session("left"), cell.session("right")
+        session.add(Action("a", Busy))
+        other.add(Action("b", "probe", speed=0.1))
+        session.start("a")
+        other.start("b")
+        cell.step(5)
+        for _ in range(3):
+            session.set("a", rounds=20_000)
+            cell.step(2)
+            session.set("a", rounds=1)
+            cell.step(1)
+        assert cell.active("left") == "a", "never three in a row"
+        session.set("a", rounds=20_000)
+        tick = cell.step(5)
+        reason = "its code took longer than its time budget in several ticks in a row"
+        assert [(e.tick, e.reason) for e in cell.kinds("action_failed")] == [(tick - 2, reason)]
+        assert cell.active("left") == "safety" and session.ended is not None
+        assert cell.active("right") == "b" and other.ended is None
+
+
+def test_K12_nothing_is_watched_in_lockstep_but_with_every_other_clock(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    session.add(Action("a", Busy, rounds=20_000))
+    session.start("a")
+    cell.step(10)
+    assert not cell.kinds("budget_exceeded") and cell.executor.world.memory.actions_runtime["busy_ns"].max() == 0
+    realtime = Executor(
+        cell.workcell, ExecutorOptions(clock="realtime"), channel_name=None, image_name=lambda device: device
+    )
+    assert realtime.world.memory.watching == 1
+
+
+# --- K13, K14: where the code runs ---------------------------------------------------------------
+
+
+def test_K13_the_builder_is_a_process_of_low_priority(cell: LockstepCell, drift: Drift) -> None:
+    cell.load(drift.write(0.1))
+    pid = shared_builder().pid
+    assert pid is not None and pid != os.getpid()
+    assert os.getpriority(os.PRIO_PROCESS, pid) >= os.getpriority(os.PRIO_PROCESS, 0) + 10
+    assert os.sched_getscheduler(pid) == os.SCHED_BATCH
+
+
+def test_K13_the_loop_ticks_while_a_build_takes_long_hangs_or_crashes(cell: LockstepCell, drift: Drift) -> None:
+    moving(cell)
+    before = cell.part("right").commanded_position[0]
+    mark, go_on = drift.path.with_suffix(".mark"), drift.path.with_suffix(".go")
+    waiting = f"import os, time\nopen({str(mark)!r}, 'w').close()\n"
+    waiting += f"while not os.path.exists({str(go_on)!r}):\n    time.sleep(0.01)\n"
+    slow = Path(drift.write(0.1))
+    slow.write_text(waiting + slow.read_text())
+    loading = threading.Thread(target=lambda: cell.load(str(slow)))
+    loading.start()
+    try:
+        while not mark.exists():
+            assert loading.is_alive()
+        cell.step(500)
+        assert steady(cell, before, 500)
+        session = cell.session("left")
+        session.add(Action("a", "probe"))
+        session.start("a")
+        cell.step()
+        assert cell.active("left") == "a", "definitions are served meanwhile, too"
+    finally:
+        go_on.touch()
+        loading.join(60.0)
+    assert "drift" in {t.name for t in cell.types.all()}
+    crashing = drift.path.with_name("crashing.py")
+    crashing.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    with pytest.raises(CompileError, match="ended by signal SIGSEGV"):
+        cell.load(str(crashing))
+    cell.step(10)
+    assert steady(cell, before, 511)
+
+
+def record_of(cell: LockstepCell, wanted: int) -> list[tuple[float, ...]]:
+    """What an action does, tick by tick, while its parameters and sensors change."""
+    session = cell.session("left", "tool")
+    cell.set_sensor("rangefinder/distance", 0.5)
+    session.add(
+        Action("both", Together, parts=PAIR, speed=0.05, reactions=[Reaction("gap < 0.012", start="alone")]),
+        Action("alone", Busy, parts="tool", rounds=7),
+    )
+    session.start("both")
+    seen = []
+    for k in range(wanted):
+        if k == 20:
+            session.set("both", speed=0.08)
+        cell.set_sensor("rangefinder/distance", 0.5 - 0.001 * k)
+        cell.step()
+        parts = [cell.part(p).commanded_position[0] for p in ("left", "tool")]
+        seen.append((*parts, session.value("both.gap"), session.value("alone.x")))
+    return seen
+
+
+def test_K14_interpreted_and_compiled_do_the_same(workcell: Workcell) -> None:
+    with LockstepCell(workcell, interpreted=True) as python, LockstepCell(workcell) as native:
+        one, other = record_of(python, 300), record_of(native, 300)
+        np.testing.assert_array_equal(one, other)
+        assert python.active("tool") == native.active("tool") == "alone"
+
+
+def test_K14_an_index_out_of_range_fails_alike_and_other_exceptions_reach_the_test(workcell: Workcell) -> None:
+    with LockstepCell(workcell, interpreted=True) as cell:
+        session = cell.session("left")
+        session.add(Action("a", Wrong, how=1))
+        session.start("a")
+        tick = cell.step()
+        assert [(e.tick, e.reason) for e in cell.kinds("action_failed")] == [(tick, "index out of range")]
+        session = cell.session("left")
+        session.add(Action("b", Wrong, how=2))
+        session.start("b")
+        with pytest.raises(ValueError, match="nothing of that kind"):
+            cell.step()
+
+
+class Wrong(ActionType):
+    """Would be refused by the builder."""
+
+    name = "wrong"
+    slots = (Slot(name="part", kinds=MOVING),)
+    parameters = (Parameter(name="how", type="int", default=0),)
+    State = {"table": (float, 4)}
+
+    @staticmethod
+    def control(state, params, part):
+        if params.how == 1:
+            state.table[4] = 1.0
+        if params.how == 2:
+            raise ValueError("nothing of that kind")
+
+
+class Stopper(bdb.Bdb):
+    """A debugger that notes, at its breakpoints, what it sees."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, float]] = []
+
+    def user_line(self, frame: Any) -> None:
+        if self.break_here(frame):
+            self.seen.append((frame.f_code.co_name, float(frame.f_locals["state"].ticks)))
+        self.set_continue()
+
+
+@pytest.mark.parametrize("where", ["cell", "harness"])
+def test_K14_a_debugger_stops_inside_control(workcell: Workcell, where: str) -> None:
+    debugger = Stopper()
+    lines = Path(__file__).read_text().splitlines()
+    line = 1 + lines.index("            state.x = math.sin(state.x + i)")
+    assert debugger.set_break(__file__, line) is None
+    if where == "cell":
+        with LockstepCell(workcell, interpreted=True) as cell:
+            session = cell.session("left")
+            session.add(Action("a", Busy))
+            session.start("a")
+            debugger.runcall(cell.step, 3)
+    else:
+        harness = ActionHarness(Busy)
+        harness.start()
+        debugger.runcall(harness.step, 3)
+    assert debugger.seen == [("control", 1.0), ("control", 2.0), ("control", 3.0)]

@@ -1,4 +1,4 @@
-"""Rules I1 to I10 of docs/semantics.md: inputs, outputs and sensors."""
+"""Rules I1 to I12 of docs/semantics.md: inputs, outputs and sensors."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rclpy
+from driven_executor import PERIOD_S, DrivenExecutor
 from rclpy.context import Context
 from rclpy.node import Node
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Float64
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.topic_plugin import TopicPlugin
 from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.program.vocabulary import ImageError
@@ -461,3 +463,50 @@ def test_I10_what_a_publisher_sends_is_seen_once_it_has_come(topic_cell: Lockste
         node.destroy_node()
     finally:
         rclpy.shutdown(context=context)
+
+
+def test_I11_each_cycle_of_the_driver_is_one_tick_that_reads_its_state(tmp_path: Path) -> None:
+    with DrivenExecutor(tmp_path) as driven:
+        driven.wait_for_tick(driven.tick + 1)  # waiting for the driver has ended, and the loop ticks by itself
+        driven.cycle()
+        time.sleep(PERIOD_S / 2)
+        first = driven.tick
+        for n in range(1, 11):
+            position = 0.01 * n
+            assert isinstance(driven.host.plugin, MockPlugin)
+            driven.host.plugin.set_states({"axis/x/position": position})
+            driven.cycle()
+            driven.wait_for_tick(first + n)
+            time.sleep(PERIOD_S / 2)
+            assert driven.tick == first + n, "one tick, and no other before the next cycle"
+            part = driven.executor.channel.snapshot().parts[0].measured
+            assert (part.position[0], part.age) == (position, 0.0)
+
+
+def test_I12_a_silent_driver_faults_its_parts_while_the_loop_goes_on(tmp_path: Path) -> None:
+    with DrivenExecutor(tmp_path) as driven:
+        driven.cycle()
+        time.sleep(PERIOD_S / 2)
+        last = driven.tick
+        begin = time.monotonic()
+        part = driven.executor.part_status()[0]
+        assert part.operational_state == "enabled"
+        driven.wait_for_tick(last + 3)  # one for each period beyond max_age_ticks
+        assert time.monotonic() - begin > 5 * PERIOD_S - PERIOD_S / 2, "at first it is waited for"
+        assert time.monotonic() - begin < 5 * PERIOD_S + 3 * PERIOD_S + 1.0
+        snapshot = driven.executor.channel.snapshot()
+        assert snapshot.parts[0].measured.age == snapshot.tick - last
+        assert driven.executor.part_status()[0].operational_state == "faulted"
+        assert driven.executor.part_status()[0].fault != ""
+        driven.wait_for_tick(last + 8)
+        driven.cycle()
+        time.sleep(PERIOD_S / 2)
+        driven.cycle()
+        time.sleep(PERIOD_S / 2)
+        again = driven.tick
+        for n in range(1, 4):
+            driven.cycle()
+            time.sleep(PERIOD_S / 2)
+            assert driven.tick == again + n, "it drives the loop again"
+        assert driven.executor.channel.snapshot().parts[0].measured.age == 0.0
+        assert driven.executor.part_status()[0].operational_state == "faulted", "until somebody clears it"

@@ -43,7 +43,7 @@ class Program:
             return
         session = r.choice(self.sessions)
         present = list(server.contents(session).actions)
-        what = r.choice(["define", "define", "remove", "start", "stop", "set", "close", "tick"])
+        what = r.choice("define define define remove clear start stop set set close tick".split())
         if what == "define":
             new = [self.name() for _ in range(r.randrange(4))]
             definitions = [
@@ -58,6 +58,9 @@ class Program:
                 server.remove(session.id, chosen, r.sample(reactions, r.randrange(len(reactions) + 1)))
             except DefinitionError as error:
                 assert "refers to it" in str(error)
+        elif what == "clear":
+            server.clear(session.id)
+            assert not server.contents(session).actions and not server.contents(session).reactions
         elif what == "start" and present:
             server.start(session.id, [r.choice(present)])
         elif what == "stop":

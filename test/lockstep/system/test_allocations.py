@@ -127,8 +127,9 @@ def test_ticks_with_switches_commands_events_and_faults_allocate_nothing(cell: L
     fired = len(cell.fired("switch"))
     cell.server.poll()
     assert len(cell.fired("switch")) > fired + 100
-    # commands, the end of a session, motion off and on
-    for _ in range(20):
+    # commands, new parameters, the end of a session, motion off and on
+    for i in range(20):
+        session.set("b", linear=[0, 0, 0.001 * i])
         session.start("a", at_tick=cell.tick + 3)
         cell.server.set_motion([], "disable")
         cell.server.set_motion([], "enable")

@@ -44,3 +44,29 @@ def test_a_target_outside_the_limits_is_refused_with_the_joint_and_the_range(har
     with pytest.raises(DefinitionError, match=r"target of joint 'arm_joint_2' is outside its limits") as error:
         harness(MoveJoint, position=[0.0, 3.5, 0, 0, 0, 0, 0])
     assert "expected -2.9000 to 2.9000; got 3.5000" in str(error.value)
+
+
+def test_a_tool_pose_becomes_joint_positions(harness):
+    h = harness(MoveJoint, tool_position=[0.4, 0.1, 0.9])
+    part = h.part("part")
+    before = h.parts["part"].forward()[1]
+    h.start()
+    h.step(3000)
+    p_WT, q_WT = h.parts["part"].forward()
+    np.testing.assert_allclose(p_WT, [0.4, 0.1, 0.9], atol=1e-5)
+    np.testing.assert_allclose(q_WT, before, atol=1e-5, err_msg="the orientation stays")
+    np.testing.assert_allclose(part.tool_position, p_WT, atol=1e-9)
+    assert h.state.is_settled == 1.0 and h.state.tool_distance_to_goal < 1e-9
+    h.set_parameters(tool_orientation=[0.0, 0.0, 0.0, 1.0])
+    h.step(4000)
+    p_WT, q_WT = h.parts["part"].forward()
+    np.testing.assert_allclose([*p_WT, *q_WT], [0.4, 0.1, 0.9, 0.0, 0.0, 0.0, 1.0], atol=1e-5)
+
+
+def test_a_goal_is_given_in_one_way(harness):
+    with pytest.raises(DefinitionError, match="expected either `position`, or `tool_position` .* got none of them"):
+        harness(MoveJoint, velocity_scale=0.5)
+    with pytest.raises(DefinitionError, match="got `position` and `tool_orientation`"):
+        harness(MoveJoint, position=[0.0] * 7, tool_orientation=[0.0, 0.0, 0.0, 1.0])
+    with pytest.raises(DefinitionError, match="part 'arm': inverse kinematics: no joint positions found"):
+        harness(MoveJoint, tool_position=[5.0, 0.0, 0.0])

@@ -76,3 +76,28 @@ def test_either_joints_or_tool_and_within_the_limits(harness):
         harness(VelocityMove, velocity=[0.0] * 7, linear=[0, 0, 1])
     with pytest.raises(DefinitionError, match=r"velocity of joint 'arm_joint_1' is above its limit; expected at most"):
         harness(VelocityMove, velocity=[5.0, 0, 0, 0, 0, 0, 0])
+
+
+def test_a_heading_turns_the_twist_about_z(harness):
+    h = harness(VelocityMove, compiled=True, linear=[0.1, 0.0, 0.02], heading=np.pi / 2)
+    h.start()
+    h.step(1000)
+    np.testing.assert_allclose(_tool(h.part("part"))[2][:3], [0.0, 0.1, 0.02], atol=2e-4)
+
+
+def test_a_component_that_hardly_changes_is_soon_rid_of_its_acceleration(harness):
+    """It had next to nothing of the limits, and so went on accelerating for long."""
+    from robot_rt_control.testing.action_harness import ActionHarness
+
+    first = harness(VelocityMove, compiled=True, linear=[0.0, 0.1, 0.0])
+    first.start()
+    first.step(1000)
+    arm = first.parts["part"]
+    arm.live.commanded_acceleration[1] += 0.015  # [rad/s^2] a trace of acceleration across the way
+    slow = {"linear": [0.0, 0.02, 0.0], "linear_acceleration": 2.0}
+    second = ActionHarness(VelocityMove, parts={"part": arm}, parameters=slow, compiled=True)
+    second.start()
+    for _ in range(1000):
+        second.step()
+        assert np.abs(_tool(arm.live)[2][[0, 2]]).max() < 1e-3
+    assert second.state.is_done == 1.0

@@ -165,7 +165,7 @@ def test_a_window_of_the_mock_is_an_error() -> None:
 def test_an_unknown_clock_is_an_error() -> None:
     with pytest.raises(DefinitionError) as caught:
         described(clock="sundial")
-    assert str(caught.value) == "clock; expected one of: realtime, lockstep; got 'sundial'"
+    assert str(caught.value) == "clock; expected one of: realtime, lockstep, hardware; got 'sundial'"
 
 
 def test_workcells_are_found_by_name_and_by_path(two_devices: Path) -> None:
@@ -174,8 +174,10 @@ def test_workcells_are_found_by_name_and_by_path(two_devices: Path) -> None:
     with pytest.raises(DefinitionError) as caught:
         find_workcell("nowhere.yaml")
     path = Path("nowhere.yaml").resolve()
+    shipped = sorted(file.stem for file in (Path(__file__).parents[3] / "config").glob("*.yaml"))
+    assert {"arm7", "iiwa", "panda"} <= set(shipped)
     assert str(caught.value) == (
-        f"workcell 'nowhere.yaml'; expected a file, or one of: arm7, iiwa, panda; got no file {path}"
+        f"workcell 'nowhere.yaml'; expected a file, or one of: {', '.join(shipped)}; got no file {path}"
     )
 
 
@@ -189,3 +191,20 @@ def test_executables_are_found_in_the_ament_prefixes(tmp_path: Path, monkeypatch
     assert find_executable("package", "program") == file
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
     assert find_executable("package", "program") is None
+
+
+def test_with_the_hardware_clock_the_executor_follows_a_driver(two_devices: Path) -> None:
+    with pytest.raises(DefinitionError, match="clock:=hardware; expected one device with a driver"):
+        described(workcell=two_devices, clock="hardware")
+    two_devices.write_text(two_devices.read_text() + "clock_device: one\n")
+    found = by_name(described(workcell=two_devices, clock="hardware"))
+    assert found["realtime_executor"].parameters["clock"] == "hardware"
+    assert {"hardware_driver_one", "hardware_driver_two"} < set(found)
+
+
+def test_nothing_hangs_on_the_driver_of_topics(two_devices: Path) -> None:
+    text = two_devices.read_text().replace('two: {mock: {}, "my.module:Plugin": {}}', "two: {topic: {}}")
+    two_devices.write_text(text.replace("two, inputs: 1, outputs: 1", "two, inputs: 1"))
+    found = by_name(described(workcell=two_devices))
+    assert found["hardware_driver_one"].required and not found["hardware_driver_two"].required
+    assert found["hardware_driver_two"].consequence == "the parts of device 'two' are unknown"

@@ -63,12 +63,12 @@ def test_good(tmp_path):
         (
             "max_age_ticks: 3",
             "max_age_tick: 3",
-            ":12: devices.sim.max_age_tick; expected max_age_ticks, or the name of",
+            ":12: devices.sim.max_age_tick; expected max_age_ticks, plugin, or the name of",
         ),
         (
             "mock: {}",
             "mock: 3",
-            ":13: devices.sim.mock; expected max_age_ticks, or the name of a plugin with a mapping",
+            ":13: devices.sim.mock; expected max_age_ticks, plugin, or the name of a plugin with a mapping",
         ),
         (
             "    joints:",
@@ -112,6 +112,26 @@ def test_hardware_without_configuration(tmp_path):
         in (str(error.value))
     )
     assert _load(tmp_path, GOOD.replace("    mock: {}", "    pybullet: {}"), "mock").devices[0].config == {}
+
+
+def test_a_device_may_have_a_plugin_of_its_own(tmp_path):
+    text = GOOD.replace("    mock: {}", "    pybullet: {gui: true}").replace("sim, inputs", "bus, inputs")
+    text += "  bus: {plugin: 'my.module:Bus', 'my.module:Bus': {rate: 5}}\n"
+
+    def plugins(hardware):
+        return [d.plugin for d in _load(tmp_path, text, hardware).devices]
+
+    assert plugins("pybullet") == ["pybullet", "my.module:Bus"]
+    assert plugins("mock") == ["mock", "mock"]
+    assert plugins("pybullet, bus=mock") == ["pybullet", "mock"]
+    assert _load(tmp_path, text, "pybullet").devices[1].config == {"rate": 5}
+    for hardware, expected in (
+        ("pybullet,buss=mock", "device 'buss'; expected .*did you mean 'bus'"),
+        ("pybullet,bus", "expected plugin,device=plugin,…; got 'bus'"),
+        ("pybullet,bus=pybullet", "devices.bus; expected a configuration for the hardware 'pybullet'"),
+    ):
+        with pytest.raises(DefinitionError, match=expected):
+            _load(tmp_path, text, hardware)
 
 
 def test_capacities(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ from robot_rt_control.program.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
-from robot_rt_control.program.errors import ConditionError, DefinitionError
+from robot_rt_control.program.errors import ConditionError, DefinitionError, ProgramError
 from robot_rt_control.program.names import RESERVED
-from robot_rt_control.program.program_file import dump_program, load_program, parse_program
+from robot_rt_control.program.program_file import ProgramTemplate, dump_program, load_program, parse_program
 
 UP_AND_DOWN = """\
 name: up_and_down
@@ -171,6 +172,125 @@ def test_load(tmp_path: Path) -> None:
         load_program(tmp_path / "missing.yaml")
 
 
+TEMPLATE = """\
+name: until_near
+description: >
+  Moves down
+  until something is near.
+roles:
+  robot: {kinds: arm, description: moves}
+  eye: {kinds: [rangefinder], default: rangefinder}
+  any_part:
+parameters:
+  speed: {unit: m/s, default: 0.1, minimum: 0.01, maximum: 0.25, description: Of the tool.}
+  near: {unit: m}
+  mode: {type: text, choices: [soft, hard], default: soft}
+parts: robot
+start: [down]
+actions:
+  down:
+    type: velocity_move
+    parts: {part: robot, sensor: eye}
+    parameters:
+      linear: [0, 0, -$speed]
+      mode: $mode
+      label: costs 5 $$
+      ramp: {value: 2 * $speed, unit: s}
+    reactions:
+      - {when: eye.distance < $near, start: stay, capture: [eye.distance, is_done]}
+  stay: {type: hold, parts: [robot], final: true, manual: true}
+"""
+
+
+def test_a_template_says_what_it_asks_for() -> None:
+    template = ProgramTemplate(TEMPLATE)
+    assert (template.name, template.description) == ("until_near", "Moves down until something is near.")
+    assert [(r.name, r.kinds, r.default) for r in template.roles] == [
+        ("robot", ("arm",), ""),
+        ("eye", ("rangefinder",), "rangefinder"),
+        ("any_part", (), ""),
+    ]
+    speed, near, mode = template.parameters
+    assert (speed.unit, speed.default, speed.minimum, speed.maximum) == ("m/s", 0.1, 0.01, 0.25)
+    assert (near.default, mode.choices) == (None, ("soft", "hard"))
+
+
+def test_a_template_is_filled_with_values_and_parts() -> None:
+    values = [ParameterValue(name="near", value=0.3), ParameterValue(name="speed", value=0.2)]
+    filled = ProgramTemplate(TEMPLATE).fill(parameters=values, parts=["robot=left", "any_part=x"])
+    program = filled.definition
+    down, stay = program.actions
+    assert program.parts == ("left",)
+    assert down.parts == {"part": "left", "sensor": "rangefinder"} and stay.parts == ("left",)
+    assert {p.name: (p.value, p.unit) for p in down.parameters} == {
+        "linear": ((0, 0, -0.2), "m/s"),
+        "mode": ("soft", ""),
+        "label": ("costs 5 $", ""),
+        "ramp": (0.4, "s"),
+    }
+    assert down.reactions[0].condition == "rangefinder.distance < 0.3 m"
+    assert down.reactions[0].capture == ("rangefinder.distance", "is_done")
+    assert (stay.final, stay.manual) == (True, True)
+    assert filled.unused == ("any_part",)
+    assert filled.roles == {"robot": "left", "eye": "rangefinder", "any_part": "x"}
+    assert parse_program(dump_program(program)) == dataclasses.replace(program, actions=(down, stay))
+
+
+def test_a_template_is_read_before_it_is_filled() -> None:
+    sample = ProgramTemplate(TEMPLATE).sample()
+    assert sample.is_sample and sample.sampled == frozenset()
+    assert sample.definition.actions[0].reactions[0].condition == "eye.distance < 1.0 m"
+    open_speed = ProgramTemplate(TEMPLATE.replace("default: 0.1, ", "")).sample()
+    assert open_speed.sampled == {("down", "linear"), ("down", "ramp")}
+
+
+def test_places_know_lines_and_what_is_written() -> None:
+    places = ProgramTemplate(TEMPLATE).sample().places
+    assert places.line("actions", "down") == 16
+    assert places.line("actions", "down", "parameters", "mode") == 21
+    assert places.line("actions", "down", "reactions", 0, "when") == 25
+    assert places.line("actions", "down", "nothing", "at all") == 16
+    assert places.line("parameters", "near") == 11
+    assert places.line("nowhere") == 1
+    assert places.text("actions", "down", "reactions", 0, "when") == "eye.distance < $near"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("kinds: arm", "kinds: amr", "6: role 'robot': unknown kind of part|did you mean 'arm'"),
+        ("kinds: arm", "kind: arm", "6: role 'robot': unknown key|did you mean 'kinds'; got 'kind'"),
+        ("minimum: 0.01", "minimum: low", "10: parameter 'speed': minimum; expected a number; got 'low'"),
+        ("minimum: 0.01", "minimum: 0.2", "10: program: default of parameter 'speed': out of range; expected 0.2 to"),
+        ("near: {unit: m}", "eye: {unit: m}", "10: parameter 'eye' has the name of a role; expected different names"),
+        ("  stay: {", "  eye: {", "26: action 'eye' has the name of a role"),
+        ("$mode", "$mod", "21: action 'down': parameter 'mode': unknown parameter $mod|did you mean 'mode'; got $mod"),
+        ("-$speed", "-$mode", "20: action 'down': parameter 'linear': '-' computes with numbers|got $mode = 'soft'"),
+        ("-$speed", "-$speed $", "20: action 'down': parameter 'linear': '-$speed $' cannot be computed"),
+        ("< $near", "< $mode", "25: reaction: when: $mode cannot stand in a condition|got the text 'soft'"),
+        ("final: true", "final: yes", "26: action 'stay': final; expected true or false; got 'yes'"),
+        ("description: >\n  Moves down\n  until", "description:\n  - Moves\n  -", "3: description; expected a text"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_templates_carry_the_line(old: str, new: str, message: str) -> None:
+    assert TEMPLATE.count(old) == 1
+    with pytest.raises(DefinitionError) as caught:
+        ProgramTemplate(TEMPLATE.replace(old, new), source="p.yaml").sample()
+    first, *others = message.split("|")
+    text = str(caught.value)
+    assert any(line.startswith(f"p.yaml:{first}") for line in text.splitlines()), text
+    assert all(piece in text for piece in others), text
+
+
+def test_all_mistakes_are_told_by_line() -> None:
+    text = TEMPLATE.replace("-$speed", "-$sped").replace("start: stay", "start: sty")
+    text = text.replace("start: [down]", "start: up")
+    with pytest.raises(ProgramError) as caught:
+        ProgramTemplate(text, source="p.yaml").sample()
+    assert [mistake.line for mistake in caught.value.mistakes] == [14, 20, 25]
+    assert [line.split(": ")[0] for line in str(caught.value).splitlines()] == ["p.yaml:14", "p.yaml:20", "p.yaml:25"]
+
+
 def test_dump_is_for_people() -> None:
     text = dump_program(parse_program(UP_AND_DOWN))
     assert "start: [move_down]" in text
@@ -182,7 +302,7 @@ def test_dump_is_for_people() -> None:
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True).filter(lambda name: name not in RESERVED)
 scalars = st.one_of(st.floats(allow_nan=False), st.integers(-(2**60), 2**60), st.booleans())
 texts = st.text(max_size=12) | st.sampled_from(
-    ["1e5", "0o17", "on", "null", "~", "", "1:30", "2026-11-21", ".nan", "a: b", "#", "<<"]
+    ["$x", "a $ b", "$$", "1e5", "0o17", "on", "null", "~", "", "1:30", "2026-11-21", ".nan", "a: b", "#", "<<"]
 )
 parameters = st.builds(
     lambda name, value, unit: ParameterValue(name=name, value=value, unit=unit),
@@ -226,6 +346,8 @@ def programs(draw: st.DrawFn) -> ProgramDefinition:
             parts=draw(parts.map(tuple) | parts.map(lambda p: {f"slot_{i}": part for i, part in enumerate(p)})),
             parameters=draw(each_once(parameters, "name", 3)),
             reactions=draw(each_once(reactions(ids), "name", 2)),
+            final=draw(st.booleans()),
+            manual=draw(st.booleans()),
         )
         for action in ids
     )

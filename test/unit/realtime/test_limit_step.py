@@ -15,7 +15,8 @@ from robot_rt_control.program.layout import limits_dtype
 from robot_rt_control.program.vocabulary import CommandMode, FaultReason, OperationalState
 from robot_rt_control.realtime.assembly import World
 from robot_rt_control.realtime.channel import Channel
-from robot_rt_control.realtime.limit_step import braking_speed, limit, limited_velocity
+from robot_rt_control.realtime.jerk_limit import braking_speed
+from robot_rt_control.realtime.limit_step import limit, limited_velocity
 
 DT = 1e-3
 UPPER, LOWER, TOP, ACCELERATION = 1.5, -0.5, 2.0, 8.0
@@ -156,13 +157,15 @@ def test_a_drive_is_not_switched_while_it_moves(part: Part) -> None:
     assert part.runtime.last_mode == int(CommandMode.VELOCITY)
 
 
-def test_effort_alone_is_let_go(part: Part) -> None:
+def test_effort_alone_is_braked_by_a_damper(part: Part) -> None:
     part.limits.supported_modes = 1 << int(CommandMode.EFFORT)
     part.live.commanded_effort[0] = 1.0
     part.live.velocity[0] = 0.25
     part.limit(int(CommandMode.NONE))
     change = part.limits.effort_rate[0] * DT
-    assert part.live.commanded_effort[0] == max(0.0, 1.0 - change)
+    damper = -part.limits.effort[0] * min(0.25 * 10.0 / part.limits.acceleration[0], 1.0)
+    assert part.live.commanded_effort[0] == pytest.approx(max(damper, 1.0 - change))
+    assert part.live.commanded_effort[0] < 0.0
     assert part.live.commanded_velocity[0] == 0.25, "what is measured is what the next action begins with"
 
 

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -57,14 +58,47 @@ def test_S5_the_lease_counts_from_the_last_renewal(registry, clock):
     default = registry.open("", ["camera_arm"], -1.0, 3)
     assert default.lease == 1.0
     clock.now = 11.5
-    assert registry.overdue() == [default]
+    assert registry.overdue() == [(default, "its client did not renew it for its lease of 1 s")]
     registry.renew(session.id)
     clock.now = 13.4
-    assert registry.overdue() == [default]
+    assert [s for s, _ in registry.overdue()] == [default]
     clock.now = 13.6
-    assert registry.overdue() == [session, default]
+    assert [s for s, _ in registry.overdue()] == [session, default]
     clock.now = 1e9
-    assert forever not in registry.overdue()
+    assert forever not in [s for s, _ in registry.overdue()]
+
+
+def test_S11_a_deadline_comes_whether_renewed_or_not(registry, clock):
+    session = registry.open("", ["arm"], 2.0, 1, deadline=3.0)
+    forever = registry.open("", ["gripper"], 0.0, 2, deadline=5.0)
+    assert (session.remaining(10.5), forever.remaining(10.5)) == (1.5, 4.5)
+    clock.now = 11.5
+    registry.renew(session.id)
+    assert registry.overdue() == [] and session.remaining(11.5) == 1.5
+    clock.now = 13.0
+    assert registry.overdue() == [(session, "its deadline of 3 s has come")]
+    clock.now = 15.0
+    assert (forever, "its deadline of 5 s has come") in registry.overdue()
+    for wrong in (-1.0, math.nan, math.inf):
+        assert "deadline; expected a time" in refused(
+            DefinitionError, partial(registry.open, "", ["camera_arm"], 0, 3, deadline=wrong)
+        )
+
+
+def test_S10_a_read_only_session_holds_no_parts(registry):
+    text = refused(DefinitionError, lambda: registry.open("look", ["arm"], 0.0, 1, read_only=True))
+    assert text == (
+        "session 'look' cannot be opened: it is read-only; expected no parts: it may look at all of them; got arm. "
+        "Leave out the parts, or read_only"
+    )
+    holder = registry.open("", ["arm"], 0.0, 1)
+    watcher = registry.open("look", [], 0.0, 2, read_only=True)
+    assert registry.holder_of("arm") is holder and registry.live() == [holder, watcher]
+    assert refused(SessionError, lambda: watcher.check_moves("start anything")) == (
+        "session 's2' (look) is read-only and cannot start anything; expected free-standing reactions with events and "
+        "captured values. Open a session on the parts to be moved"
+    )
+    holder.check_moves("start anything")
 
 
 def test_a_late_call_learns_why_the_session_ended(registry):

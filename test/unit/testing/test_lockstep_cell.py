@@ -92,7 +92,7 @@ def test_an_action_type_of_ones_own(cell: LockstepCell) -> None:
     session.start("c", at_tick=cell.tick + 5)
     cell.step(10)
     assert session.value("c.count") == 6.0
-    assert [e.event for e in session.events if e.kind == "reaction_fired"] == ["callback"]
+    assert [e.event for e in session.events if e.kind == "reaction_fired"] == ["callback_1"]
 
 
 def test_programs_parameters_signals_and_removal(cell: LockstepCell) -> None:

@@ -23,7 +23,7 @@ def test_the_second_build_finds_the_code_in_the_cache(action_file):
     spec = action_file.write(COUNT)
     said: list[str] = []
     first = build(spec, said.append)
-    assert said == ["checking custom", "compiling custom: control"]
+    assert said == ["checking custom", "compiling custom: control", "measuring custom"]
     assert not first.cached
     said.clear()
     second = build(spec, said.append)

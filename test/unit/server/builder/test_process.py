@@ -39,7 +39,7 @@ def test_builds_with_progress_at_low_priority(action_file):
         assert os.getpriority(os.PRIO_PROCESS, builder.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
         second = builder.build(spec)
         pid = builder.pid
-    assert said == ["checking custom", "compiling custom: control"]
+    assert said == ["checking custom", "compiling custom: control", "measuring custom"]
     assert not first.cached and second.cached and first.key == second.key
     assert not alive(pid)
 

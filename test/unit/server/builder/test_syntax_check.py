@@ -6,6 +6,8 @@ from robot_rt_control.program.errors import CapacityError, CompileError
 from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
 
+BOUND = "loops without a bound that can be seen"
+
 REFUSED = {
     # containers
     "list": ("x = [1.0, state.level]  # HERE", "builds a list", "use a tuple"),
@@ -34,6 +36,29 @@ REFUSED = {
     "os": ("x = os.getpid()  # HERE", "calls os.getpid", "prepare_parameters"),
     "os value": ("x = os.environ  # HERE", "reads os.environ, which is of type _Environ", "numbers"),
     "getattr": ("x = getattr(state, 3)  # HERE", "calls getattr", "arithmetic built-ins"),
+    "lock": ("LOCK.acquire()  # HERE", "may wait (.acquire())", "never waits"),
+    "lock read": ("x = LOCK  # HERE", "reads LOCK, which is of type lock", "numbers"),
+    "making a lock": ("x = threading.Lock()  # HERE", "calls threading.Lock", "nothing may wait"),
+    "with a lock": ("with LOCK:  # HERE\n    pass", "enters a context manager", "prepare_parameters"),
+    "sleep": ("sleep(0.1)  # HERE", "calls sleep", "`part.dt`"),
+    "date": ("x = datetime.datetime.now()  # HERE", "calls datetime.datetime.now", "`part.dt`"),
+    "queue": ("x = queue.Queue()  # HERE", "calls queue.Queue", "signals and streams"),
+    "socket": ("x = socket.socket()  # HERE", "calls socket.socket", "signals and streams"),
+    "process": ("subprocess.run(1)  # HERE", "calls subprocess.run", "prepare_parameters"),
+    "logging": ("logging.info(1)  # HERE", "calls logging.info", "prepare_parameters"),
+    "exit": ("sys.exit(1)  # HERE", "calls sys.exit", "prepare_parameters"),
+    "path": ("x = Path(1).read_text()  # HERE", "calls Path", "prepare_parameters"),
+    "pickle": ("x = pickle.dumps(1)  # HERE", "calls pickle.dumps", "prepare_parameters"),
+    "eval": ("x = eval(1)  # HERE", "calls eval", "arithmetic built-ins"),
+    "setattr": ("setattr(state, 1, 2)  # HERE", "calls setattr", "arithmetic built-ins"),
+    "type": ("x = type(state)  # HERE", "calls type", "arithmetic built-ins"),
+    "global dict": ("x = TABLE[1]  # HERE", "reads TABLE, which is of type dict", "a tuple or a"),
+    "global set": ("x = 1 in NAMES  # HERE", "reads NAMES, which is of type set", "a tuple or a"),
+    "dict()": ("x = dict()  # HERE", "builds a dict", "fields of fixed size"),
+    "set()": ("x = set()  # HERE", "builds a set", "fields of fixed size"),
+    "tuple of unknown length": ("x = tuple(arm.position)  # HERE", "calls tuple", "arithmetic built-ins"),
+    "map": ("x = map(abs, arm.position)  # HERE", "calls map", "arithmetic built-ins"),
+    "iter": ("x = iter(arm.position)  # HERE", "calls iter", "arithmetic built-ins"),
     # control flow
     "raise": ("raise ValueError  # HERE", "raises an exception", "Return a non-zero status"),
     "assert": ("assert state.level > 0  # HERE", "raises an exception (assert)", "Return a non-zero status"),
@@ -42,18 +67,39 @@ REFUSED = {
     "lambda": ("f = lambda: 1  # HERE", "defines a function (lambda)", "marked @realtime"),
     "function": ("def f():  # HERE\n    return 1", "defines a function", "marked @realtime"),
     "class": ("class A:  # HERE\n    pass", "defines a class", "fields of fixed size"),
+    "closure": ("x = 1.0\ndef f():  # HERE\n    return x", "defines a function", "marked @realtime"),
+    "match": ("match state.count:  # HERE\n    case 1:\n        pass", "uses match", "if and elif"),
     "yield": ("yield 1  # HERE", "yields", "in every tick"),
     "import": ("import math as m  # HERE", "imports a module", "top of the file"),
     "from import": ("from math import sin  # HERE", "imports a module", "top of the file"),
     "global": ("global POSITION  # HERE", "changes a module variable (global)", "state record"),
     "del": ("x = 1\ndel x  # HERE", "deletes", "Leave the variable alone"),
-    "while True": ("while True:  # HERE\n    state.level += 1.0", "loops without a bound", "for _ in range(N)"),
-    "while 1": ("while 1:  # HERE\n    break", "loops without a bound", "for _ in range(N)"),
-    "while unchanging": (
-        "x = 1.0\nwhile x < 2.0:  # HERE\n    state.level += 1.0",
-        "loops without a bound (nothing in its condition changes in the loop)",
-        "for _ in range(N)",
+    "while True": ("while True:  # HERE\n    state.level += 1.0", BOUND, "for _ in range(N)"),
+    "while 1": ("while 1:  # HERE\n    break", BOUND, "for _ in range(N)"),
+    "while unchanging": ("x = 1.0\nwhile x < 2.0:  # HERE\n    state.level += 1.0", BOUND, "for _ in range(N)"),
+    "while converging": (
+        "x = 1.0\nwhile x > 1e-6:  # HERE\n    x = 0.5 * x",
+        BOUND,
+        "count: `while n < N and …:` with `n += 1`",
     ),
+    "while or": ("n = 0\nwhile n < 3 or state.level > 0.0:  # HERE\n    n += 1", BOUND, "for _ in range(N)"),
+    "while away": ("n = 5\nwhile n > 0:  # HERE\n    n += 1", BOUND, "for _ in range(N)"),
+    "while with tiny steps": ("n = 0.0\nwhile n < 1.0:  # HERE\n    n += 1e-30", BOUND, "for _ in range(N)"),
+    "while the bound runs along": ("n = 0\nm = 3\nwhile n < m:  # HERE\n    n += 1\n    m += 1", BOUND, "range(N)"),
+    "while the bound is computed": ("n = 0\nwhile n < int(state.level):  # HERE\n    n += 1", BOUND, "range(N)"),
+    "while counting sometimes": ("n = 0\nwhile n < 3:  # HERE\n    if n > 1:\n        n += 1", BOUND, "range(N)"),
+    "while continue": (
+        "n = 0\nwhile n < 3:  # HERE\n    if state.level > 0.0:\n        continue\n    n += 1",
+        BOUND,
+        "range(N)",
+    ),
+    "while set back": ("n = 0\nwhile n < 3:  # HERE\n    n += 1\n    for n in range(2):\n        pass", BOUND, "range"),
+    "while handed on": (
+        "while state.count < 3:  # HERE\n    state.count += 1\n    reset(state)",
+        BOUND,
+        "range(N)",
+    ),
+    "step of zero": ("for j in range(0, 5, state.count):  # HERE\n    pass", "counts in a step", "zero"),
     # arrays
     "np.zeros": ("x = np.zeros(3)  # HERE", "calls np.zeros, which makes an array", "Write a loop"),
     "np.array": ("x = np.array((1.0, 2.0))  # HERE", "calls np.array, which makes an array", "Write a loop"),
@@ -121,10 +167,27 @@ REFUSED = {
 }
 
 
+TOP = """
+import datetime, logging, pickle, queue, socket, subprocess, sys, threading
+from pathlib import Path
+from time import sleep
+
+LOCK = threading.Lock()
+TABLE = {1: 2.0}
+NAMES = {"a", "b"}
+
+
+@realtime
+def reset(state):
+    state.count = 0
+
+"""
+
+
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused_with_line_and_hint(what, action_file):
     body, operation, hint = REFUSED[what]
-    source = load_action_type(action_file.write(body))
+    source = load_action_type(action_file.write(body, top=TOP))
     with pytest.raises(CompileError) as refused:
         check_syntax(source)
     first, _, rest = str(refused.value).splitlines()[0].partition("; ")
@@ -155,6 +218,11 @@ REFUSED_HELPERS = {
         "@realtime\ndef deep(x):\n    raise ValueError  # HERE\n@realtime\ndef helper(x):\n    deep(x)",
         "helper(1.0)",
         "raises an exception",
+    ),
+    "mutual recursion": (
+        "@realtime\ndef there(n):\n    return back(n)\n@realtime\ndef back(n):\n    return there(n)  # HERE",
+        "there(3)",
+        "calls there recursively",
     ),
     "recursion": (
         "@realtime\ndef helper(n):\n    if n > 0:\n        helper(n - 1)  # HERE",
@@ -210,6 +278,18 @@ state.values[1:3] = 0.0
 n = 0
 while n < 4 and state.values[n] > 0.0:
     n += 1
+m = len(state.values)
+while 0 <= m - 1:
+    if state.values[m - 1] < 0.0:
+        break
+    for j in range(3):
+        if j > 1:
+            continue
+    m -= 1
+while state.count + 1 < params.index:
+    state.count = state.count + 1
+for j in range(6, 0, -2):
+    total += state.joints[j]
 state.is_done = math.isfinite(total) and np.isfinite(q[0]) and state.level >= abs(min(a, b, v[0]))
 state.level = np.float64(1.0) if state.count == 3 else math.pi
 if mode == CommandMode.POSITION:

@@ -1,0 +1,88 @@
+"""A hardware driver in a page: a two-axis gantry behind UDP. docs/drivers.md explains it line by line."""
+
+import socket
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
+from robot_rt_control.program.vocabulary import CommandMode
+
+SET_POINTS = struct.Struct("<2sIddBB")
+ANSWER = struct.Struct("<2sIddddBBB")
+
+
+class GantryDriver(HardwarePlugin):
+    """Parameters: host, port, and timeout_s, after which a silent controller is an error."""
+
+    def on_init(self, info: HardwareInfo) -> CallbackReturn:
+        self.info = info
+        given: dict[str, Any] = {"host": "127.0.0.1", "port": 4800, "timeout_s": 0.1} | dict(info.parameters)
+        if unknown := set(given) - {"host", "port", "timeout_s"}:
+            self.reason = f"unknown parameters: {', '.join(sorted(unknown))}; expected host, port, timeout_s"
+            return CallbackReturn.ERROR
+        self.address, self.timeout_s = (given["host"], int(given["port"])), float(given["timeout_s"])
+        names = [interface.name for interface in self.export_command_interfaces()]
+        if names[0::3][:2] != ["gantry/x/position", "gantry/y/position"] or names[6:] != ["tool/vacuum", "tool/lamp"]:
+            self.reason = f"expected the parts gantry (x, y) and tool (vacuum, lamp), got {', '.join(names)}"
+            return CallbackReturn.ERROR
+        return CallbackReturn.SUCCESS
+
+    def on_configure(self) -> CallbackReturn:
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.connect(self.address)
+        self.count, self.silent_s, self.enabled = 0, 0.0, False
+        self.command[0], self.command[3] = 0.0, 0.0
+        self._send()  # not enabled: the answer only says where the axes are
+        self.socket.settimeout(1.0)
+        try:
+            self._take(self.socket.recv(ANSWER.size))
+        except (TimeoutError, ConnectionRefusedError):
+            self.reason = f"no gantry controller answers at {self.address[0]}:{self.address[1]}"
+            self.socket.close()
+            return CallbackReturn.FAILURE
+        self.socket.setblocking(False)  # read() must not block
+        return CallbackReturn.SUCCESS
+
+    def perform_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
+        self.enabled = modes.get("gantry", CommandMode.NONE) == CommandMode.POSITION
+        return HardwareReturn.OK
+
+    def read(self, time_s: float, period_s: float) -> HardwareReturn:
+        self.silent_s += period_s
+        while True:  # the newest answer counts
+            try:
+                self._take(self.socket.recv(ANSWER.size))
+            except BlockingIOError:
+                break
+        if self.silent_s > self.timeout_s:
+            self.reason = f"the gantry controller has been silent for {self.silent_s:.3f} s"
+            return HardwareReturn.ERROR
+        return HardwareReturn.OK
+
+    def write(self, time_s: float, period_s: float) -> HardwareReturn:
+        self._send()
+        return HardwareReturn.OK
+
+    def on_cleanup(self) -> CallbackReturn:
+        self.socket.close()
+        return CallbackReturn.SUCCESS
+
+    def on_shutdown(self) -> CallbackReturn:
+        if hasattr(self, "socket"):
+            self.socket.close()
+        return CallbackReturn.SUCCESS
+
+    def on_error(self) -> CallbackReturn:
+        return self.on_shutdown()  # the controller brakes by itself when set points stay away
+
+    def _send(self) -> None:
+        self.count += 1
+        outputs = (1 if self.command[6] > 0.5 else 0) | (2 if self.command[7] > 0.5 else 0)
+        self.socket.send(SET_POINTS.pack(b"GC", self.count, self.command[0], self.command[3], self.enabled, outputs))
+
+    def _take(self, datagram: bytes) -> None:
+        _, _, x, y, vx, vy, _, inputs, outputs = ANSWER.unpack(datagram)
+        # position, velocity, effort of x and y; then the input held, and the outputs as they are read back
+        self.state[:] = (x, vx, 0.0, y, vy, 0.0, inputs & 1, outputs & 1, outputs >> 1 & 1)
+        self.silent_s = 0.0

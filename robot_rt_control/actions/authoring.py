@@ -1,0 +1,35 @@
+"""All that an author of action types needs, in one import:
+
+    from robot_rt_control.actions.authoring import ActionType, Parameter, PartKind, Slot, StateVariable, POSITION
+
+Beside it: `math`, functions of `robot_rt_control.model.kinematics`, and those of your own, marked `@realtime`.
+"""
+
+from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Part, Slot, StateVariable
+from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.program.layout import record
+from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.program.vocabulary import CommandMode, PartKind, Status
+
+POSITION = int(CommandMode.POSITION)
+"""For `part.command_mode`: the joints follow `part.position_command`. Likewise the next two."""
+VELOCITY = int(CommandMode.VELOCITY)
+EFFORT = int(CommandMode.EFFORT)
+
+__all__ = [
+    "EFFORT",
+    "PER_JOINT",
+    "POSITION",
+    "VELOCITY",
+    "ActionType",
+    "CommandMode",
+    "DefinitionError",
+    "Parameter",
+    "Part",
+    "PartKind",
+    "Slot",
+    "StateVariable",
+    "Status",
+    "realtime",
+    "record",
+]

@@ -1,0 +1,85 @@
+"""Look at a log of the last ticks: python -m robot_rt_control.application.fault_plot FILE [--part arm] [--csv FILE]."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+from robot_rt_control.program.errors import RobotControlError, unknown
+from robot_rt_control.program.fault_log import FaultLog, load_fault_log
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402  # behind the choice of what it draws with
+
+_ROWS = (("position", "commanded_position"), ("velocity", "commanded_velocity"), ("effort", "commanded_effort"))
+
+
+def plot_fault_log(log: FaultLog, picture: Path | str, *, part: str = "") -> Path:
+    """Draw positions, velocities and efforts of a part over time, measured and commanded, as a PNG.
+
+    Args:
+        part: which one; empty: the one that the log is about, else the first with joints.
+
+    Raises:
+        RobotControlError: there is no such part, or it has no joints.
+    """
+    jointed = [p["name"] for p in log.about["parts"] if p["joints"]]
+    name = part or (log.about["part"] if log.about["part"] in jointed else next(iter(jointed), ""))
+    if name not in jointed:
+        raise RobotControlError(f"fault log {log.path}: part {name!r}", expected=unknown("part", name, jointed))
+    described = log.part(name)
+    figure, axes = plt.subplots(len(_ROWS), 1, sharex=True, figsize=(9, 9), layout="constrained")
+    for axis, (measured, commanded) in zip(axes, _ROWS, strict=True):
+        _draw(axis, log, name, described, measured, commanded)
+    axes[0].set_title(log.title(), fontsize=9, wrap=True)
+    axes[0].legend(fontsize=7, ncols=4)
+    axes[-1].set_xlabel("time from that tick [s]; dashed: commanded")
+    path = Path(picture)
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+    return path
+
+
+def _draw(axis: Any, log: FaultLog, name: str, described: Any, measured: str, commanded: str) -> None:
+    seconds = log.seconds
+    for j, joint in enumerate(described["joints"]):
+        (line,) = axis.plot(seconds, log[f"{name}.{measured}"][:, j], lw=1.0, label=joint)
+        axis.plot(seconds, log[f"{name}.{commanded}"][:, j], lw=0.8, ls="--", color=line.get_color())
+    units = {"position": "", "velocity": "/s"}
+    unit = ", ".join(dict.fromkeys(described["units"]))
+    axis.set_ylabel(f"{measured} [{unit}{units[measured]}]" if measured in units else f"{measured} [Nm, N]")
+    faulted = np.flatnonzero(np.diff(log[f"{name}.fault"]))
+    for i in faulted:
+        axis.axvline(seconds[i + 1], color="tab:red", lw=1.0)
+    axis.axvline(0.0, color="black", lw=0.5)
+    axis.grid(alpha=0.3)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print a log, and write it as a picture and, where asked for, as CSV."""
+    parser = argparse.ArgumentParser(prog="fault_plot", description=__doc__)
+    parser.add_argument("file", type=Path, help="the log; its path stands in the event part_faulted")
+    parser.add_argument("--part", default="", help="the part to draw; default: the one that the log is about")
+    parser.add_argument("--png", type=Path, help="the picture to write; default: beside the log")
+    parser.add_argument("--csv", type=Path, help="write all columns as text, too")
+    given = parser.parse_args(argv)
+    try:
+        log = load_fault_log(given.file)
+        print(log.text())
+        print(f"picture: {plot_fault_log(log, given.png or given.file.with_suffix('.png'), part=given.part)}")
+        if given.csv:
+            print(f"table: {log.write_csv(given.csv)}")
+    except (RobotControlError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Writes an action type to begin with, its tests, and a program that runs it: three files that work as they are.
+
+    python -m robot_rt_control.application.new_action nod
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_rt_control.program.errors import DefinitionError, RobotControlError
+from robot_rt_control.program.names import check_name
+
+TEMPLATES = Path(__file__).parent / "templates"
+FILES = {"action.py.in": "{name}.py", "test_action.py.in": "test_{name}.py", "run_action.py.in": "run_{name}.py"}
+"""Template → the file that is written from it."""
+
+
+def write_action(name: str, folder: Path) -> list[Path]:
+    """Write the files of a new action type.
+
+    Args:
+        name: of the type and of its file: nod, push_button.
+        folder: is made where it does not exist.
+
+    Returns:
+        The files: the action type, its tests, a program that runs it.
+
+    Raises:
+        DefinitionError: the name is none, or one of the files is there already; nothing was written.
+    """
+    check_name("name of an action type", name)
+    class_name = "".join(word.capitalize() for word in name.split("_"))
+    files = {folder / target.format(name=name): TEMPLATES / source for source, target in FILES.items()}
+    for file in files:
+        if file.exists():
+            raise DefinitionError(f"{file} is there already", hint="Choose another name, or another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, template in files.items():
+        file.write_text(template.read_text().replace("@name@", name).replace("@Class@", class_name))
+    return list(files)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    parser = argparse.ArgumentParser(
+        description="Write an action type to begin with, its tests, and a program that runs it."
+    )
+    parser.add_argument("name", help="of the action type, such as push_button")
+    parser.add_argument("--folder", type=Path, default=Path(), help="where to write them (default: here)")
+    arguments = parser.parse_args(argv)
+    try:
+        action, tests, program = write_action(arguments.name, arguments.folder)
+    except (RobotControlError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{action}   the action type: begin here")
+    print(f"{tests}   its tests: python -m pytest {tests}")
+    print(f"{program}   runs it on a running workcell: python {program}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Keeping a session alive, and noticing that nobody is there any more to keep it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from robot_rt_control.program.errors import RobotControlError, SessionError
+
+_log = logging.getLogger(__name__)
+
+_LOOK_S = 1.0
+"""A session without lease is looked after so often."""
+_SILENCE_S = 2.0
+_MARGIN_S = 1.0
+
+
+def longest_silence(lease_s: float) -> float:
+    """[s] without an answer of the control server after which a session counts as ended.
+
+    By then its lease has run out, and the executor has given up a server that hangs for 2 s.
+    """
+    return max(lease_s, _SILENCE_S) + _MARGIN_S
+
+
+class LeaseKeeper:
+    """Renews a session three times in its lease, in a thread of its own, until `stop`.
+
+    Args:
+        renew: asks the control server, which may take as many seconds as the argument says. Raises SessionError: the
+            session is gone; another RobotControlError: no answer.
+        on_lost: called once with the reason, in the thread, when the session is gone or nobody answers any more.
+        name: of the thread.
+    """
+
+    def __init__(
+        self, renew: Callable[[float], None], on_lost: Callable[[str], None], *, lease_s: float, name: str
+    ) -> None:
+        self._renew, self._on_lost, self._lease_s = renew, on_lost, lease_s
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Renew no more. May be called from any thread; does not wait."""
+        self._stopping.set()
+
+    def _run(self) -> None:
+        every = self._lease_s / 3 if self._lease_s > 0 else _LOOK_S
+        at_most, silence = max(self._lease_s, 1.0), longest_silence(self._lease_s)
+        answered = time.monotonic()
+        complained = False
+        while not self._stopping.wait(every):
+            try:
+                self._renew(at_most)
+            except SessionError as error:
+                self._on_lost(str(error))
+                return
+            except RobotControlError as error:
+                silent = time.monotonic() - answered
+                if silent > silence:
+                    self._on_lost(f"the control server has not answered for {silent:.1f} s: {error}")
+                    return
+                if not complained:
+                    _log.warning("a session's lease was not renewed: %s", error)
+                complained = True
+            else:
+                answered, complained = time.monotonic(), False

@@ -1,0 +1,207 @@
+"""Rules A11 and A12 of docs/semantics.md: parameters that a command carries, and starts for a later tick."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.program import capacities
+from robot_rt_control.program.errors import CapacityError, DefinitionError
+from robot_rt_control.program.vocabulary import Command
+from robot_rt_control.server.transactions import transaction_row
+from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.testing.lockstep_cell import LockstepCell
+
+NEAR = "rangefinder.distance < 0.3"
+
+
+@pytest.fixture
+def session(cell: LockstepCell) -> CellSession:
+    cell.set_sensor("rangefinder/distance", 1.0)
+    session = cell.session("left")
+    session.add(Action("a", "probe", level=1.0, reactions=[Reaction(NEAR, event="near")]), Action("b", "probe"))
+    session.start("a")
+    cell.step(3)
+    return session
+
+
+def test_A11_they_hold_from_the_tick_of_the_answer_without_new_tables(cell: LockstepCell, session: CellSession) -> None:
+    installed = len(cell.kinds("tables_installed"))
+    for i in range(50):
+        tick = session.set("a", level=float(i))
+        assert cell.step() == tick and session.value("a.level") == float(i)
+    assert len(cell.kinds("tables_installed")) == installed
+    assert session.value("a.settings") == session.value("a.controls") == 53.0, "each once in every tick"
+    assert session.value("a.entries") == 1.0
+
+
+def test_A11_of_several_in_a_tick_the_last_one_holds_and_the_values_left_out_stay(
+    cell: LockstepCell, session: CellSession
+) -> None:
+    session.set("a", level=5.0)
+    session.set("a", speed=0.1)
+    session.set("a", level=6.0)
+    session.set("a", duration=0.5)
+    cell.step()
+    assert session.value("a.level") == 6.0
+    cell.step(200)
+    assert float(cell.part("left").commanded_velocity[0]) == pytest.approx(0.1)
+    values = cell.server.contents(cell.server.session(session.id)).actions["a"].prepared.values
+    assert (values["level"], values["speed"], values["duration"]) == (6.0, 0.1, 0.5)
+
+
+def test_A11_an_action_that_is_not_active_enters_with_them_also_in_the_same_tick(
+    cell: LockstepCell, session: CellSession
+) -> None:
+    session.set("b", level=7.0)
+    session.start("b")
+    session.set("b", level=8.0)
+    cell.step()
+    assert session.value("b.level") == 8.0 and session.value("b.settings") == 1.0
+    session.start("b")
+    session.set("b", level=9.0, fail_in=1)  # fails in on_enter: that, too, sees the new ones
+    cell.step()
+    assert session.ended == "action 'b' failed: status 7 of the action's own code"
+
+
+def test_A11_their_order_with_definitions_is_kept(cell: LockstepCell, session: CellSession) -> None:
+    """Tables come first in a tick, whatever came first in time: both concern what they name alone."""
+    session.set("a", level=2.0)
+    session.add(Action("c", "probe", level=3.0))
+    session.set("c", level=4.0)
+    session.set("a", level=5.0)
+    session.remove("b")
+    session.start("c")
+    cell.step()
+    assert session.value("c.level") == 4.0
+    session.start("a")
+    cell.step()
+    assert session.value("a.level") == 5.0
+    session.add(Action("d", "probe", level=1.0))  # takes the places that b has left
+    session.start("d")
+    cell.step()
+    assert session.value("d.level") == 1.0
+
+
+def test_A11_a_value_that_is_refused_changes_nothing(cell: LockstepCell, session: CellSession) -> None:
+    with pytest.raises(DefinitionError, match="'levl'"):
+        session.set("a", levl=4.0)
+    with pytest.raises(DefinitionError, match="level"):
+        session.set("a", speed=0.5, level=[1.0, 2.0])
+    cell.step()
+    assert session.value("a.level") == 1.0
+    session.set("a", level=3.0)
+    cell.step()
+    assert session.value("a.level") == 3.0 and float(cell.part("left").commanded_velocity[0]) == 0.0
+
+
+def test_A11_the_loop_refuses_records_that_are_not_the_actions(cell: LockstepCell, session: CellSession) -> None:
+    """Whatever stands in the ring: the tick copies a record of the action's own size, or nothing."""
+    world = cell.executor.world.memory
+    entry = cell.server.contents(cell.server.session(session.id)).actions["a"].entry
+    arena = world.parameter_arena.copy()
+    system = min(cell.store.sessions)  # the system's session takes no commands
+    nine = np.full(capacities.PARAMETER_UPDATE_BYTES, 0x77, np.uint8)
+    for size, slot, identity, owner in (
+        (entry.parameter_size - 8, entry.slot, entry.identity, session.id),
+        (entry.parameter_size + 8, entry.slot, entry.identity, session.id),
+        (-8, entry.slot, entry.identity, session.id),
+        (1 << 40, entry.slot, entry.identity, session.id),
+        (entry.parameter_size, entry.slot, entry.identity + 1, session.id),
+        (entry.parameter_size, -1, entry.identity, session.id),
+        (entry.parameter_size, 10**6, entry.identity, session.id),
+        (entry.parameter_size, entry.slot, entry.identity, ""),
+    ):
+        of = cell.server.session(session.id).identity if owner else system
+        row = transaction_row(Command.SET_PARAMETERS, session=of, actions=[(slot, identity)])
+        row.part, row.record_size = -1, size
+        assert cell.executor.channel.push_command(row, nine)
+    row = transaction_row(
+        Command.SET_PARAMETERS,
+        session=cell.server.session(session.id).identity,
+        actions=[(entry.slot, entry.identity)],
+    )
+    row.record_size, row.target_tick = entry.parameter_size, cell.tick + 5
+    assert cell.executor.channel.push_command(row, nine)
+    cell.step(10)
+    assert len(cell.kinds("command_refused")) == 9
+    assert (world.parameter_arena == arena).all() and session.value("a.level") == 1.0
+
+
+def test_A11_a_record_too_large_for_a_command_comes_with_new_tables(cell: LockstepCell) -> None:
+    s = np.linspace(0.0, 1.0, 60)
+    smooth = np.repeat(10 * s**3 - 15 * s**4 + 6 * s**5, 2)  # for both joints
+    session = cell.session("left")
+    session.add(Action("t", "track_trajectory", times=list(1.5 * s), positions=list(0.02 * smooth)))
+    entry = cell.server.contents(cell.server.session(session.id)).actions["t"].entry
+    assert entry.parameter_size > capacities.PARAMETER_UPDATE_BYTES
+    cell.step()
+    installed = len(cell.kinds("tables_installed"))
+    session.start("t")
+    session.set("t", positions=list(0.05 * smooth))
+    cell.step(1600)
+    assert len(cell.kinds("tables_installed")) == installed + 1
+    assert float(cell.part("left").commanded_position[0]) == pytest.approx(0.05, abs=1e-3)
+
+
+# --- A12: later ----------------------------------------------------------------------------------
+
+
+def test_A12_a_start_for_a_later_tick_comes_in_that_tick(cell: LockstepCell, session: CellSession) -> None:
+    due = cell.tick + 10
+    assert session.start("b", at_tick=due) == due
+    while cell.tick < due - 1:
+        cell.step()
+        assert cell.active("left") == "a"
+    cell.step()
+    assert cell.active("left") == "b"
+    session.start("a", at_tick=due)
+    cell.step()
+    assert cell.kinds("command_refused")[-1].reason == "the target tick has passed"
+
+
+@pytest.mark.parametrize("when", ["before", "same tick"])
+@pytest.mark.parametrize("what", ["removed", "closed", "cleared"])
+def test_A12_what_has_gone_by_then_is_refused_and_nothing_starts(
+    cell: LockstepCell, session: CellSession, when: str, what: str
+) -> None:
+    due = cell.tick + 10
+    session.start("b", at_tick=due)
+    cell.step(9 if when == "same tick" else 4)
+    if what == "removed":
+        session.remove("b")
+    elif what == "cleared":
+        session.clear()
+    else:
+        session.close()
+    while cell.tick < due + 3:
+        cell.step()
+        assert cell.active("left") != "b"
+    # a close in the very tick stands behind the start that was due: the session ends with what has begun
+    begun = cell.kinds("action_started", current_action="b")
+    if (what, when) == ("closed", "same tick"):
+        assert [e.tick for e in begun] == [due] and cell.active("left") == "safety"
+        return
+    (refused,) = cell.kinds("command_refused")
+    wanted = "the session has ended" if what == "closed" else "the action does not exist any more"
+    assert refused.tick == due and refused.reason.startswith(wanted) and begun == []
+    assert cell.active("left") == {"removed": "a", "closed": "safety", "cleared": "default"}[what]
+
+
+def test_A12_one_session_takes_no_waiting_place_of_another(cell: LockstepCell, session: CellSession) -> None:
+    other = cell.session("right")
+    other.add(Action("b", "probe"))
+    due = cell.tick + 20
+    for _ in range(100):
+        session.start("b", at_tick=due)
+    cell.step(10)  # 16 commands are taken in a tick
+    other.start("b", at_tick=due)
+    refused = [e for e in cell.kinds("command_refused") if e.session == session.id]
+    assert len(refused) == 100 - capacities.MAX_SCHEDULED_BY_SESSION
+    assert {e.reason for e in refused} == {"too many commands wait for their target tick"}
+    cell.step(15)
+    assert (cell.active("left"), cell.active("right")) == ("b", "b")
+    with pytest.raises(CapacityError, match="COMMAND_RING_ENTRIES"):
+        for _ in range(capacities.COMMAND_RING_ENTRIES + 1):
+            session.set("b", level=1.0)

@@ -1,0 +1,72 @@
+"""A clamp, a part sensor and a lamp in simulation, by the actions that users have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.testing.lockstep_cell import LockstepCell
+
+CELL = """
+name: clamp_cell
+default_hardware: pybullet
+parts:
+  io:
+    kind: io
+    device: sim
+    inputs: {part_present: {}, clamped: {}}
+    outputs: {clamp: {}, lamp: {safe: false}}
+devices:
+  sim:
+    pybullet:
+      world:
+        objects:
+          - {name: table, box: {size: [0.4, 0.4, 0.2]}, pose: {position: [0, 0, 0.1]}, fixed: true}
+          - {name: bracket, box: {size: [0.1, 0.1, 0.02]}, pose: {position: [0, 0, 0.4]}, mass: 0.3}
+          - {name: lamp, sphere: {radius: 0.02}, pose: {position: [0.1, 0.1, 0.5]}, fixed: true}
+        io:
+          io:
+            inputs:
+              part_present: {type: zone, objects: [bracket], pose: {position: [0, 0, 0.21]}, size: [0.02, 0.02, 0.02]}
+              clamped: {type: held, output: clamp}
+            outputs:
+              clamp: {type: grip, body: table, objects: [bracket], reach: 0.01}
+              lamp: {type: color, object: lamp}
+"""
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_part_that_falls_into_place_is_clamped_and_the_lamp_tells(tmp_path: Path) -> None:
+    (tmp_path / "cell.yaml").write_text(CELL)
+    with LockstepCell(tmp_path / "cell.yaml", hardware="pybullet") as cell:
+        session = cell.session("io")
+        session.add(
+            Action(
+                "wait",
+                "wait_for_input",
+                input="part_present",
+                value=1,
+                hold=0.1,
+                timeout=2.0,
+                reactions=[Reaction("is_done", start="clamp"), Reaction("timed_out", event="nothing_came")],
+            ),
+            Action(
+                "clamp",
+                "set_output",
+                outputs="clamp, lamp",
+                values=[1, 1],
+                reactions=[Reaction("is_done and io.clamped", stop=True, event="clamped")],
+            ),
+        )
+        session.start("wait")
+        cell.step_until(lambda: bool(cell.fired("clamped") or cell.fired("nothing_came")), at_most=3000)
+        (clamped,) = cell.fired("clamped")
+        assert 0.2 < clamped.tick * 1e-3 < 1.0, "it falls 0.19 m in 0.2 s, then lies there for 0.1 s"
+        cell.step(100)
+        assert cell.active("io") == "none" and cell.part("io").outputs[:2].tolist() == [1.0, 1.0]
+        session.close()
+        cell.step(3)
+        assert cell.part("io").outputs[:2].tolist() == [1.0, 0.0], "the clamp stays closed, the lamp goes out"
+        assert cell.part("io").inputs[1] == 1.0

@@ -1,0 +1,148 @@
+"""State diagrams: what they show, and that they are drawn."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import matplotlib.image
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_rt_control.application.diagram_picture import _Picture, draw
+from robot_rt_control.application.state_diagram import ANY, END, HAND, START, Diagram, diagram_of
+from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.program.program_file import ProgramTemplate
+from robot_rt_control.program.program_library import library_programs
+
+TEXT = """\
+name: until_near
+description: Moves down until something is near.
+roles: {robot: {kinds: [arm], description: moves}}
+parameters: {near: {unit: m, default: 0.3, minimum: 0.1, maximum: 1}, path: {length: any, default: [1, 2.5]}}
+start: [down]
+actions:
+  down:
+    type: velocity_move
+    parts: {part: robot}
+    reactions:
+      - {when: eye.distance < $near and eye.distance > 0.5 * $near, start: stay, event: touched, fire_once: true}
+      - {when: elapsed > 5, start: down}
+      - {when: elapsed > 9, event: slow, signal: pause}
+      - {when: is_done, stop: true}
+  stay: {type: hold, parts: robot, final: true}
+  home: {type: move_joint, parts: robot, manual: true, reactions: [{when: is_done, start: stay}]}
+reactions:
+  - {when: speed < 0.1, event: too_slow}
+  - {when: eye.distance < 0.05, start: stay}
+"""
+
+
+def shown(diagram: Diagram) -> dict[tuple[str, str], list[str]]:
+    return {(s.source[1], s.target[1]): [line.text for line in s.label] for s in diagram.switches}
+
+
+def test_what_a_diagram_shows() -> None:
+    diagram = diagram_of(ProgramTemplate(TEXT))
+    assert diagram.title == "until_near"
+    assert [line.text for line in diagram.header] == [
+        "Moves down until something is near.",
+        "robot: arm – moves",
+        "$near = 0.3 m, 0.1 to 1",
+        "$path = [1, 2.5]",
+    ]
+    assert shown(diagram) == {
+        (START, "down"): [],
+        (HAND, "home"): [],
+        ("down", "stay"): ["eye.distance < $near and", "eye.distance > 0.5 * $near", "/ event touched, once"],
+        ("down", "down"): ["elapsed > 5"],
+        ("down", END): ["is_done"],
+        ("home", "stay"): ["is_done"],
+        (ANY, "stay"): ["eye.distance < 0.05"],
+    }
+    states = {s.key[1]: s for s in diagram.states}
+    assert [line.text for line in states["down"].lines] == ["down", "velocity_move · part: robot"]
+    assert [line.text for line in states["down"].inside] == ["elapsed > 9", "/ event slow, signal pause"]
+    assert [line.text for line in states[ANY].inside] == ["speed < 0.1", "/ event too_slow"]
+    assert (states["down"].first, states["stay"].final, states["home"].first) == (True, True, False)
+    assert [s.source[1] for s in diagram.switches if s.free] == [START, HAND, ANY]
+
+
+def test_an_svg_holds_every_text_and_a_png_has_colours(tmp_path: Path) -> None:
+    diagram = diagram_of(ProgramTemplate(TEXT))
+    svg = draw(diagram, tmp_path / "d.svg").read_text()
+    written = set(re.findall(r"<!-- (.*?) -->", svg))
+    for text in (
+        "until_near",
+        "down",
+        "velocity_move · part: robot",
+        "eye.distance &lt; $near and",
+        "/ event too_slow",
+    ):
+        assert text in written or text.replace("&lt;", "<") in written, text
+    picture = matplotlib.image.imread(draw(diagram, tmp_path / "d.png"))
+    height, width = picture.shape[:2]
+    assert 600 < width < 3000 and 600 < height < 3000
+    colours = {tuple(int(c * 255) for c in pixel[:3]) for row in picture[::7] for pixel in row[::7]}
+    assert {(255, 255, 255), (0xE3, 0xF1, 0xE4), (0xF6, 0xEC, 0xD9)} <= colours, "white, first states, final states"
+    assert draw(diagram, tmp_path / "again.svg").read_text() == svg, "the same program gives the same file"
+
+
+def test_what_cannot_be_drawn(tmp_path: Path) -> None:
+    diagram = diagram_of(ProgramTemplate(TEXT))
+    with pytest.raises(RobotControlError, match=r"picture '.*d.gif'; expected a name that ends with .svg or .png; got"):
+        draw(diagram, tmp_path / "d.gif")
+    with pytest.raises(RobotControlError, match="picture '.*nowhere/d.svg' cannot be written; got .*No such file"):
+        draw(diagram, tmp_path / "nowhere" / "d.svg")
+
+
+def test_switches_that_are_too_long_are_written_into_the_state() -> None:
+    n = 30
+    ways = "reactions: [{when: is_done, start: s%d}, {when: x, start: s20}]"
+    chain = "".join(f"  s{i}: {{type: t, parts: p, {ways % ((i + 1) % n)}}}\n" for i in range(n))
+    diagram = diagram_of(ProgramTemplate(f"start: s0\nactions:\n{chain}"))
+    picture = _Picture(diagram)
+    inside = {s.key[1]: [line.text for line in s.inside] for s in picture.states}
+    assert inside["s0"] == ["x", "→ s20"] and inside["s19"] == [] and inside["s29"] == ["is_done", "→ s0", "x", "→ s20"]
+    picture.figure()
+
+
+def test_the_library_can_be_drawn() -> None:
+    for path in library_programs().values():
+        width, height = _Picture(diagram_of(ProgramTemplate.load(path))).figure().get_size_inches()
+        assert 3.0 < width < 40.0 and 3.0 < height < 40.0
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    ids = [f"s{i}" for i in range(draw(st.integers(1, 7)))]
+    lines = ["start: [s0]", "actions:"]
+    for i, id in enumerate(ids):
+        lines += [f"  {id}:", "    type: t", "    parts: p"]
+        lines += ["    final: true"] if draw(st.booleans()) else []
+        lines += ["    manual: true"] if i and draw(st.booleans()) else []
+        lines += ["    reactions:"]
+        for _ in range(draw(st.integers(1, 4))):
+            response = draw(
+                st.sampled_from([*(f"start: {t}" for t in ids), "stop: true", "event: e", "start: s0, event: e"])
+            )
+            lines.append(
+                f"      - {{when: {draw(st.sampled_from(['x', 'a.b > 3 and not c or is_unknown(d)']))}, {response}}}"
+            )
+    if draw(st.booleans()):
+        lines += ["reactions:", f"  - {{when: x, start: {draw(st.sampled_from(ids))}}}", "  - {when: y, event: e}"]
+    return "\n".join(lines) + "\n"
+
+
+@settings(max_examples=6, deadline=None)
+@given(programs())
+def test_any_program_is_drawn(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    template = ProgramTemplate(text)
+    diagram = diagram_of(template)
+    definition = template.sample().definition
+    assert [s.key[1] for s in diagram.states if s.key[0]] == [a.id for a in definition.actions]
+    switches = {(a.id, r.start) for a in definition.actions for r in a.reactions if r.start}
+    assert {(s.source[1], s.target[1]) for s in diagram.switches if s.source[0] and s.target[0]} == switches
+    path = draw(diagram, tmp_path_factory.mktemp("drawn") / "d.svg")
+    assert path.read_text().rstrip().endswith("</svg>")

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import threading
+import time
+
+from robot_rt_control.client.lease import LeaseKeeper, longest_silence
+from robot_rt_control.program.errors import RobotControlError, SessionError
+
+
+def test_it_renews_three_times_in_a_lease_until_it_is_stopped():
+    renewed: list[float] = []
+    enough = threading.Event()
+
+    def renew(timeout_s: float) -> None:
+        renewed.append(time.monotonic())
+        if len(renewed) == 6:
+            enough.set()
+
+    keeper = LeaseKeeper(renew, lambda reason: None, lease_s=0.15, name="test")
+    assert enough.wait(5)
+    keeper.stop()
+    assert renewed[5] - renewed[0] >= 5 * 0.04
+    time.sleep(0.12)
+    assert len(renewed) <= 7
+
+
+def test_a_refusal_ends_it_at_once_with_the_servers_words():
+    lost: list[str] = []
+    came = threading.Event()
+
+    def renew(timeout_s: float) -> None:
+        raise SessionError("session 's1' has ended: closed by its client")
+
+    def tell(reason: str) -> None:
+        lost.append(reason)
+        came.set()
+
+    LeaseKeeper(renew, tell, lease_s=0.03, name="test")
+    assert came.wait(5) and lost == ["session 's1' has ended: closed by its client"]
+
+
+def test_silence_ends_it_when_the_bound_has_passed_and_not_before(monkeypatch, caplog):
+    monkeypatch.setattr("robot_rt_control.client.lease._SILENCE_S", 0.2)
+    monkeypatch.setattr("robot_rt_control.client.lease._MARGIN_S", 0.1)
+    assert longest_silence(0.0) == longest_silence(0.03) == 0.2 + 0.1
+    lost: list[tuple[float, str]] = []
+    came = threading.Event()
+    begin = time.monotonic()
+
+    def renew(timeout_s: float) -> None:
+        raise RobotControlError("service 'renew_session' is not there")
+
+    def tell(reason: str) -> None:
+        lost.append((time.monotonic() - begin, reason))
+        came.set()
+
+    LeaseKeeper(renew, tell, lease_s=0.03, name="test")
+    assert came.wait(5)
+    ((after, reason),) = lost
+    assert after > 0.3 and reason.startswith("the control server has not answered for 0.3 s: service 'renew_session'")
+    assert caplog.text.count("was not renewed") == 1, "one warning, not one for each try"

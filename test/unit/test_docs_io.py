@@ -1,0 +1,54 @@
+"""What docs/io.md and docs/drivers.md show is accepted as it stands there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robot_rt_control.hardware.from_workcell import hardware_info
+from robot_rt_control.hardware.lifecycle import HardwareLifecycle
+from robot_rt_control.hardware.mock_plugin import MockPlugin
+from robot_rt_control.hardware.pybullet_io_parameters import IoParameters
+from robot_rt_control.hardware.topic_plugin import TopicPlugin
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.yaml_source import Document, read_yaml
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def blocks(file: str) -> list[dict[str, Any]]:
+    """The YAML of a page, as workcell files are read: `on` and `off` are names there."""
+    found = re.findall(r"```yaml\n(.*?)```", (DOCS / file).read_text(), re.DOTALL)
+    return [Document(DOCS / file, text).data for text in found]
+
+
+def test_the_workcell_file_of_the_reference_is_valid(tmp_path: Path) -> None:
+    io, mock, pybullet, sensor, clock = blocks("io.md")
+    content = {
+        "name": "docs",
+        "parts": io["parts"] | sensor["parts"],
+        "devices": mock["devices"] | sensor["devices"],
+        **clock,
+    }
+    (tmp_path / "cell.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    workcell = load_workcell(tmp_path / "cell.yaml", "mock")
+    assert {d.name: d.plugin for d in workcell.devices} == {"sim": "mock", "people": "topic"}
+    HardwareLifecycle(MockPlugin(), hardware_info(workcell, workcell.device("sim")))
+    topics = HardwareLifecycle(TopicPlugin(), hardware_info(workcell, workcell.device("people")))
+    topics.configure()
+    topics.shutdown()
+    simulated = IoParameters.model_validate(pybullet["devices"]["sim"]["pybullet"]["world"]["io"]["io"])
+    assert {i.type for i in simulated.inputs.values()} == {"zone", "contact", "joint", "held"}
+    assert {o.type for o in simulated.outputs.values()} == {"grip", "joint", "color"}
+
+
+def test_the_gantry_of_the_tutorial_is_that_of_the_example() -> None:
+    (shown,) = blocks("drivers.md")
+    example = read_yaml(DOCS.parent / "examples" / "drivers" / "gantry.yaml").data
+    assert shown["devices"] == example["devices"]
+    assert shown["default_hardware"] == example["default_hardware"]
+    assert shown["parts"]["gantry"]["joints"] == example["parts"]["gantry"]["joints"]
+    assert list(shown["parts"]["tool"]["outputs"]) == list(example["parts"]["tool"]["outputs"])
