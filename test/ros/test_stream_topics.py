@@ -73,7 +73,9 @@ def test_samples_go_to_the_action_and_its_own_come_back(nodes: tuple[Node, Node]
         link = StreamLink(application, timeout_s=20.0)
         link.connect()
         got: list[Any] = []
-        queue = CallbackQueue(got.append, capacity=100, on_overflow=lambda n: None, name="echo")
+        queue = CallbackQueue(
+            got.append, capacity=100, on_overflow=lambda *_: None, on_failure=lambda *_: None, name="echo"
+        )
         link.listen(session.id, "a", "echo", queue)
         opened = cell.server.open_stream(session.id, "a", "goal")
         stream = Stream(
