@@ -30,6 +30,7 @@ BENCHMARKS = {
     "upload": "upload_to_installed",
     "compile": "compile_time",
     "motion": "motion",
+    "streams": "stream_tracking",
 }
 """Name → module with `measure(options) -> Report`."""
 

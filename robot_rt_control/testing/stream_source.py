@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,7 @@ class StreamSource:
 
 
 def tracking_error(
-    time: NDArray[np.float64], followed: NDArray[np.float64], way: NDArray[np.float64], *, longest_delay: float
+    time: np.ndarray, followed: np.ndarray, way: np.ndarray, *, longest_delay: float
 ) -> tuple[float, float, float]:
     """How well a way was followed, apart from a constant delay: (delay [s], RMS error, largest error).
 
