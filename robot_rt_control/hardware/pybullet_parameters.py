@@ -62,15 +62,6 @@ class Profile(Parameters):
         return self
 
 
-class Softness(Parameters):
-    """How a surface gives way at a point of contact: a spring and a damper. Without it, surfaces are hard."""
-
-    stiffness: Positive
-    """[N/m]"""
-    damping: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
-    """[N s/m]"""
-
-
 _SHAPES = ("urdf", "box", "sphere", "cylinder", "profile", "plane")
 
 
@@ -94,7 +85,6 @@ class ObjectParameters(Parameters):
     """Red, green, blue and opacity, 0 to 1."""
     friction: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
     """Lateral friction coefficient; the simulator multiplies those of both bodies. Default: 0.5."""
-    softness: Softness | None = None
 
     @model_validator(mode="after")
     def _one_shape(self) -> ObjectParameters:

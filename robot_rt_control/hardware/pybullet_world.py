@@ -130,9 +130,6 @@ class PyBulletWorld:
         changes = {"activationState": pybullet.ACTIVATION_STATE_DISABLE_SLEEPING}
         if thing.friction is not None:
             changes["lateralFriction"] = thing.friction
-        if thing.softness is not None:
-            changes["contactStiffness"] = thing.softness.stiffness
-            changes["contactDamping"] = thing.softness.damping
         pybullet.changeDynamics(body, BASE_LINK, physicsClientId=self.client, **changes)
         if thing.color is not None:
             rgba = (*thing.color, 1.0)[:4]

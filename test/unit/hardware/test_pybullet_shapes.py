@@ -22,10 +22,15 @@ def simulate(tmp_path):
     """Make an active simulation of a gantry with a rangefinder that looks down; all are shut down at the end."""
     running = []
 
-    def make(*objects, at=(0.0, 0.0), gravity=-10.0):
+    def make(*objects, at=(0.0, 0.0), gravity=-10.0, surfaces=()):
         pose = {"position": [*at, -0.25], "orientation": [1, 0, 0, 0]}
         sensor = {"type": "rangefinder", "part_of": "gantry", "link": "tool", "pose": pose}
-        world = {"gravity": [0, 0, gravity], "objects": list(objects), "sensors": {"sensor": sensor}}
+        world = {
+            "gravity": [0, 0, gravity],
+            "objects": list(objects),
+            "surfaces": surfaces,
+            "sensors": {"sensor": sensor},
+        }
         parts = (gantry(tmp_path), HardwarePart(name="sensor", index=1, kind=PartKind.RANGEFINDER))
         info = HardwareInfo(name="sim", parts=parts, parameters={"world": world})
         lifecycle = HardwareLifecycle(load_plugin("pybullet")(), info)
@@ -91,10 +96,9 @@ def test_a_wrong_profile_is_explained(simulate, points, text):
 
 @pytest.mark.parametrize("stiffness", [1000.0, 20000.0])
 def test_a_soft_surface_gives_way_as_hooke_says(simulate, stiffness):
-    softness = {"stiffness": stiffness, "damping": 100.0}
     mat = {"name": "mat", "box": {"size": [1, 1, 0.1]}, "fixed": True, "pose": {"position": [0, 0, 0.05]}}
     ball = {"name": "ball", "sphere": {"radius": 0.05}, "mass": 2.0, "pose": {"position": [0.3, 0, 0.15]}}
-    sim = simulate({**mat, "softness": softness}, ball)
+    sim = simulate(mat, ball, surfaces=[{"body": "mat", "stiffness": stiffness, "damping": 100.0}])
     for _ in range(3000):
         sim.write(0.0, DT)
     sunk = 0.15 - sim.plugin.object_pose("ball").position[2]
