@@ -74,8 +74,9 @@ class RandomCommands(ActionType):
     def control(state, params, arm):
         if state.mode == 0 or draw(state) % params.hold == 0:
             state.mode = draw(state) % 3 + 1
-            while params.modes & (1 << (state.mode - 1)) == 0:
-                state.mode = state.mode % 3 + 1
+            for _ in range(2):
+                if params.modes & (1 << (state.mode - 1)) == 0:
+                    state.mode = state.mode % 3 + 1
         arm.command_mode = state.mode
         if state.commands == 0.0 or draw(state) % 500 == 0:
             state.style = draw(state) % 10

@@ -28,6 +28,14 @@ IO_ACTIONS: dict[str, dict[str, Any]] = {
     "set_output": {"outputs": "output_0 output_3", "values": 1, "duration": 0.05},
     "wait_for_input": {"input": "input_2", "value": 1, "timeout": 0.05},
 }
+BENCH_ACTIONS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "move_linear": ({"arm": "arm"}, {"offset": [0.0, 0.0, -0.05]}),
+    "move_gripper": ({"gripper": "gripper"}, {"opening": 0.5}),
+    "grasp": ({"gripper": "gripper"}, {"effort": 5.0}),
+    "watch_tool": ({"sensor": "wrist", "arm": "arm"}, {"samples": 1}),
+    "watch_distance": ({"sensor": "below"}, {"samples": 1}),
+}
+"""Action → the parts in its slots on the bench, and its parameters."""
 STREAM_ACTIONS: dict[str, list[float]] = {
     "follow_joint_stream": GOAL,
     "follow_pose_stream": [0.4, 0.1, 0.7, 0.0, 1.0, 0.0, 0.0],
@@ -61,7 +69,8 @@ def test_the_counter_counts() -> None:
 
 
 def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
-    assert set(ACTIONS) | set(IO_ACTIONS) | set(STREAM_ACTIONS) == {t.name for t in cell.types.all()}
+    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS}
+    assert here == {t.name for t in cell.types.all()}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -92,6 +101,21 @@ def test_a_tick_with_an_action_on_an_io_part_allocates_nothing(action: str) -> N
         assert cell.active("io") == "a"
         assert allocations(cell, 10) == allocations(cell, 1000)
         assert cell.active("io") == "a" and not cell.kinds("action_failed")
+
+
+@pytest.mark.parametrize("action", BENCH_ACTIONS)
+def test_a_tick_with_an_action_of_the_bench_allocates_nothing(action: str) -> None:
+    _nrt_python.memsys_enable_stats()
+    parts, parameters = BENCH_ACTIONS[action]
+    moved = next(iter(parts.values()))
+    with LockstepCell(CONFIG / "bench.yaml") as cell:
+        session = cell.session(moved)
+        session.add(Action("a", action, parts=parts, **parameters))
+        session.start("a")
+        cell.step(2)
+        assert cell.active(moved) == "a"
+        assert allocations(cell, 10) == allocations(cell, 1000)
+        assert cell.active(moved) == "a" and not cell.kinds("action_failed")
 
 
 @pytest.mark.parametrize("action", STREAM_ACTIONS)
