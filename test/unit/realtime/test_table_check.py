@@ -129,7 +129,11 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "runtime slot": ("reactions.runtime_slot", c.MAX_REACTIONS, "runtime slot of reaction"),
     "runtime slot twice": ("reactions.runtime_slot", 1, "runtime slots of reactions"),
     "captures": ("reactions.n_captures", c.MAX_CAPTURES + 1, "captures of reaction"),
-    "captured offset": ("reactions.captures", [offset_of(world_dtype, "tick"), 0, 0, 0, 0, 0, 0, 0], "captured value of reaction"),
+    "captured offset": (
+        "reactions.captures",
+        [offset_of(world_dtype, "tick"), 0, 0, 0, 0, 0, 0, 0],
+        "captured value of reaction",
+    ),
     "captured command": (
         "reactions.captures",
         [offset_of(world_dtype, "parts", 0, "chain"), 0, 0, 0, 0, 0, 0, 0],
