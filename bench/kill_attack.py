@@ -52,6 +52,7 @@ BOUNDS_S = {
     "realtime_executor": defaults.EXECUTOR_SILENCE_TICKS * defaults.PERIOD_S + defaults.REST_TIME_S,
     "hardware_driver": defaults.MAX_AGE_TICKS_DRIVER * defaults.PERIOD_S + defaults.REST_TIME_S,
 }
+_ROUND_S = 21.0
 _AGE_S = defaults.MAX_AGE_TICKS_DRIVER * defaults.PERIOD_S
 WATCHED_S = 1.0
 """The arm is watched for so much longer than the bound: it must stay at rest."""
@@ -271,9 +272,11 @@ def run(kills: int, seed: int, console: Console) -> bool:
     outcomes: list[Outcome] = []
     spoiled = 0
     with tempfile.TemporaryDirectory(prefix="kill_attack-") as folder, Attack(Path(folder), domain, seed) as attack:
+        order = random.sample(VICTIMS, len(VICTIMS))
         while len(outcomes) < kills:
-            # In rounds, so that none is restarted too often for the supervisor's patience.
-            for victim in random.sample(VICTIMS, len(VICTIMS))[: kills - len(outcomes)]:
+            # In rounds that take their time: the supervisor starts none more often than three times in a minute.
+            round_begin = time.monotonic()
+            for victim in order[: kills - len(outcomes)]:
                 try:
                     outcome = attack.strike(victim)
                 except FaultedBefore as fault:
@@ -291,6 +294,7 @@ def run(kills: int, seed: int, console: Console) -> bool:
                 )
                 if outcome.complaints:
                     console.print(f"      reported: {outcome.reason or 'nothing'}")
+            time.sleep(max(_ROUND_S - (time.monotonic() - round_begin), 0.0))
     console.print(summary(outcomes))
     console.print(f"{spoiled} times a part faulted by itself before a kill: its data was older than {_AGE_S:g} s")
     return not any(outcome.complaints for outcome in outcomes)
