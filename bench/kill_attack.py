@@ -52,7 +52,8 @@ BOUNDS_S = {
     "realtime_executor": defaults.EXECUTOR_SILENCE_TICKS * defaults.PERIOD_S + defaults.REST_TIME_S,
     "hardware_driver": defaults.MAX_AGE_TICKS_DRIVER * defaults.PERIOD_S + defaults.REST_TIME_S,
 }
-_ROUND_S = 21.0
+_ROUND_S = 26.0
+_SHOWN_LINES = 30
 _AGE_S = defaults.MAX_AGE_TICKS_DRIVER * defaults.PERIOD_S
 WATCHED_S = 1.0
 """The arm is watched for so much longer than the bound: it must stay at rest."""
@@ -211,8 +212,9 @@ class Attack:
         deadline = time.monotonic() + timeout_s
         while not condition():
             if time.monotonic() > deadline:
+                said = "The workcell says:\n" + "\n".join(self._workcell.last_lines(_SHOWN_LINES))
                 raise RobotControlError(
-                    f"waited {timeout_s:g} s for {what}", got="; ".join(self._faults), hint=f"See {self._log}"
+                    f"waited {timeout_s:g} s for {what}", got="; ".join(self._faults), hint=said
                 )
             time.sleep(0.002)
 

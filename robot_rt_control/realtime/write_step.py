@@ -34,7 +34,7 @@ def write(w):
         pr.written = written
         dev = w.devices[pr.device]
         dev.mode[p] = pr.last_mode if written else _NO_MODE
-        if written:
+        if written and (w.parts[p].dof > 0 or w.parts[p].n_outputs > 0):  # sensors stay enabled whatever happens
             dev.enabled = 1
     base = address_of(w)
     for i in range(w.n_writes):

@@ -272,6 +272,16 @@ def test_L5_commands_leave_for_parts_whose_motion_is_enabled_and_while_they_brak
     assert cell.written("left") and cell.active("left") == "default"
 
 
+def test_L5_a_device_whose_moving_parts_are_disabled_gets_no_commands(cell: LockstepCell) -> None:
+    # A driver that has missed its executor takes commands again once it has seen that: sensors must not prevent it.
+    devices = cell.executor.world.memory.devices[: len(cell.workcell.devices)]
+    assert devices["enabled"].any()
+    cell.server.set_motion(["left", "right", "tool"], "disable")
+    cell.step(300)
+    assert not devices["enabled"].any()
+    assert any(state(cell, part.name) == "enabled" for part in cell.workcell.parts if not part.dof)
+
+
 def test_L5_enabling_begins_where_the_part_is(cell: LockstepCell) -> None:
     cell.server.set_motion(["left"], "disable")
     cell.step()
