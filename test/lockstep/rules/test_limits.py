@@ -276,7 +276,7 @@ def test_L5_a_device_whose_moving_parts_are_disabled_gets_no_commands(cell: Lock
     # A driver that has missed its executor takes commands again once it has seen that: sensors must not prevent it.
     devices = cell.executor.world.memory.devices[: len(cell.workcell.devices)]
     assert devices["enabled"].any()
-    cell.server.set_motion(["left", "right", "tool"], "disable")
+    cell.server.set_motion(["left", "right", "tool", "io"], "disable")
     cell.step(300)
     assert not devices["enabled"].any()
     assert any(state(cell, part.name) == "enabled" for part in cell.workcell.parts if not part.dof)
