@@ -55,6 +55,7 @@ def main() -> None:
     """Serve requests until the input closes."""
     answers = os.dup(1)
     os.dup2(2, 1)  # whatever code of users prints must not end up among the answers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all: who started this ends it
     _give_way()
     requests = _Lines(0)
     while not requests.closed:
