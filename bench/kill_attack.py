@@ -96,7 +96,7 @@ def _alive(pid: int) -> bool:
     """Whether a process runs; one that has ended but was not yet waited for does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second: it ended while it was looked at
         return False
 
 
