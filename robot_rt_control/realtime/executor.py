@@ -305,12 +305,12 @@ class Executor:
             self.lockstep.serve(self._installer.serve)
 
     def _all_states_known(self) -> bool:
-        """Whether every device with joints delivers states without an error: a driver's first cycles are slow, and one
+        """Whether every device with joints or outputs delivers states without an error: a driver's first cycles are slow, and one
         that has missed its executor takes commands again when it has seen their enable withdrawn.
         """
         w = self.world.memory
         for part in self.workcell.parts:
-            if not part.dof:
+            if not (part.dof or part.outputs):
                 continue
             device = w.devices[w.parts_runtime[part.index].device]
             if device.image and (device.last_cycle < _CYCLES_BEFORE_ENABLING or device.faulted):

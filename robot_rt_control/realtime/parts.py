@@ -45,6 +45,12 @@ def _report(w, ch, p, kind, reason, joint, log):
 
 
 @realtime
+def takes_commands(part):
+    """Whether anything of a part is commanded. A part that only measures has nothing to lose and nothing to enable."""
+    return part.dof > 0 or part.n_outputs > 0
+
+
+@realtime
 def set_state(w, p, state):
     w.parts_runtime[p].state = state
     w.parts[p].operational_state = state

@@ -11,7 +11,7 @@ from robot_rt_control.program.memory import store_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import FaultReason, OperationalState
 from robot_rt_control.realtime.action_time import set_time
-from robot_rt_control.realtime.parts import fault_part
+from robot_rt_control.realtime.parts import fault_part, takes_commands
 
 _ENABLED = int(OperationalState.ENABLED)
 _STALE = int(FaultReason.STALE_HARDWARE)
@@ -79,8 +79,8 @@ def read(w, ch):
         part.age = dev.age
         _derive(w, p)
         if pr.state == _ENABLED:
-            if part.dof == 0 and part.n_outputs == 0:
-                continue  # it has nothing to lose: its values are unknown until they come again
+            if not takes_commands(part):
+                continue  # its values are unknown until they come again
             if dev.age > dev.max_age:
                 fault_part(w, ch, p, _STALE, -1)
             elif dev.faulted == 1:

@@ -6,6 +6,7 @@ from robot_rt_control.program.memory import load_f8
 from robot_rt_control.program.realtime_code import realtime
 from robot_rt_control.program.vocabulary import CommandMode, OperationalState
 from robot_rt_control.realtime.outputs import are_outputs_settling
+from robot_rt_control.realtime.parts import takes_commands
 
 _NO_MODE = int(CommandMode.NONE)
 _ENABLED = int(OperationalState.ENABLED)
@@ -14,9 +15,11 @@ _ENABLED = int(OperationalState.ENABLED)
 @realtime
 def _is_written(w, p):
     """Whether the part's command leaves: motion is enabled, or the part still brakes or goes to its safe outputs."""
+    part = w.parts[p]
+    if not takes_commands(part):
+        return False  # enabled as it is, it must not keep up its device's enable
     if w.parts_runtime[p].state == _ENABLED:
         return True
-    part = w.parts[p]
     for j in range(part.dof):
         if part.commanded_velocity[j] != 0.0:
             return True
@@ -34,7 +37,7 @@ def write(w):
         pr.written = written
         dev = w.devices[pr.device]
         dev.mode[p] = pr.last_mode if written else _NO_MODE
-        if written and (w.parts[p].dof > 0 or w.parts[p].n_outputs > 0):  # sensors stay enabled whatever happens
+        if written:
             dev.enabled = 1
     base = address_of(w)
     for i in range(w.n_writes):

@@ -46,6 +46,16 @@ def outputs(cell: LockstepCell, part: str = "io") -> list[float]:
     return [float(v) for v in cell.part(part).outputs[: cell.part(part).n_outputs]]
 
 
+def test_L5_outputs_are_enabled_once_their_device_has_delivered_states_for_a_while(tmp_path: Path) -> None:
+    # as joints are: a driver's first cycles are slow, and data that is too old would fault the part at once
+    plugin = "robot_rt_control.hardware.mock_plugin:MockPlugin"
+    file = tmp_path / "valves.yaml"
+    parts = "  valves: {kind: io, device: bench, outputs: 2}"
+    file.write_text(f"name: valves\nparts:\n{parts}\ndevices:\n  bench: {{'{plugin}': {{}}}}\n")
+    with LockstepCell(file, hardware=plugin) as cell:
+        assert cell.tick > 20 and cell.part("valves").operational_state == OperationalState.ENABLED
+
+
 def test_I1_channels_are_state_variables_by_name_and_by_number(cell: LockstepCell) -> None:
     session = cell.session("io")
     session.add(
