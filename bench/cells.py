@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition, Value
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition, Value
-from robot_rt_control.server.action_types import ActionTypes
 from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.types.action_types import ActionTypes
 
 JOINTS = 7
 _ROBOT = Path(__file__).resolve().parents[1] / "config" / "robots" / "arm7.urdf"

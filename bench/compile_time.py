@@ -19,12 +19,12 @@ def lap():
     laps.append([b - a for a, b in zip(begin, now)])
     begin = now
 laps = []
-from robot_rt_control.realtime.lockstep_loop import lockstep_entry
-from robot_rt_control.realtime.realtime_thread import RealtimeThread
+from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
+from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
 lap()
 import numpy as np
-from robot_rt_control.program.layout import world_dtype
-from robot_rt_control.realtime.channel import Channel
+from robot_rt_control.memory.layout import world_dtype
+from robot_rt_control.memory.channel import Channel
 world, channel = np.zeros(1, world_dtype)[0], Channel.private()
 lap()
 RealtimeThread.compile(world, channel)

@@ -29,11 +29,11 @@ from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.application.process_command import command_line
 from robot_rt_control.client import Client, Event
 from robot_rt_control.hardware.process_image import Manifest
+from robot_rt_control.memory.layout import channel_dtype, device_image_dtype
+from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program import defaults
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.program.layout import channel_dtype, device_image_dtype
-from robot_rt_control.program.segment_names import channel_name, image_name
+from robot_rt_control.vocabulary import defaults
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED_MEMORY = Path("/dev/shm")

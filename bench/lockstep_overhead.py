@@ -51,8 +51,8 @@ def bare_loop(workcell: Workcell) -> Callable[[int], None]:
     set the drives (with speeds, so that the arm does not lag behind), step."""
     import pybullet
 
-    from robot_rt_control.hardware.pybullet_parameters import PyBulletParameters
-    from robot_rt_control.hardware.pybullet_world import PyBulletWorld
+    from robot_rt_control.hardware.pybullet.parameters import PyBulletParameters
+    from robot_rt_control.hardware.pybullet.world import PyBulletWorld
 
     info = hardware_info(workcell, workcell.devices[0])
     parameters = PyBulletParameters.model_validate(info.parameters)

@@ -10,7 +10,7 @@ from bench.cells import JOINTS, arms_cell, builtin_types
 from bench.report import Goal, Options, Report, microseconds
 from bench.tick_compute import check_active, in_realtime_thread, sine, time_ticks
 from bench.timed_ticks import Distribution, TickTimer, clock_overhead, compile_loop
-from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.testing.server_bench import ServerBench
 from robot_rt_control.testing.stream_source import StreamSource, tracking_error
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from bench.cells import JOINTS, arms_cell, builtin_types, never_firing, sine, twist
 from bench.report import Goal, Options, Report, microseconds
 from bench.timed_ticks import Distribution, TickTimer, clock_overhead, compile_loop
-from robot_rt_control.program.capacities import MAX_ACTIONS_PER_COMMAND
-from robot_rt_control.program.definitions import ActionDefinition, ReactionDefinition
-from robot_rt_control.realtime.scheduling import make_realtime
+from robot_rt_control.definitions.definitions import ActionDefinition, ReactionDefinition
+from robot_rt_control.realtime.executor.scheduling import make_realtime
 from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.vocabulary.capacities import MAX_ACTIONS_PER_COMMAND
 
 Make = Callable[[int, Sequence[ReactionDefinition]], ActionDefinition]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from robot_rt_control.program.layout import channel_dtype, world_dtype
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.realtime.clock import now_ns
-from robot_rt_control.realtime.executor import Executor
-from robot_rt_control.realtime.tick import tick
+from robot_rt_control.memory.clock import now_ns
+from robot_rt_control.memory.layout import channel_dtype, world_dtype
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.executor.executor import Executor
+from robot_rt_control.realtime.tick.tick import tick
 
 BIN_NS = 10
 BINS = 100_000

@@ -8,9 +8,9 @@ all others. Without a workcell, run it in the harness:
 
 import math
 
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.testing.action_harness import ActionHarness
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 _POSITION = int(CommandMode.POSITION)
 

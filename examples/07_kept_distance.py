@@ -16,6 +16,7 @@ import yaml
 
 from robot_rt_control.client import Action, Client, Reaction, Session, variable
 from robot_rt_control.client.recording import Recording
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import (
     differential_inverse,
     forward,
@@ -23,11 +24,10 @@ from robot_rt_control.model.kinematics import (
     orientation_error,
     tool_twist,
 )
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.testing.program_main import run_program
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 WORKCELL = Path(__file__).resolve().parents[1] / "config" / "surface.yaml"
 DISTANCE = 0.005  # [m] to keep

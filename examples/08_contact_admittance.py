@@ -17,6 +17,7 @@ import yaml
 
 from robot_rt_control.client import Action, Client, Event, Reaction, Session, variable
 from robot_rt_control.client.recording import Recording
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import (
     differential_inverse,
     forward,
@@ -25,9 +26,8 @@ from robot_rt_control.model.kinematics import (
     quaternion_rotate,
     tool_twist,
 )
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
 from robot_rt_control.testing.program_main import run_program
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 WORKCELL = Path(__file__).resolve().parents[1] / "config" / "contact.yaml"
 CONTACT = 5.0  # [N] from which on it counts as contact

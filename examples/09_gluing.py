@@ -23,16 +23,16 @@ from std_msgs.msg import Float64
 
 from robot_rt_control.client import Action, Client, Event, Reaction, Session, variable
 from robot_rt_control.client.recording import Recording
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import (
     differential_inverse,
     forward,
     kinematics_scratch_dtype,
     orientation_error,
 )
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import CommandMode, PartKind, Status
 from robot_rt_control.testing.program_main import run_program
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind, Status
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 WORKCELL = Path(__file__).resolve().parents[1] / "config" / "gluing.yaml"
 HOME = [-0.337, 0.5434, 0.0602, -1.7313, -0.0408, 0.8681, -0.2591]  # [rad] 0.2 m above the seam's beginning

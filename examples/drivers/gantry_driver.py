@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode
 
 SET_POINTS = struct.Struct("<2sIddBB")
 ANSWER = struct.Struct("<2sIddddBBB")

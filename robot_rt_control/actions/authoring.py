@@ -5,11 +5,11 @@
 Beside it: `math`, functions of `robot_rt_control.model.kinematics`, and those of your own, marked `@realtime`.
 """
 
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Part, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.layout import record
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind, Status
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Part, Slot, StateVariable
+from robot_rt_control.memory.layout import record
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind, Status
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 POSITION = int(CommandMode.POSITION)
 """For `part.command_mode`: the joints follow `part.position_command`. Likewise the next two."""

@@ -12,9 +12,9 @@ from robot_rt_control.actions.stream_following import (
     take_over,
     track_joint,
 )
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Slot, StateVariable
+from robot_rt_control.definitions.streams import StreamInput, StreamOutput
 from robot_rt_control.motion.profile import profile_dtype
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Slot, StateVariable
-from robot_rt_control.program.streams import StreamInput, StreamOutput
 
 
 class FollowJointStream(ActionType):

@@ -11,6 +11,8 @@ from robot_rt_control.actions.stream_following import (
     take_over,
     track_joint,
 )
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.streams import StreamInput, StreamOutput
 from robot_rt_control.model.kinematics import (
     differential_inverse,
     forward,
@@ -20,11 +22,9 @@ from robot_rt_control.model.kinematics import (
     quaternion_multiply,
 )
 from robot_rt_control.motion.profile import profile_dtype
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.streams import StreamInput, StreamOutput
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 _DAMPING = 0.05
 _GAIN = 50.0

@@ -4,8 +4,8 @@ import math
 
 from robot_rt_control.motion.profile import sample_profile
 from robot_rt_control.motion.stop import plan_stop
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 POSITION = int(CommandMode.POSITION)
 JOINT_KINDS = (PartKind.ARM, PartKind.GRIPPER, PartKind.BASE)

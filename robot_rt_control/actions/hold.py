@@ -1,8 +1,8 @@
 """hold: stay. What parts do by default when nothing is asked of them."""
 
 from robot_rt_control.actions.following import JOINT_KINDS, follow, is_within, largest_difference, longest, plan_stops
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.motion.profile import profile_dtype
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 
 
 class Hold(ActionType):

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from robot_rt_control.actions.move_joint import MoveJoint
-from robot_rt_control.program.action_type import Parameter, Slot, StateVariable
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.definitions.action_type import Parameter, Slot, StateVariable
+from robot_rt_control.vocabulary.enums import PartKind
 
 
 class MoveGripper(MoveJoint):

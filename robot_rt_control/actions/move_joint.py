@@ -13,12 +13,12 @@ from robot_rt_control.actions.following import (
     largest_difference,
     longest,
 )
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import forward
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.synchronize import plan_position_synchronized
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @realtime

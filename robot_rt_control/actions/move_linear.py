@@ -6,6 +6,7 @@ import numpy as np
 
 from robot_rt_control.actions.following import distance, follow, is_within, longest
 from robot_rt_control.actions.headings import turned_about_z
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import (
     differential_inverse,
     forward,
@@ -21,10 +22,9 @@ from robot_rt_control.motion.profile import profile_dtype, sample_profile
 from robot_rt_control.motion.stop import plan_stop
 from robot_rt_control.motion.synchronize import plan_position_synchronized
 from robot_rt_control.motion.velocity import plan_velocity
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 _POSITION = int(CommandMode.POSITION)
 _DAMPING = 0.03

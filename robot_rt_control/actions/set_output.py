@@ -1,10 +1,10 @@
 """set_output: set outputs of an io part, for good or for a pulse."""
 
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.capacities import MAX_CHANNELS
-from robot_rt_control.program.errors import DefinitionError, unknown
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.capacities import MAX_CHANNELS
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 TOLERANCE = 1e-6
 """Of an output's range: closer than this it counts as read back."""

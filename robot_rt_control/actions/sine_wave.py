@@ -5,10 +5,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, ParameterValue, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.definitions.action_type import (
+    PER_JOINT,
+    ActionType,
+    Parameter,
+    ParameterValue,
+    Slot,
+    StateVariable,
+)
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 NO_ROOM = 1
 """Status of on_enter: from where the joint stands, the wave would leave its range."""

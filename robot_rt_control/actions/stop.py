@@ -1,9 +1,9 @@
 """stop: bring a part to rest, each joint as fast as it can or all joints at the same time."""
 
 from robot_rt_control.actions.following import JOINT_KINDS, follow, largest_difference, longest, plan_stops
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.stop import plan_stop_synchronized
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 
 
 class Stop(ActionType):

@@ -3,9 +3,9 @@
 import math
 
 from robot_rt_control.actions.following import POSITION
+from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.motion.tracking import come_to_rest, speed_before_stop, track
-from robot_rt_control.program.action_type import Parameter
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 _SAME = 1e-9
 """[rad or m] A command that left farther from what was written was changed by a limit."""

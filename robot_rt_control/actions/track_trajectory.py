@@ -4,10 +4,10 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import CapacityError, DefinitionError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import Status
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 MAX_SEGMENTS = 512
 _START_TOO_FAR = int(Status.START_TOO_FAR)

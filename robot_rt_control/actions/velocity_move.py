@@ -2,6 +2,7 @@
 
 from robot_rt_control.actions.following import POSITION
 from robot_rt_control.actions.headings import turned_about_z
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import (
     differential_inverse,
     forward,
@@ -14,10 +15,9 @@ from robot_rt_control.model.kinematics import (
 )
 from robot_rt_control.motion.profile import profile_dtype, sample_profile
 from robot_rt_control.motion.velocity import plan_velocity
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 _JOINTS = 0
 _TOOL = 1

@@ -2,9 +2,9 @@
 
 import math
 
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError, unknown
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 class WaitForInput(ActionType):

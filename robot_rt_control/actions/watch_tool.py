@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import quaternion_inverse, quaternion_rotate
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @realtime

@@ -10,7 +10,7 @@ from typing import Any
 
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell import MOCK, TOPIC, Workcell, load_workcell
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 PACKAGE = "robot_rt_control"
 

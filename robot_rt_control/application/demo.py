@@ -22,7 +22,7 @@ from robot_rt_control.application.demo_recording import Recorder, Recording
 from robot_rt_control.application.demo_report import plot, results
 from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Action, Client, Event, Reaction, Session, variable
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 NEAR, FAR = 0.38, 0.50  # [m]
 SPEED = 0.15  # [m/s]

@@ -13,7 +13,7 @@ from types import TracebackType
 
 from robot_rt_control.application.parent_death import end_with_parent
 from robot_rt_control.client import Client
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 _SHOWN_LINES = 15
 

@@ -16,7 +16,7 @@ from matplotlib.textpath import TextToPath
 
 from robot_rt_control.application.layered_layout import Box, Layout, Link, Route, is_drawn, lay_out, ranks
 from robot_rt_control.application.state_diagram import ANY, END, HAND, START, Diagram, Line, State, Switch
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 FORMATS = (".svg", ".png")
 _DPI = 160

@@ -11,8 +11,8 @@ from typing import Any
 import matplotlib
 import numpy as np
 
-from robot_rt_control.program.errors import RobotControlError, unknown
-from robot_rt_control.program.fault_log import FaultLog, load_fault_log
+from robot_rt_control.memory.fault_log import FaultLog, load_fault_log
+from robot_rt_control.vocabulary.errors import RobotControlError, unknown
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  # behind the choice of what it draws with

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from robot_rt_control.program.errors import DefinitionError, RobotControlError
-from robot_rt_control.program.names import check_name
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.names import check_name
 
 TEMPLATES = Path(__file__).parent / "templates"
 FILES = {"action.py.in": "{name}.py", "test_action.py.in": "test_{name}.py", "run_action.py.in": "run_{name}.py"}

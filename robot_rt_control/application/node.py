@@ -12,8 +12,8 @@ from typing import Any
 from robot_rt_control import srv
 from robot_rt_control.application.user_program import bind, load_program
 from robot_rt_control.client import Client
-from robot_rt_control.program.errors import DefinitionError, RobotControlError
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode, run_node
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 _PARAMETERS = (
     NodeParameter(

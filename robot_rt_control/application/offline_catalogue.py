@@ -6,9 +6,9 @@ from pathlib import Path
 
 from robot_rt_control.actions import BUILTIN
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.program.program_catalogue import Catalogue, KnownPart
+from robot_rt_control.program.catalogue import Catalogue, KnownPart
 from robot_rt_control.server.builder.source import load_action_type
-from robot_rt_control.server.variables import SYSTEM_VARIABLES, workcell_variables
+from robot_rt_control.server.tables.variables import SYSTEM_VARIABLES, workcell_variables
 
 
 def offline_catalogue(workcell_file: Path | None = None) -> Catalogue:

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from robot_rt_control.application.bringup import PACKAGE, Find, ProcessDescription, find_executable
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 NODES = {
     "hardware_driver": "robot_rt_control.hardware.driver_node:HardwareDriverNode",
-    "realtime_executor": "robot_rt_control.realtime.node:RealtimeExecutorNode",
-    "control_server": "robot_rt_control.server.node:ControlServerNode",
+    "realtime_executor": "robot_rt_control.realtime.executor.node:RealtimeExecutorNode",
+    "control_server": "robot_rt_control.server.node.node:ControlServerNode",
     "application": "robot_rt_control.application.node:ApplicationNode",
 }
 """The package's own executables: the modules that run them, and their nodes."""

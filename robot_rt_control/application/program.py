@@ -20,12 +20,12 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from robot_rt_control.program.errors import DefinitionError, ProgramError, RobotControlError, unknown
-from robot_rt_control.program.program_check import check_program
-from robot_rt_control.program.program_file import ProgramTemplate
-from robot_rt_control.program.program_library import library_programs
-from robot_rt_control.program.program_schema import SCHEMA_FILE
-from robot_rt_control.program.yaml_reader import parse_scalar
+from robot_rt_control.program.check import check_program
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.program.library import library_programs
+from robot_rt_control.program.schema import SCHEMA_FILE
+from robot_rt_control.text.yaml_reader import parse_scalar
+from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, unknown
 
 _EXAMPLES = """\
 examples:

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from robot_rt_control.program.action_type import Parameter
-from robot_rt_control.program.definitions import ActionDefinition
-from robot_rt_control.program.program_file import FilledProgram, ProgramTemplate
-from robot_rt_control.program.program_graph import Edge, edges
+from robot_rt_control.definitions.action_type import Parameter
+from robot_rt_control.definitions.definitions import ActionDefinition
+from robot_rt_control.program.file import FilledProgram, ProgramTemplate
+from robot_rt_control.program.graph import Edge, edges
 
 START, END, ANY, HAND = "start", "end", "any state", "by hand"
 """Nodes of the diagram that are no actions; as keys they are ("", START) and so on."""

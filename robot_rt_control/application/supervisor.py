@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from robot_rt_control.application.child_process import ChildProcess
 from robot_rt_control.application.console import Console
 from robot_rt_control.application.supervised_process import Patience, SupervisedProcess
-from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.ros.readiness import report_ready
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 RESTARTS = ("never", "on-failure")
 

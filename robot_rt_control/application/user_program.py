@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from robot_rt_control.program.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 _FORM = "file.py, file.py:function, package.module or package.module:function"
 _DEFAULT_FUNCTION = "main"

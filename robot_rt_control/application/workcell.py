@@ -22,7 +22,7 @@ from robot_rt_control.application.console import Console
 from robot_rt_control.application.process_command import command_line
 from robot_rt_control.application.supervised_process import SupervisedProcess
 from robot_rt_control.application.supervisor import RESTARTS, Supervisor
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 _EXAMPLES = """examples:
   %(prog)s                                            our own arm, without any simulator

@@ -8,8 +8,8 @@ from typing import Any
 
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
-from robot_rt_control.program.action_type import ActionType
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 class Reaction:

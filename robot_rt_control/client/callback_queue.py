@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from robot_rt_control.client.event import Event
-from robot_rt_control.program.stream_sample import OutputSample
+from robot_rt_control.definitions.stream_sample import OutputSample
 
 Item = TypeVar("Item", bound=Event | OutputSample)
 

@@ -24,10 +24,10 @@ from robot_rt_control.client.programs import Programs, ProgramState, state_of
 from robot_rt_control.client.services import Services
 from robot_rt_control.client.session import Session
 from robot_rt_control.client.stream_link import StreamLink
-from robot_rt_control.program import defaults
-from robot_rt_control.program.action_type import ActionType
-from robot_rt_control.program.class_place import source_text
-from robot_rt_control.program.errors import CompileError, RobotControlError, SessionError
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.class_place import source_text
+from robot_rt_control.vocabulary import defaults
+from robot_rt_control.vocabulary.errors import CompileError, RobotControlError, SessionError
 
 BUILD_TIMEOUT_S = 180.0
 """How long the client waits for code to be compiled: longer than the server does."""

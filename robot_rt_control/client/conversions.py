@@ -10,7 +10,7 @@ import numpy as np
 from robot_rt_control import msg
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.event import Event
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def _has_unit(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robot_rt_control.program.errors import ConditionError
+from robot_rt_control.vocabulary.errors import ConditionError
 
 
 class Condition:

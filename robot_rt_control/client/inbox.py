@@ -12,7 +12,7 @@ from pathlib import Path
 
 from robot_rt_control.client.callback_queue import CallbackQueue, close_all
 from robot_rt_control.client.event import Event
-from robot_rt_control.program.errors import SessionError
+from robot_rt_control.vocabulary.errors import SessionError
 
 _log = logging.getLogger(__name__)
 

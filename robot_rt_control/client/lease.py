@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from robot_rt_control.program.errors import RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import RobotControlError, SessionError
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from rclpy.action import ActionClient
 
 from robot_rt_control import action, msg, srv
 from robot_rt_control.client.conversions import parameter_messages, role_texts
-from robot_rt_control.program.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 if TYPE_CHECKING:
     from robot_rt_control.client.client import Client

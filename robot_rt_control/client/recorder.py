@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 
 from robot_rt_control.client.recording import Recording
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 _log = logging.getLogger(__name__)
 

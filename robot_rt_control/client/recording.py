@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.program.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 class Recording:

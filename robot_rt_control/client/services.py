@@ -9,7 +9,7 @@ from typing import Any
 import rclpy.node
 from rclpy.callback_groups import ReentrantCallbackGroup
 
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 class Services:

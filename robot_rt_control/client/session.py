@@ -20,8 +20,8 @@ from robot_rt_control.client.lease import LeaseKeeper
 from robot_rt_control.client.reaction_calls import ReactionCall, ReactionCalls
 from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.client.stream import Stream
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError, unknown
-from robot_rt_control.program.stream_sample import InputSample, OutputSample
+from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError, unknown
 
 if TYPE_CHECKING:
     from robot_rt_control.client.client import Client

@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from robot_rt_control.program.errors import DefinitionError, SessionError
-from robot_rt_control.program.stream_sample import InputSample
+from robot_rt_control.definitions.stream_sample import InputSample
+from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
 
 Values = Sequence[float] | np.ndarray | float
 

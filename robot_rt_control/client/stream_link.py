@@ -11,8 +11,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
 from robot_rt_control.client.callback_queue import CallbackQueue
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.program.stream_sample import InputSample, OutputSample
+from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 _INPUT, _OUTPUT = "control_server/stream_input", "control_server/stream_output"
 _DEPTH = 1000

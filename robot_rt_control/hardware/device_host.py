@@ -15,10 +15,10 @@ from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.hardware.plugin import HardwarePlugin
 from robot_rt_control.hardware.process_image import Manifest, ProcessImage
 from robot_rt_control.hardware.rest_ramp import RestRamp
-from robot_rt_control.program.atomics import address_of
-from robot_rt_control.program.errors import HardwareError
-from robot_rt_control.program.layout import driver_dtype
-from robot_rt_control.program.vocabulary import CommandMode, DriverMode, ImageError
+from robot_rt_control.memory.atomics import address_of
+from robot_rt_control.memory.layout import driver_dtype
+from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
+from robot_rt_control.vocabulary.errors import HardwareError
 
 _log = logging.getLogger(__name__)
 

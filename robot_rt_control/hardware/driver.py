@@ -24,9 +24,9 @@ from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
 from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program import defaults
-from robot_rt_control.program.errors import DefinitionError, HardwareError, RobotControlError, unknown
-from robot_rt_control.program.vocabulary import DriverMode
+from robot_rt_control.vocabulary import defaults
+from robot_rt_control.vocabulary.enums import DriverMode
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError, unknown
 
 _log = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from robot_rt_control.hardware.driver import Driver
 from robot_rt_control.hardware.from_workcell import hardware_info, with_window
 from robot_rt_control.hardware.picture import PictureInCopy, camera_of, picture_path
 from robot_rt_control.hardware.urgency import raise_urgency
+from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
-from robot_rt_control.program.errors import DefinitionError, HardwareError, RobotControlError
-from robot_rt_control.program.segment_names import image_name
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
 
 _PARAMETERS = (
     NodeParameter(

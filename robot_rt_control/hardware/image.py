@@ -14,7 +14,7 @@ from typing import Any
 
 import numba
 
-from robot_rt_control.program.atomics import (
+from robot_rt_control.memory.atomics import (
     address_of,
     copy_words,
     fence_acquire,
@@ -28,10 +28,10 @@ from robot_rt_control.program.atomics import (
     store_release,
     store_release_i4,
 )
-from robot_rt_control.program.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
-from robot_rt_control.program.layout import device_image_dtype, driver_dtype
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.wake import now_ns, ring
+from robot_rt_control.memory.layout import device_image_dtype, driver_dtype
+from robot_rt_control.memory.wake import now_ns, ring
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
 
 READ_ATTEMPTS = 3
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from robot_rt_control.program import capacities, defaults
-from robot_rt_control.program.errors import CapacityError, HardwareError
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.vocabulary import capacities, defaults
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import CapacityError, HardwareError
 
 JOINTED_KINDS = (PartKind.ARM, PartKind.GRIPPER, PartKind.BASE)
 """Kinds of parts that have joints."""

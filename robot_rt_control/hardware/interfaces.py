@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareChannel, HardwareInfo, HardwarePart
-from robot_rt_control.program.errors import HardwareError
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import HardwareError
 
 JOINT_INTERFACES = ("position", "velocity", "effort")
 """Interfaces of each joint, in the order of export; states and commands are the same."""

@@ -20,14 +20,14 @@ from robot_rt_control.hardware.plugin import (
     HardwareReturn,
     InterfaceDescription,
 )
-from robot_rt_control.program import capacities
-from robot_rt_control.program.errors import CapacityError, HardwareError, RobotControlError
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import CapacityError, HardwareError, RobotControlError
 
 BUILT_IN_PLUGINS = {
     "mock": "robot_rt_control.hardware.mock_plugin:MockPlugin",
-    "pybullet": "robot_rt_control.hardware.pybullet_plugin:PyBulletPlugin",
-    "topic": "robot_rt_control.hardware.topic_plugin:TopicPlugin",
+    "pybullet": "robot_rt_control.hardware.pybullet.plugin:PyBulletPlugin",
+    "topic": "robot_rt_control.hardware.topics.plugin:TopicPlugin",
 }
 
 

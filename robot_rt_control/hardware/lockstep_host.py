@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from robot_rt_control.hardware.device_host import DeviceHost
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
-from robot_rt_control.program.errors import HardwareError
+from robot_rt_control.vocabulary.errors import HardwareError
 
 
 class LockstepHost(DeviceHost):

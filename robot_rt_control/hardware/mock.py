@@ -29,10 +29,10 @@ from pydantic import Field
 from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.parameters import Parameters, checked
-from robot_rt_control.program import defaults
-from robot_rt_control.program.errors import HardwareError, unknown
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary import defaults
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
 MOCK_PLUGIN = 1
 """Of `device_dtype.plugin`."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_states
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
-from robot_rt_control.program.layout import device_dtype
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.memory.layout import device_dtype
+from robot_rt_control.vocabulary.enums import CommandMode
 
 
 class MockPlugin(HardwarePlugin):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from robot_rt_control.hardware.info import Pose
-from robot_rt_control.program.errors import HardwareError, unknown
+from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
 
 class Parameters(BaseModel):

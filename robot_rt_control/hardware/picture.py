@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from robot_rt_control.hardware.plugin import HardwarePlugin
-from robot_rt_control.program.errors import HardwareError
+from robot_rt_control.vocabulary.errors import HardwareError
 
 
 class Camera(Protocol):

@@ -40,7 +40,7 @@ from robot_rt_control.hardware.interfaces import (
     standard_command_interfaces,
     standard_state_interfaces,
 )
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode
 
 __all__ = [
     "CallbackReturn",

@@ -17,10 +17,10 @@ import numpy as np
 
 from robot_rt_control.hardware.interfaces import InterfaceDescription
 from robot_rt_control.hardware.plugin import HardwareInfo
-from robot_rt_control.program.atomics import address_of, load_acquire, store_release
-from robot_rt_control.program.errors import ChannelError
-from robot_rt_control.program.layout import IMAGE_LAYOUT, IMAGE_MAGIC, device_image_dtype, driver_dtype
-from robot_rt_control.program.shared_memory import Segment
+from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
+from robot_rt_control.memory.layout import IMAGE_LAYOUT, IMAGE_MAGIC, device_image_dtype, driver_dtype
+from robot_rt_control.memory.shared_memory import Segment
+from robot_rt_control.vocabulary.errors import ChannelError
 
 
 @dataclass(frozen=True, kw_only=True)

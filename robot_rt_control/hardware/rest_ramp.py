@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robot_rt_control.hardware.info import HardwarePart
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode
 
 
 class RestRamp:

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.memory.layout import chain_dtype
 from robot_rt_control.model.frame import PRISMATIC, REVOLUTE
 from robot_rt_control.model.urdf import MOVABLE, Inertial, Urdf, UrdfJoint
 from robot_rt_control.model.urdf_reader import read_urdf
-from robot_rt_control.program.capacities import MAX_JOINTS
-from robot_rt_control.program.errors import CapacityError, DefinitionError
-from robot_rt_control.program.layout import chain_dtype
+from robot_rt_control.vocabulary.capacities import MAX_JOINTS
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 Array = NDArray[np.float64]
 

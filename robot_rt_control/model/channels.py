@@ -10,8 +10,8 @@ import numpy as np
 
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.yaml_source import Place
-from robot_rt_control.program.capacities import MAX_CHANNELS
-from robot_rt_control.program.errors import CapacityError, DefinitionError
+from robot_rt_control.vocabulary.capacities import MAX_CHANNELS
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 RESERVED = ("age", "at_rest", "input", "output", "operational_state")
 """State variables that every part has, or that parts of kind io have: no channel may be called so."""

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 Frame = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_rt_control.model.frame import PRISMATIC, base_frame, joint_axis, joint_frame, moved
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 
 @realtime

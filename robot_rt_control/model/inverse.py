@@ -13,12 +13,12 @@ import math
 
 import numpy as np
 
+from robot_rt_control.memory.layout import record
 from robot_rt_control.model.cholesky import factor, solve, trace_of_inverse
 from robot_rt_control.model.jacobian import jacobian
-from robot_rt_control.program.capacities import MAX_JOINTS
-from robot_rt_control.program.layout import record
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.capacities import MAX_JOINTS
+from robot_rt_control.vocabulary.enums import Status
 
 kinematics_scratch_dtype = record(
     [

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_rt_control.model.jacobian import pose_and_jacobian
 from robot_rt_control.model.rotation import orientation_error
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_rt_control.model.frame import PRISMATIC, Frame, base_frame, joint_axis, joint_frame, moved, tool_frame
 from robot_rt_control.model.rotation import quaternion_of_rotation
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 
 @realtime

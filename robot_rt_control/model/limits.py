@@ -9,12 +9,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.memory.layout import limits_dtype
 from robot_rt_control.model.workcell_schema import Limits, SystemLimits
 from robot_rt_control.model.yaml_source import Place
-from robot_rt_control.program import defaults
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.layout import limits_dtype
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.vocabulary import defaults
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 Array = NDArray[np.float64]
 

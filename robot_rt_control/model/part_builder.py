@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.memory.layout import limits_dtype, part_dtype
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.chain import Chain, chain_of, empty_chain
 from robot_rt_control.model.channels import Channel, fill_channels, io_channels, sensor_values
@@ -19,10 +20,9 @@ from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint
 from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.model.yaml_source import Place
-from robot_rt_control.program.capacities import MAX_JOINTS
-from robot_rt_control.program.errors import CapacityError, DefinitionError, unknown
-from robot_rt_control.program.layout import limits_dtype, part_dtype
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.vocabulary.capacities import MAX_JOINTS
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 
 Array = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.memory.layout import offset_of, part_dtype
 from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.rotation import quaternion_of_rotation, quaternion_to_matrix
-from robot_rt_control.program.layout import offset_of, part_dtype
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 Array = NDArray[np.float64]
 

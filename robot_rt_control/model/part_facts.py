@@ -8,13 +8,13 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_rt_control.definitions.action_type import Part
 from robot_rt_control.model.inverse_kinematics import inverse_kinematics
 from robot_rt_control.model.kinematics import forward
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.state_variables import part_state_variables
-from robot_rt_control.program.action_type import Part
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 Array = NDArray[np.float64]
 

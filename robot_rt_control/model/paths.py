@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 PACKAGE_SCHEME = "package://"
 PYBULLET_DATA_SCHEME = "pybullet_data://"

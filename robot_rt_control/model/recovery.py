@@ -9,8 +9,8 @@ import yaml
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.yaml_source import Document
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.program_file import parse_program
+from robot_rt_control.program.file import parse_program
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robot_rt_control.memory.layout import limits_dtype, part_dtype
 from robot_rt_control.model.channels import Channel, fill_channels
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.program.capacities import MAX_CHANNELS, MAX_JOINTS
-from robot_rt_control.program.defaults import PERIOD_S
-from robot_rt_control.program.layout import limits_dtype, part_dtype
-from robot_rt_control.program.vocabulary import CommandMode, OperationalState, PartKind
+from robot_rt_control.vocabulary.capacities import MAX_CHANNELS, MAX_JOINTS
+from robot_rt_control.vocabulary.defaults import PERIOD_S
+from robot_rt_control.vocabulary.enums import CommandMode, OperationalState, PartKind
 
 LINK_LENGTH = 0.2
 USUAL_JOINTS = {PartKind.ARM: 7, PartKind.BASE: 3, PartKind.GRIPPER: 1}

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from robot_rt_control.model.workcell_schema import WorkcellFile
 from robot_rt_control.model.yaml_source import Document, Place
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def _place(document: Document, location: tuple[int | str, ...], missing: bool) -> tuple[Place, Any]:

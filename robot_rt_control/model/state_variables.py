@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from robot_rt_control.memory.layout import offset_of, part_dtype
 from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.part_description import FORCE_TORQUE_AXES, PartDescription, quantity_units
-from robot_rt_control.program.layout import offset_of, part_dtype
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.vocabulary.enums import PartKind
 
 _QUANTITIES = (
     # name, quantity that gives the unit, description

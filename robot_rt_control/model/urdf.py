@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.program.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from robot_rt_control.model.urdf import JOINT_TYPES, MOVABLE, Array, Inertial, Mimic, Urdf, UrdfJoint
-from robot_rt_control.program.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> Array:

@@ -17,8 +17,8 @@ from robot_rt_control.model.recovery import RecoveryDescription, read_recoveries
 from robot_rt_control.model.robot_description import joint_state_names, robot_description
 from robot_rt_control.model.schema_errors import parse_workcell
 from robot_rt_control.model.yaml_source import Document, Place, read_yaml
-from robot_rt_control.program import capacities
-from robot_rt_control.program.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 
 MOCK = "mock"
 """The plugin that every device can run on without configuration."""

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from robot_rt_control.program import capacities, defaults
-from robot_rt_control.program.errors import DefinitionError, unknown
-from robot_rt_control.program.names import check_name
+from robot_rt_control.vocabulary import capacities, defaults
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.names import check_name
 
 SYSTEM_VARIABLES = ("time", "speed", "protective_stop")
 """State variables of the loop itself: no part may be called so."""
@@ -124,7 +124,7 @@ class Pose(Model):
 class Limits(Model):
     """What actions plan with. Position, velocity and effort may only be tighter than in the URDF.
 
-    Names in capitals stand in program/defaults.py.
+    Names in capitals stand in vocabulary/defaults.py.
     """
 
     position_lower: PerJoint | None = None  # [rad or m]; None: of the URDF

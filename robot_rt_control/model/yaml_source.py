@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.yaml_reader import YamlReader, parse_scalar
+from robot_rt_control.text.yaml_reader import YamlReader, parse_scalar
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 Step = str | int
 

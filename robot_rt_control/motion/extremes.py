@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from robot_rt_control.motion.profile import advance
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 
 @realtime

@@ -28,7 +28,7 @@ from robot_rt_control.motion.ramp import (
 )
 from robot_rt_control.motion.root import MAX_STEPS, next_fraction
 from robot_rt_control.motion.velocity import limits_valid
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 CRUISE = 3
 """The place of the change after the three segments of the leaving ramp."""

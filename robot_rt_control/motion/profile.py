@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from robot_rt_control.program.layout import record
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.memory.layout import record
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import Status
 
 MAX_SEGMENTS = 8
 """Three towards the cruise velocity, the cruise, three towards the end, one to correct rounding."""

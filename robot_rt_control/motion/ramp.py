@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from robot_rt_control.motion.profile import advance, append_segment
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 ROUNDING = 2.0**-50
 """A few units in the last place: differences below this, relative to their terms, are taken as none."""

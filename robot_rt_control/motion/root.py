@@ -6,7 +6,7 @@ without using derivatives", Advances in Engineering Software 28 (1997).
 
 from __future__ import annotations
 
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 MAX_STEPS = 100
 """Bound of every search; a typical one takes 6 to 10 steps."""

@@ -9,7 +9,7 @@ import numpy as np
 from robot_rt_control.motion.profile import OK, begin_profile, finish_profile
 from robot_rt_control.motion.ramp import append_ramp
 from robot_rt_control.motion.velocity import plan_velocity
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 PRECISION = 1e-9
 """Durations that differ by less than this fraction are made equal."""

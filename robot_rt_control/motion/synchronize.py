@@ -16,7 +16,7 @@ from robot_rt_control.motion.profile import OK, begin_profile, finish_profile
 from robot_rt_control.motion.ramp import ROUNDING
 from robot_rt_control.motion.root import MAX_STEPS, next_fraction
 from robot_rt_control.motion.stop import plan_stop, plan_stop_synchronized
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 __all__ = ["plan_position_synchronized", "plan_stop", "plan_stop_synchronized"]
 

@@ -16,8 +16,8 @@ from robot_rt_control.motion.extremes import position_range
 from robot_rt_control.motion.position import plan_position
 from robot_rt_control.motion.profile import advance, sample_profile
 from robot_rt_control.motion.velocity import plan_velocity
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import Status
 
 OK = int(Status.OK)
 SLOWEST = 0.02

@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_rt_control.motion.profile import begin_profile, finish_profile, reject_profile
 from robot_rt_control.motion.ramp import append_ramp
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.native.realtime_code import realtime
 
 
 @realtime

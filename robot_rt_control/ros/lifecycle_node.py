@@ -19,9 +19,9 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.ros.readiness import report_ready
 from robot_rt_control.ros.spinning import spin
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 @dataclass(frozen=True, kw_only=True)

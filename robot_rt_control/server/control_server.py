@@ -10,27 +10,32 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    ParameterValue,
+    ProgramDefinition,
+    ReactionDefinition,
+)
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.program import capacities
-from robot_rt_control.program.action_type import ActionType
-from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ProgramDefinition, ReactionDefinition
-from robot_rt_control.program.errors import CapacityError, ChannelError, CommandRefused, DefinitionError, unknown
-from robot_rt_control.program.program_file import FilledProgram
-from robot_rt_control.program.program_places import Places
-from robot_rt_control.program.vocabulary import Command, OperationalState, Refusal
-from robot_rt_control.server.action_types import ActionTypes
+from robot_rt_control.program.file import FilledProgram
+from robot_rt_control.program.places import Places
 from robot_rt_control.server.builder.process import Builder
-from robot_rt_control.server.entities import DefinedAction
-from robot_rt_control.server.program_store import ProgramStore
-from robot_rt_control.server.programs import check_for_session, prepare_with_places
-from robot_rt_control.server.reasons import fault_remedy
-from robot_rt_control.server.recovery import Recoveries
-from robot_rt_control.server.refusals import explain
-from robot_rt_control.server.server_core import ServerCore
+from robot_rt_control.server.core.server_core import ServerCore
+from robot_rt_control.server.events.reasons import fault_remedy
+from robot_rt_control.server.link.refusals import explain
+from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.link.transactions import Answer
+from robot_rt_control.server.programs.program_store import ProgramStore
+from robot_rt_control.server.programs.programs import check_for_session, prepare_with_places
+from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.sessions import Session
-from robot_rt_control.server.snapshot_view import SnapshotView
-from robot_rt_control.server.stream_hub import OpenedStream
-from robot_rt_control.server.transactions import Answer
+from robot_rt_control.server.streams.stream_hub import OpenedStream
+from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.server.types.action_types import ActionTypes
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal
+from robot_rt_control.vocabulary.errors import CapacityError, ChannelError, CommandRefused, DefinitionError, unknown
 
 _SNAPSHOT_WAIT_S = 0.1
 

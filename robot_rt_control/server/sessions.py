@@ -13,8 +13,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from robot_rt_control.program.defaults import LEASE_S
-from robot_rt_control.program.errors import DefinitionError, SessionError, unknown
+from robot_rt_control.vocabulary.defaults import LEASE_S
+from robot_rt_control.vocabulary.errors import DefinitionError, SessionError, unknown
 
 _REMEMBERED = 256
 """So many ended sessions are remembered, for the messages of late calls."""

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.client.stream import Stream
-from robot_rt_control.model.sample_part import USUAL_CHANNELS, USUAL_JOINTS
-from robot_rt_control.program.action_type import (
+from robot_rt_control.definitions.action_type import (
     REALTIME_METHODS,
     ActionType,
     fill_parameters,
@@ -30,19 +29,20 @@ from robot_rt_control.program.action_type import (
     state_dtype,
     stream_inputs,
 )
-from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
-from robot_rt_control.program.defaults import PERIOD_S
-from robot_rt_control.program.definitions import ParameterValue
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, unknown
-from robot_rt_control.program.parameters import check_parameters
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.stream_sample import OutputSample
-from robot_rt_control.program.vocabulary import PartKind
-from robot_rt_control.realtime.native_call import call_action
-from robot_rt_control.realtime.native_loader import load
+from robot_rt_control.definitions.definitions import ParameterValue
+from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.definitions.stream_sample import OutputSample
+from robot_rt_control.model.sample_part import USUAL_CHANNELS, USUAL_JOINTS
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.executor.native_loader import load
+from robot_rt_control.realtime.tick.native_call import call_action
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 from robot_rt_control.testing.harness_streams import HarnessStreams
 from robot_rt_control.testing.shared_builder import shared_builder
+from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
+from robot_rt_control.vocabulary.defaults import PERIOD_S
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 
 @realtime

@@ -10,10 +10,10 @@ from robot_rt_control.client.actions import Action, Reaction, reply_of
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.reaction_calls import ReactionCalls
 from robot_rt_control.client.stream import Stream
-from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.program.stream_sample import InputSample, OutputSample
-from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
+from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 if TYPE_CHECKING:
     from robot_rt_control.testing.lockstep_cell import LockstepCell

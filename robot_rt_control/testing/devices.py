@@ -3,7 +3,7 @@
 from typing import Any
 
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 ALL_MODES = frozenset({CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT})
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robot_rt_control.memory.layout import part_dtype
 from robot_rt_control.model.kinematics import tool_state
 from robot_rt_control.model.part_facts import PartFacts
 from robot_rt_control.model.sample_part import sample_part
-from robot_rt_control.program.defaults import REST_SPEED_FRACTION
-from robot_rt_control.program.layout import part_dtype
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.defaults import REST_SPEED_FRACTION
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 
 @realtime

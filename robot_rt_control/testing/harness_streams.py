@@ -7,15 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_rt_control.client.stream import Stream
-from robot_rt_control.program import capacities, streams
-from robot_rt_control.program.action_type import ActionType, gap_method
-from robot_rt_control.program.errors import DefinitionError, unknown
-from robot_rt_control.program.layout import stream_ring_dtype, stream_runtime_dtype
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.stream_sample import InputSample, OutputSample
-from robot_rt_control.program.streams import StreamInput
-from robot_rt_control.program.vocabulary import GapPolicy
-from robot_rt_control.realtime.stream_step import (
+from robot_rt_control.definitions import streams
+from robot_rt_control.definitions.action_type import ActionType, gap_method
+from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
+from robot_rt_control.definitions.streams import StreamInput
+from robot_rt_control.memory.layout import stream_ring_dtype, stream_runtime_dtype
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.stream_step import (
     read_custom,
     send_sample,
     show_flags,
@@ -23,9 +21,12 @@ from robot_rt_control.realtime.stream_step import (
     window_address,
     write_window,
 )
-from robot_rt_control.realtime.stream_values import find_values, join_stream
-from robot_rt_control.realtime.stream_window import reset_stream, take_samples
-from robot_rt_control.server.stream_writer import StreamWriter
+from robot_rt_control.realtime.tick.stream_values import find_values, join_stream
+from robot_rt_control.realtime.tick.stream_window import reset_stream, take_samples
+from robot_rt_control.server.streams.stream_writer import StreamWriter
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import GapPolicy
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 _IDENTITY = 1
 _CUSTOM = int(GapPolicy.CUSTOM)

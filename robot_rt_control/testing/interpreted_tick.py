@@ -3,7 +3,7 @@
 The oracle for everything that is compiled (the tick, kernels, action types): run both on copies of the same
 memory and compare. A debugger's breakpoints work in the twin.
 
-    twin = interpreted("robot_rt_control.realtime.tick")
+    twin = interpreted("robot_rt_control.realtime.tick.tick")
     twin.tick(world, channel)
 """
 

@@ -8,16 +8,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.program.action_type import ActionType, gap_method, parameter_dtype, state_dtype, stream_inputs
-from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
-from robot_rt_control.program.class_place import spec_of
-from robot_rt_control.program.layout import layout_digest, part_dtype
-from robot_rt_control.realtime import native_loader
-from robot_rt_control.realtime.native_call import record_at
-from robot_rt_control.realtime.native_loader import NativeType
-from robot_rt_control.server.action_sources import resolve
+from robot_rt_control.definitions.action_type import ActionType, gap_method, parameter_dtype, state_dtype, stream_inputs
+from robot_rt_control.definitions.class_place import spec_of
+from robot_rt_control.memory.layout import layout_digest, part_dtype
+from robot_rt_control.realtime.executor.executor import native_loader
+from robot_rt_control.realtime.executor.native_loader import NativeType
+from robot_rt_control.realtime.tick.native_call import record_at
 from robot_rt_control.server.builder.source import find_action_types, load_action_type
-from robot_rt_control.server.type_building import LoadedType
+from robot_rt_control.server.types.action_sources import resolve
+from robot_rt_control.server.types.type_building import LoadedType
+from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
 
 _ENTRY = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p, *[ctypes.c_void_p] * (2 + MAX_ACTION_SLOTS)
@@ -43,7 +43,7 @@ class InterpretedTypes:
         """The types of a source, to be registered at a server. Nothing is checked: the compiler does not see them.
 
         Args:
-            source: see server/action_sources.py; or a class.
+            source: see server/types/action_sources.py; or a class.
         """
         if not isinstance(source, str):
             return [self._loaded(source, spec_of(source))]

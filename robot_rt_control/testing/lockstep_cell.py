@@ -29,20 +29,20 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.actions import BUILTIN
+from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
 from robot_rt_control.hardware.mock_plugin import MockPlugin
+from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
-from robot_rt_control.program.action_type import ActionType
-from robot_rt_control.program.errors import HardwareError, unknown
-from robot_rt_control.program.layout import offset_of, world_dtype
-from robot_rt_control.server.action_types import ActionTypes
-from robot_rt_control.server.type_building import LoadedType, build_types
+from robot_rt_control.server.types.action_types import ActionTypes
+from robot_rt_control.server.types.type_building import LoadedType, build_types
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.interpreted_types import InterpretedTypes
 from robot_rt_control.testing.server_bench import ServerBench
 from robot_rt_control.testing.shared_builder import shared_builder
+from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
 _TICKS_AT_ONCE = 100
 """Then events are taken, so that none is lost."""
@@ -221,7 +221,7 @@ class LockstepCell(ServerBench):
     # --- action types ---------------------------------------------------------------------------
 
     def load(self, source: str | type[ActionType]) -> tuple[str, ...]:
-        """Load action types while the loop runs, or load them anew after a change (see server/action_sources.py).
+        """Load action types while the loop runs, or load them anew after a change (see server/types/action_sources.py).
 
         Returns:
             Their names.

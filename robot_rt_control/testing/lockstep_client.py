@@ -17,11 +17,11 @@ from robot_rt_control.client.event import Event
 from robot_rt_control.client.recording import Recording
 from robot_rt_control.hardware.picture import camera_of, picture_path
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.server.events import ServerEvent
+from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.testing.cell_session import event_of
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.testing.lockstep_session import LockstepSession, Reader
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 class LockstepClient:

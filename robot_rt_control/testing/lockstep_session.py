@@ -13,10 +13,10 @@ from robot_rt_control.client.actions import Reaction
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
 from robot_rt_control.client.recording import Recording
-from robot_rt_control.program.errors import DefinitionError, SessionError, unknown
-from robot_rt_control.server.entities import DefinedAction
-from robot_rt_control.server.snapshot_view import SnapshotView
+from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.vocabulary.errors import DefinitionError, SessionError, unknown
 
 if TYPE_CHECKING:
     from robot_rt_control.testing.lockstep_client import LockstepClient

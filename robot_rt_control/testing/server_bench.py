@@ -12,15 +12,14 @@ from types import TracebackType
 from typing import Self
 
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.realtime import native_loader
-from robot_rt_control.realtime.executor import Executor, ExecutorOptions
-from robot_rt_control.server.action_types import ActionTypes
-from robot_rt_control.server.attachment import Attachment
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, native_loader
 from robot_rt_control.server.control_server import ControlServer
-from robot_rt_control.server.definition_store import DefinitionStore
-from robot_rt_control.server.events import ServerEvent
-from robot_rt_control.server.executor_link import ExecutorLink
-from robot_rt_control.server.snapshot_view import SnapshotView
+from robot_rt_control.server.core.attachment import Attachment
+from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.link.executor_link import ExecutorLink
+from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.tables.definition_store import DefinitionStore
+from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.testing.interpreted_types import InterpretedTypes
 from robot_rt_control.testing.shared_builder import shared_builder
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_rt_control.hardware.plugin import HardwarePart, JointLimits
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 ALL_MODES = frozenset({CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT})
 

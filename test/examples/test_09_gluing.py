@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from robot_rt_control.model.kinematics import forward
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import PartKind, Status
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.vocabulary.enums import PartKind, Status
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types are compiled first
 

@@ -14,12 +14,12 @@ from typing import Any
 from robot_rt_control.client.conversions import event_of
 from robot_rt_control.client.event_source import EventSource, Listener
 from robot_rt_control.client.session import Session
-from robot_rt_control.program.action_type import ActionType
-from robot_rt_control.program.errors import RobotControlError, SessionError
-from robot_rt_control.server.conversions import event_message, time_message
-from robot_rt_control.server.events import ServerEvent
-from robot_rt_control.server.services import Services
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.node.conversions import event_message, time_message
+from robot_rt_control.server.node.services import Services
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import RobotControlError, SessionError
 
 
 class _Node:

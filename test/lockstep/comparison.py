@@ -15,8 +15,8 @@ from reference_model import ReferenceModel
 from scripted_action import STATE, VARIABLES
 from tick_bench import MAX_AGE, PERIOD, Bench
 
-from robot_rt_control.program.layout import offset_of, world_dtype
-from robot_rt_control.program.vocabulary import EventKind, FaultReason, OperationalState, Refusal, StopCause
+from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.vocabulary.enums import EventKind, FaultReason, OperationalState, Refusal, StopCause
 
 _REASONS: dict[int, Any] = {
     EventKind.COMMAND_REFUSED: Refusal,

@@ -11,9 +11,9 @@ from typing import Self
 
 from robot_rt_control.hardware.device_host import DeviceHost
 from robot_rt_control.hardware.from_workcell import hardware_info
+from robot_rt_control.memory.shared_memory import segment_path
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.program.shared_memory import segment_path
-from robot_rt_control.realtime.executor import Executor, ExecutorOptions
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 
 PERIOD_S = 0.04
 """Long, so that a busy machine is not taken for a silent device."""

@@ -10,10 +10,9 @@ import numpy as np
 from reference_definitions import ActionDefinition, Behaviour, Definitions, ReactionDefinition
 from scripted_action import PARAMS, SIGNALS, STATE, VARIABLES
 
-from robot_rt_control.program.capacities import MAX_PARTS
-from robot_rt_control.program.condition_compiler import compile_condition
-from robot_rt_control.program.condition_types import VariableRef
-from robot_rt_control.program.layout import (
+from robot_rt_control.conditions.compiler import compile_condition
+from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.memory.layout import (
     action_dtype,
     instruction_dtype,
     offset_of,
@@ -21,7 +20,8 @@ from robot_rt_control.program.layout import (
     session_dtype,
     world_dtype,
 )
-from robot_rt_control.program.vocabulary import CommandMode, ReactionFlag
+from robot_rt_control.vocabulary.capacities import MAX_PARTS
+from robot_rt_control.vocabulary.enums import CommandMode, ReactionFlag
 
 _TYPES = {"switch": "bool", "is_done": "bool", "senses": "int", "settings": "int", "controls": "int"}
 _STATE_ARENA = offset_of(world_dtype, "state_arena")

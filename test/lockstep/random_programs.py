@@ -37,7 +37,7 @@ from reference_definitions import (
 )
 from tick_bench import Workcell
 
-from robot_rt_control.program.capacities import COMMANDS_PER_TICK
+from robot_rt_control.vocabulary.capacities import COMMANDS_PER_TICK
 
 MAX_TICKS = 10
 DISTANCES = (0.0, 0.1, 0.2, 0.3)

@@ -39,7 +39,7 @@ from reference_definitions import (
 )
 from reference_reactions import ReactionRules
 
-from robot_rt_control.program.capacities import COMMANDS_PER_TICK
+from robot_rt_control.vocabulary.capacities import COMMANDS_PER_TICK
 
 OVERRUN_LIMIT, OVERRUN_WINDOW, OVERRUN_REPORT = 4, 6, 5
 """Policy fault: so many misses in so many ticks; and at most one event in so many."""

@@ -6,10 +6,10 @@ a second time, with its functions as plain Python.
 
 import math
 
-from robot_rt_control.program.layout import record
-from robot_rt_control.program.memory import load_f8, store_f8
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, Status
+from robot_rt_control.memory.layout import record
+from robot_rt_control.memory.plain_access import load_f8, store_f8
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import CommandMode, Status
 
 SIGNALS = ("first", "second")
 VARIABLES = ("senses", "settings", "controls", "seen", "elapsed", "value", "is_done")

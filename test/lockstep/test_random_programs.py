@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from random_programs import random_program
 from tick_bench import Bench, compiled_code, interpreted_code
 
-from robot_rt_control.program.vocabulary import EventKind, Refusal, StopCause
+from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
 
 MODEL_PROGRAMS = 5000
 TWIN_PROGRAMS = 1200

@@ -31,7 +31,8 @@ from reference_definitions import (
 )
 from reference_model import OVERRUN_LIMIT, OVERRUN_REPORT, OVERRUN_WINDOW
 
-from robot_rt_control.program.layout import (
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.layout import (
     channel_dtype,
     command_dtype,
     device_image_dtype,
@@ -40,11 +41,10 @@ from robot_rt_control.program.layout import (
     snapshot_dtype,
     world_dtype,
 )
-from robot_rt_control.program.vocabulary import Command, CommandMode, OperationalState, OverrunPolicy
-from robot_rt_control.realtime.channel import Channel
-from robot_rt_control.realtime.table_check import check_tables
-from robot_rt_control.realtime.tick import tick as compiled_tick
+from robot_rt_control.realtime.executor.table_check import check_tables
+from robot_rt_control.realtime.tick.tick import tick as compiled_tick
 from robot_rt_control.testing.interpreted_tick import interpreted
+from robot_rt_control.vocabulary.enums import Command, CommandMode, OperationalState, OverrunPolicy
 
 PERIOD = 0.001
 MAX_AGE = 1
@@ -76,7 +76,7 @@ class Code:
 
 @cache
 def compiled_code() -> Code:
-    """The compiled tick, and the methods compiled in the calling convention of `realtime/native_call.py`."""
+    """The compiled tick, and the methods compiled in the calling convention of `realtime/tick/native_call.py`."""
     part = numba.from_dtype(part_dtype)
     state, params = numba.from_dtype(scripted_action.STATE), numba.from_dtype(scripted_action.PARAMS)
     addresses = []
@@ -101,11 +101,11 @@ _alive: list[Any] = []
 def interpreted_code() -> Code:
     """The interpreted twin of the tick, and of the methods."""
     script: ModuleType = interpreted("scripted_action")
-    native_call = interpreted("robot_rt_control.realtime.native_call")
+    native_call = interpreted("robot_rt_control.realtime.tick.native_call")
     addresses = tuple(range(1, 1 + len(scripted_action.METHODS)))
     for address, method in zip(addresses, scripted_action.METHODS, strict=True):
         native_call.register_interpreted(address, getattr(script, method), script.STATE, script.PARAMS, 4)
-    return Code(interpreted("robot_rt_control.realtime.tick").tick, addresses)
+    return Code(interpreted("robot_rt_control.realtime.tick.tick").tick, addresses)
 
 
 class Bench:

@@ -21,10 +21,10 @@ from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.lease import longest_silence
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
-from robot_rt_control.program.fault_log import load_fault_log
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.memory.fault_log import load_fault_log
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
 pytestmark = pytest.mark.timeout(400)  # the first time, everything is compiled
 
@@ -67,8 +67,9 @@ class Cell:
     """Both nodes, and a client."""
 
     def __init__(self, folder: Path) -> None:
-        self.executor = Process("robot_rt_control.realtime.node", folder / "executor.log", "realtime_priority:=0")
-        self.server = Process("robot_rt_control.server.node", folder / "server.log", f"programs:={folder / 'programs'}")
+        executor, server = "robot_rt_control.realtime.executor.node", "robot_rt_control.server.node.node"
+        self.executor = Process(executor, folder / "executor.log", "realtime_priority:=0")
+        self.server = Process(server, folder / "server.log", f"programs:={folder / 'programs'}")
         self.attached = 1
         self.wait_until_attached()
         self.events: list[Event] = []
@@ -379,9 +380,9 @@ def test_K6_code_of_the_application_is_loaded_while_the_loop_runs(
         cell.wait(lambda: cell.client.state_variables("first.told", mine.id)[0].value == 4.0)
         text = Path(__file__).read_text()
         declaration = text[text.index("class Nudge(") : text.index("def test_K6")]
-        imports = "from robot_rt_control.program.action_type import "
+        imports = "from robot_rt_control.definitions.action_type import "
         imports += "ActionType, Parameter, Slot, StateVariable\n"
-        imports += "from robot_rt_control.program.vocabulary import PartKind\n\n\n"
+        imports += "from robot_rt_control.vocabulary.enums import PartKind\n\n\n"
         file = tmp_path / "nudge.py"
         file.write_text(imports + declaration.replace("2.0 *", "3.0 *"))
         message = refusal(lambda: cell.client.load_action_types(file, replace=False))

@@ -18,8 +18,8 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 
 from robot_rt_control import srv
-from robot_rt_control.program.segment_names import image_name
-from robot_rt_control.program.shared_memory import segment_path
+from robot_rt_control.memory.segment_names import image_name
+from robot_rt_control.memory.shared_memory import segment_path
 
 WORKCELL = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
 DOMAIN = 60 + os.getpid() % 20

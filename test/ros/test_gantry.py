@@ -23,10 +23,10 @@ from std_msgs.msg import Bool, Float64
 
 from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Action, Client, Reaction
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.program.layout import device_image_dtype
-from robot_rt_control.program.segment_names import image_name
-from robot_rt_control.program.shared_memory import segment_path
+from robot_rt_control.memory.layout import device_image_dtype
+from robot_rt_control.memory.segment_names import image_name
+from robot_rt_control.memory.shared_memory import segment_path
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "drivers"
 DOMAIN = str(20 + os.getpid() % 10)

@@ -17,9 +17,9 @@ from rclpy.executors import MultiThreadedExecutor
 from std_msgs.msg import String
 from std_srvs.srv import Empty
 
-from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
 from robot_rt_control.ros.spinning import spin
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 DOMAIN = 60 + os.getpid() % 20
 """Beside whatever else runs on this machine."""
@@ -125,7 +125,7 @@ def test_a_callback_that_fails_stops_nobody_else(context: Context) -> None:
 
 PROGRAM = """
 import sys, threading, time
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, WorkcellNode, run_node
 
 class Node(WorkcellNode):

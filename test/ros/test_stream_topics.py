@@ -18,8 +18,8 @@ from robot_rt_control.client.actions import Action
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.client.stream_link import StreamLink
-from robot_rt_control.program.stream_sample import InputSample
-from robot_rt_control.server.stream_topics import StreamTopics
+from robot_rt_control.definitions.stream_sample import InputSample
+from robot_rt_control.server.node.stream_topics import StreamTopics
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 _WORKCELL = Path(__file__).parents[1] / "lockstep" / "rules" / "streams.yaml"

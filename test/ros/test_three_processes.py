@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.client import Action, Client, Reaction
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -11,8 +11,8 @@ import yaml
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.mock_plugin import MockPlugin
-from robot_rt_control.hardware.pybullet_io_parameters import IoParameters
-from robot_rt_control.hardware.topic_plugin import TopicPlugin
+from robot_rt_control.hardware.pybullet.io_parameters import IoParameters
+from robot_rt_control.hardware.topics.plugin import TopicPlugin
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.model.yaml_source import Document, read_yaml
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import robot_rt_control
-from robot_rt_control.program.vocabulary import EventKind, OperationalState, PartKind
+from robot_rt_control.vocabulary.enums import EventKind, OperationalState, PartKind
 
 REPOSITORY = Path(robot_rt_control.__file__).resolve().parents[1]
 INTERFACES = sorted(

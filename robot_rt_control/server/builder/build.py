@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from numba.core import config
 
-from robot_rt_control.program import native_code
-from robot_rt_control.program.action_type import ActionType, gap_method, stream_inputs
-from robot_rt_control.program.errors import CompileError
-from robot_rt_control.program.layout import layout_digest, part_dtype
+from robot_rt_control.definitions import native_code
+from robot_rt_control.definitions.action_type import ActionType, gap_method, stream_inputs
+from robot_rt_control.memory.layout import layout_digest, part_dtype
 from robot_rt_control.server.builder.measure import compute_time
 from robot_rt_control.server.builder.native import compile_action
 from robot_rt_control.server.builder.realtime_methods import python_function
 from robot_rt_control.server.builder.source import ActionSource, layouts_of, load_action_type, native_key
 from robot_rt_control.server.builder.syntax_check import check_syntax
+from robot_rt_control.vocabulary.errors import CompileError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from robot_rt_control.program import realtime_code
+from robot_rt_control.native import realtime_code
 
 _FIXED_RECORD = "Keep values in fields of fixed size in the state record"
 _NON_REALTIME = "Do it in prepare_parameters, which runs without time limits, and pass the result as a parameter"

@@ -12,16 +12,22 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.definitions import native_code
+from robot_rt_control.definitions.action_type import (
+    ActionType,
+    Parameter,
+    fill_parameters,
+    parameter_dtype,
+    state_dtype,
+)
+from robot_rt_control.definitions.definitions import ParameterValue
+from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.memory.layout import part_dtype, record
 from robot_rt_control.model.part_facts import PartFacts
 from robot_rt_control.model.sample_part import USUAL_CHANNELS, sample_part
-from robot_rt_control.program import native_code
-from robot_rt_control.program.action_type import ActionType, Parameter, fill_parameters, parameter_dtype, state_dtype
-from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
-from robot_rt_control.program.definitions import ParameterValue
-from robot_rt_control.program.layout import part_dtype, record
-from robot_rt_control.program.parameters import check_parameters
-from robot_rt_control.realtime.call_timer import time_ticks
-from robot_rt_control.realtime.native_loader import load
+from robot_rt_control.realtime.executor.call_timer import time_ticks
+from robot_rt_control.realtime.executor.native_loader import load
+from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
 
 TICKS = 400
 PASSES = 7

@@ -1,7 +1,7 @@
 """Third check and result: machine code of an action type's real-time methods, and what it would call.
 
 Each method gets an entry `int64 entry(State*, Params*, Part*, Part*, Part*, Part*)` (see
-realtime/native_call.py). The final word on real-time safety are the functions that the optimized code
+realtime/tick/native_call.py). The final word on real-time safety are the functions that the optimized code
 calls from outside: only those of mathematics and memory are allowed.
 """
 
@@ -19,12 +19,10 @@ from llvmlite import binding
 from numba import types
 from numba.core.registry import cpu_target
 
-from robot_rt_control.program.action_type import ActionType
-from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
-from robot_rt_control.program.errors import CompileError
-from robot_rt_control.program.layout import part_dtype
-from robot_rt_control.program.object_file import object_symbols
-from robot_rt_control.program.realtime_compiler import RealtimeFunction
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.memory.layout import part_dtype
+from robot_rt_control.native.object_file import object_symbols
+from robot_rt_control.native.realtime_compiler import RealtimeFunction
 from robot_rt_control.server.builder.allowed_symbols import is_allowed, why_refused
 from robot_rt_control.server.builder.call_lines import lines_calling
 from robot_rt_control.server.builder.realtime_methods import FunctionSource
@@ -32,6 +30,8 @@ from robot_rt_control.server.builder.source import layouts_of, user_modules
 from robot_rt_control.server.builder.syntax_check import CheckedCode
 from robot_rt_control.server.builder.type_check import OPTIONS, check_allocation, compile_function
 from robot_rt_control.server.builder.violation import Violation, refuse
+from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
+from robot_rt_control.vocabulary.errors import CompileError
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import Any
 
 import robot_rt_control
-from robot_rt_control.program.action_type import ActionType
-from robot_rt_control.program.class_place import spec_of
-from robot_rt_control.program.errors import CompileError
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.server.builder.build import BuiltType
+from robot_rt_control.vocabulary.errors import CompileError
 
 TIMEOUT_S = 120.0
 _MARGIN_S = 5.0

@@ -10,10 +10,10 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from robot_rt_control.program.action_type import ActionType, realtime_method_names
-from robot_rt_control.program.capacities import MAX_ACTION_SLOTS
-from robot_rt_control.program.errors import CapacityError, CompileError
+from robot_rt_control.definitions.action_type import ActionType, realtime_method_names
 from robot_rt_control.server.builder.violation import Violation, refuse
+from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
+from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_rt_control.program.errors import unknown
-from robot_rt_control.program.layout import COMMAND_FIELDS
+from robot_rt_control.memory.layout import COMMAND_FIELDS
+from robot_rt_control.vocabulary.errors import unknown
 
 ALL, COMMANDS, NOTHING = "all", "commands", "nothing"
 """What of a record may be written: everything (state), the command fields (part), nothing (parameters)."""

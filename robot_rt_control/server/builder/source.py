@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 import robot_rt_control
-from robot_rt_control.program import native_code
-from robot_rt_control.program.action_type import ActionType, parameter_dtype, state_dtype
-from robot_rt_control.program.class_place import spec_of
-from robot_rt_control.program.errors import CompileError, DefinitionError, unknown
-from robot_rt_control.program.layout import layout_digest, part_dtype
-from robot_rt_control.program.realtime_code import source_digest
+from robot_rt_control.definitions import native_code
+from robot_rt_control.definitions.action_type import ActionType, parameter_dtype, state_dtype
+from robot_rt_control.definitions.class_place import spec_of
+from robot_rt_control.memory.layout import layout_digest, part_dtype
+from robot_rt_control.native.realtime_code import source_digest
+from robot_rt_control.vocabulary.errors import CompileError, DefinitionError, unknown
 
 _PACKAGE = Path(robot_rt_control.__file__).resolve().parent
 _INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -84,7 +84,7 @@ def find_action_types(place: str) -> list[str]:
     if not names:
         raise CompileError(
             f"{place}: no action type",
-            expected="a class derived from robot_rt_control.program.action_type.ActionType, with a `name`",
+            expected="a class derived from robot_rt_control.definitions.action_type.ActionType, with a `name`",
             got=f"{len(own)} without a name" if own else "none",
         )
     return [f"{place}:{name}" for name in names]
@@ -145,7 +145,7 @@ def _is_action_type(value: Any) -> bool:
 def _checked(spec: str, found: Any, module: types.ModuleType) -> ActionSource:
     if not _is_action_type(found):
         raise CompileError(
-            spec, expected="a class derived from robot_rt_control.program.action_type.ActionType", got=repr(found)
+            spec, expected="a class derived from robot_rt_control.definitions.action_type.ActionType", got=repr(found)
         )
     for attribute in ("name", "slots"):
         if not hasattr(found, attribute):

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_rt_control.program.errors import CompileError
-from robot_rt_control.program.layout import part_dtype
+from robot_rt_control.memory.layout import part_dtype
 from robot_rt_control.server.builder.bounded_loops import ends
 from robot_rt_control.server.builder.forbidden import (
     STATEMENTS,
@@ -35,6 +34,7 @@ from robot_rt_control.server.builder.record_access import ALL, COMMANDS, NOTHING
 from robot_rt_control.server.builder.record_flow import RecordFlow
 from robot_rt_control.server.builder.source import ActionSource, is_package_file, layouts_of
 from robot_rt_control.server.builder.violation import Violation, refuse
+from robot_rt_control.vocabulary.errors import CompileError
 
 
 @dataclass

@@ -14,7 +14,7 @@ from numba.core import ir
 from numba.core import types as numba_types
 from numba.core.errors import NumbaError
 
-from robot_rt_control.program.realtime_compiler import RealtimeFunction
+from robot_rt_control.native.realtime_compiler import RealtimeFunction
 from robot_rt_control.server.builder.realtime_methods import FunctionSource, python_function
 from robot_rt_control.server.builder.violation import Violation, refuse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robot_rt_control.program.errors import CompileError
+from robot_rt_control.vocabulary.errors import CompileError
 
 
 @dataclass(frozen=True, order=True)

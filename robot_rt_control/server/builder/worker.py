@@ -21,10 +21,10 @@ import sys
 import time
 from typing import Any
 
-from robot_rt_control.program.errors import CompileError, RobotControlError
 from robot_rt_control.server.builder.build import build
 from robot_rt_control.server.builder.measure import PATIENCE_S
 from robot_rt_control.server.builder.source import find_action_types
+from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
 _NICENESS = 10
 _PR_SET_PDEATHSIG = 1

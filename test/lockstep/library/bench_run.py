@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.hardware.plugin import Pose
-from robot_rt_control.hardware.pybullet_plugin import PyBulletPlugin
-from robot_rt_control.program.definitions import ParameterValue
-from robot_rt_control.server.runs import plan_program
+from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
+from robot_rt_control.server.runs.runs import plan_program
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from library.bench_run import place_object, run
 
-from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 PRESS: dict[str, Any] = {"speed": 0.02, "force": 10.0, "hold_time": 0.1}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from library.bench_run import BENCH
 
-from robot_rt_control.program.program_file import ProgramTemplate
-from robot_rt_control.program.program_library import library_programs
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.program.library import library_programs
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "library.md").read_text()

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from library.bench_run import Outcome, object_position, place_object, run
 
-from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 FAST: dict[str, Any] = {"speed": 0.4, "slow_speed": 0.1, "height": 0.05}
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from library.bench_run import place_object, run
 
-from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 EDGE = 0.66
 """[m] x of the table's edge; the rangefinder is 0.06 m before the tool."""

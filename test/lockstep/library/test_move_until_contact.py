@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from library.bench_run import run
 
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def test_it_stops_on_the_table_with_a_bounded_force_and_the_same_bits_twice() -> None:

@@ -2,8 +2,8 @@
 
 import math
 
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
+from robot_rt_control.vocabulary.enums import PartKind
 
 
 class Levels(ActionType):

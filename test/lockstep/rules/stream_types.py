@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.streams import StreamInput, StreamOutput
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.streams import StreamInput, StreamOutput
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 POSITION = int(CommandMode.POSITION)
 MOVING = (PartKind.ARM, PartKind.BASE, PartKind.GRIPPER)

@@ -14,22 +14,22 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import CompileError, DefinitionError
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
-from robot_rt_control.realtime.executor import Executor, ExecutorOptions
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.testing.shared_builder import shared_builder
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
 POSITION = int(CommandMode.POSITION)
 MOVING = (PartKind.ARM, PartKind.BASE, PartKind.GRIPPER)
 ROOT = Path(__file__).parents[3]
 
 DRIFT = '''
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 import helper
 
 POSITION = int(CommandMode.POSITION)

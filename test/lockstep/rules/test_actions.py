@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot
-from robot_rt_control.program.errors import CompileError, DefinitionError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import Command, PartKind
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
+from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import Command, PartKind
+from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
 METHODS = {"on_enter": 1, "sense": 2, "set_parameters": 3, "control": 4}
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.program import capacities
-from robot_rt_control.program.errors import CapacityError, DefinitionError
-from robot_rt_control.program.vocabulary import Command
-from robot_rt_control.server.transactions import transaction_row
+from robot_rt_control.server.link.transactions import transaction_row
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import Command
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 NEAR = "rangefinder.distance < 0.3"
 

@@ -12,9 +12,9 @@ from cell_client import CellClient, names
 from robot_rt_control.client import Action, Event, Reaction
 from robot_rt_control.client.lease import LeaseKeeper, longest_silence
 from robot_rt_control.client.session import Session
-from robot_rt_control.program import capacities
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
 NEAR = "rangefinder.distance < 0.3"
 

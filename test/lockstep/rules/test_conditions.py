@@ -7,8 +7,8 @@ import math
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 TRUE, FALSE, UNKNOWN = "io.input[0]", "io.input[1]", "rangefinder.distance > 0.0"
 """Conditions of which `judged` knows the value."""

@@ -18,10 +18,10 @@ from std_msgs.msg import Float64
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.hardware.mock_plugin import MockPlugin
-from robot_rt_control.hardware.topic_plugin import TopicPlugin
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import ImageError
+from robot_rt_control.hardware.topics.plugin import TopicPlugin
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import ImageError, OperationalState
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 FILE = Path(__file__).parent / "io_workcell.yaml"
 PLUGIN = "robot_rt_control.hardware.mock_plugin:MockPlugin"

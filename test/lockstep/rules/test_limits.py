@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.program.vocabulary import CommandMode, OperationalState
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 POSITION, VELOCITY, EFFORT = (int(mode) for mode in (CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT))
 DT = 1e-3

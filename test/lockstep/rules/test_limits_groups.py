@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.vocabulary import OperationalState
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import OperationalState
 
 MAX_AGE = 3  # of both devices in workcell.yaml
 

@@ -11,8 +11,8 @@ import pytest
 from rules.changed_workcell import changed_workcell
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.vocabulary import CommandMode
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import CommandMode
 
 DT = 1e-3
 POSITION, VELOCITY, EFFORT = (int(mode) for mode in (CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT))

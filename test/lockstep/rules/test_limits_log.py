@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.errors import SessionError
-from robot_rt_control.program.fault_log import load_fault_log
-from robot_rt_control.program.vocabulary import CommandMode, FaultReason, OperationalState
+from robot_rt_control.memory.fault_log import load_fault_log
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import CommandMode, FaultReason, OperationalState
+from robot_rt_control.vocabulary.errors import SessionError
 
 
 def test_L13_a_fault_names_a_file_with_the_ticks_before_and_after_it(cell: LockstepCell) -> None:

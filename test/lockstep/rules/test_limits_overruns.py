@@ -9,8 +9,8 @@ import pytest
 from rules.changed_workcell import changed_workcell
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.vocabulary import OperationalState
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import OperationalState
 
 
 def cell_with(folder: Path, **overruns: Any) -> LockstepCell:

@@ -10,9 +10,9 @@ import pytest
 from rules.changed_workcell import changed_workcell
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.errors import CommandRefused, DefinitionError, SessionError
-from robot_rt_control.program.vocabulary import OperationalState
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import OperationalState
+from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, SessionError
 
 HOME = {
     "name": "maintenance_pose",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 ARM7 = Path(__file__).parents[3] / "config" / "arm7.yaml"
 HOME = [0.0, 0.4, 0.0, -1.2, 0.0, 0.8, 0.0]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.program.errors import CommandRefused
-from robot_rt_control.program.fault_log import load_fault_log
+from robot_rt_control.memory.fault_log import load_fault_log
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import CommandRefused
 
 DT = 1e-3
 MOVING = ("left", "right", "tool")

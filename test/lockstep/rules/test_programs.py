@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.program.definitions import ParameterValue
-from robot_rt_control.program.errors import DefinitionError, ProgramError, RobotControlError
-from robot_rt_control.program.program_file import ProgramTemplate
-from robot_rt_control.server.program_states import ProgramStates, SessionState
-from robot_rt_control.server.program_store import ProgramStore
-from robot_rt_control.server.programs import check_for_session, save_program
-from robot_rt_control.server.runs import Run, RunResult, plan_program
+from robot_rt_control.definitions.definitions import ParameterValue
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
+from robot_rt_control.server.programs.program_store import ProgramStore
+from robot_rt_control.server.programs.programs import check_for_session, save_program
+from robot_rt_control.server.runs.runs import Run, RunResult, plan_program
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError
 
 APPROACH = """\
 name: approach

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.program.errors import RobotControlError, SessionError
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import RobotControlError, SessionError
 
 NEAR = "rangefinder.distance < 0.3"
 

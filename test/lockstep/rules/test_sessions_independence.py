@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.program.errors import RobotControlError
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 NEAR = "rangefinder.distance < 0.3"
 TICKS = 600

@@ -9,10 +9,10 @@ from cell_client import CellClient
 
 from robot_rt_control import srv
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.program.definitions import ParameterValue
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
+from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
 NEAR = "rangefinder.distance < 0.3"
 

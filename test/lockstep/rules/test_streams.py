@@ -12,10 +12,10 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.stream import Stream
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.stream_sample import OutputSample
+from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 _FILE = Path(__file__).parent / "streams.yaml"
 DT = 0.001

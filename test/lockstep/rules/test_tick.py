@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.program.definitions import ParameterValue
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 NEAR = "rangefinder.distance < 0.3"

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robot_rt_control.program.action_type import ActionType, Parameter, ParameterValue, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.definitions.action_type import ActionType, Parameter, ParameterValue, Slot, StateVariable
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 POSITION = int(CommandMode.POSITION)
 MOVING = (PartKind.ARM, PartKind.GRIPPER)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.program.definitions import ActionDefinition, ReactionDefinition
-from robot_rt_control.program.errors import CommandRefused, RobotControlError
-from robot_rt_control.program.vocabulary import FaultReason, OperationalState
+from robot_rt_control.definitions.definitions import ActionDefinition, ReactionDefinition
 from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.vocabulary.enums import FaultReason, OperationalState
+from robot_rt_control.vocabulary.errors import CommandRefused, RobotControlError
 
 MakeAction = Callable[..., ActionDefinition]
 

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_rt_control.program.capacities import MAX_REACTIONS
-from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
-from robot_rt_control.program.errors import (
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.realtime.executor.table_check import check_tables
+from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.vocabulary.capacities import MAX_REACTIONS
+from robot_rt_control.vocabulary.errors import (
     CapacityError,
     ConditionError,
     DefinitionError,
     RobotControlError,
     SessionError,
 )
-from robot_rt_control.realtime.table_check import check_tables
-from robot_rt_control.testing.server_bench import ServerBench
 
 MakeAction = Callable[..., ActionDefinition]
 

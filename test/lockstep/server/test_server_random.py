@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from robot_rt_control.program.definitions import ActionDefinition, ParameterValue, ReactionDefinition
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.realtime.table_check import check_tables
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.realtime.executor.table_check import check_tables
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 MakeAction = Callable[..., ActionDefinition]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.program.definitions import ParameterValue
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.server.runs import Run, RunResult, plan_action, plan_program
+from robot_rt_control.definitions.definitions import ParameterValue
+from robot_rt_control.server.runs.runs import Run, RunResult, plan_action, plan_program
 from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 PROGRAM = """
 start: [one]

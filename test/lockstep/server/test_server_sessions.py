@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.program.capacities import MAX_SESSIONS
-from robot_rt_control.program.definitions import ActionDefinition, ReactionDefinition
-from robot_rt_control.program.errors import CapacityError, RobotControlError, SessionError
+from robot_rt_control.definitions.definitions import ActionDefinition, ReactionDefinition
 from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.vocabulary.capacities import MAX_SESSIONS
+from robot_rt_control.vocabulary.errors import CapacityError, RobotControlError, SessionError
 
 MakeAction = Callable[..., ActionDefinition]
 

@@ -12,9 +12,9 @@ from rules.rule_types import Writer
 
 from robot_rt_control.client.actions import Action
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.defaults import REST_TIME_S
 from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.defaults import REST_TIME_S
 
 CONFIG = Path(__file__).parents[3] / "config"
 WORKCELLS = sorted(file.stem for file in CONFIG.glob("*.yaml"))

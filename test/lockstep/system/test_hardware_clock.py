@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from robot_rt_control.memory.shared_memory import segment_path
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.shared_memory import segment_path
-from robot_rt_control.realtime.executor import Executor, ExecutorOptions
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 
 CONFIG = Path(__file__).parents[3] / "config" / "iiwa.yaml"
 PERIOD_S = 0.01

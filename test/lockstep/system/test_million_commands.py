@@ -15,12 +15,12 @@ import numba
 import numpy as np
 import pytest
 
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.layout import record
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.layout import record
-from robot_rt_control.program.vocabulary import CommandMode, OperationalState
-from robot_rt_control.realtime.assembly import World
-from robot_rt_control.realtime.channel import Channel
-from robot_rt_control.realtime.limit_step import limit
+from robot_rt_control.realtime.executor.assembly import World
+from robot_rt_control.realtime.tick.limit_step import limit
+from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
 
 COMMANDS = 1_000_000
 JOINTS = 7

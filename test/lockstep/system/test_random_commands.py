@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.layout import command_dtype, record
-from robot_rt_control.program.vocabulary import Command, CommandMode, OperationalState
-from robot_rt_control.realtime.lockstep_loop import lockstep_entry
+from robot_rt_control.memory.layout import command_dtype, record
+from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import Command, CommandMode, OperationalState
 
 COMMANDS = 200_000
 _RING = 1024

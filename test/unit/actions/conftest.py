@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from robot_rt_control.actions import BUILTIN
-from robot_rt_control.program.action_type import ActionType
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
+from robot_rt_control.vocabulary.enums import PartKind
 
 BENT = (0.0, 0.3, 0.0, -1.6, 0.0, 1.2, 0.0)
 """Joint positions [rad] far from singularities."""

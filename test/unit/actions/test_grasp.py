@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.grasp import Grasp
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakePart
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 STIFFNESS = 1e4  # [N/m] of the object and the finger tips
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from robot_rt_control.actions.move_gripper import MoveGripper
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakePart
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def _gripper() -> FakePart:

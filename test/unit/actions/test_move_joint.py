@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.move_joint import MoveJoint
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def test_it_arrives_exactly_and_settles_there(harness, goal):

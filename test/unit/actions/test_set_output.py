@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.set_output import SetOutput
-from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakePart
+from robot_rt_control.vocabulary.enums import PartKind
 
 
 def io() -> FakePart:

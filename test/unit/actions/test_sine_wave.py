@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.actions.sine_wave import NO_ROOM, STEP_CURVATURE, STEP_SLOPE, SineWave, smooth_step
-from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 DT = 0.001
 JOINT = 3

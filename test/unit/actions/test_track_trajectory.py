@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.track_trajectory import MAX_SEGMENTS, TrackTrajectory
-from robot_rt_control.program.errors import CapacityError, DefinitionError
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.vocabulary.enums import Status
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 
 def test_it_passes_the_points_at_their_times_and_ends_at_the_last(harness, bent, goal):

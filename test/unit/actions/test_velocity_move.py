@@ -5,7 +5,7 @@ import pytest
 
 from robot_rt_control.actions.velocity_move import VelocityMove
 from robot_rt_control.model.kinematics import forward, tool_twist
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def _tool(part):

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from robot_rt_control.actions.watch_distance import WatchDistance
-from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakePart
+from robot_rt_control.vocabulary.enums import PartKind
 
 
 @pytest.fixture

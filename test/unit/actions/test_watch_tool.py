@@ -7,10 +7,10 @@ import pytest
 
 from robot_rt_control.actions.watch_tool import WatchTool
 from robot_rt_control.model.kinematics import quaternion_to_matrix
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 WEIGHT = np.array([0.5, -1.0, -8.0])
 BENT = (0.2, 0.3, 0.1, -1.6, 0.4, 1.2, 0.0)

@@ -17,7 +17,7 @@ from robot_rt_control.application.bringup import (
     view_file,
 )
 from robot_rt_control.model.robot_description import WORLD
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 ARM = """
 name: cell

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from robot_rt_control.application.diagram_picture import _Picture, draw
 from robot_rt_control.application.state_diagram import ANY, END, HAND, START, Diagram, diagram_of
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.program.program_file import ProgramTemplate
-from robot_rt_control.program.program_library import library_programs
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.program.library import library_programs
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 TEXT = """\
 name: until_near

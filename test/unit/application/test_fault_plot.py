@@ -6,9 +6,9 @@ import pytest
 
 from robot_rt_control.application.fault_plot import main, plot_fault_log
 from robot_rt_control.client.actions import Action
-from robot_rt_control.program.errors import RobotControlError
-from robot_rt_control.program.fault_log import FaultLog, load_fault_log
+from robot_rt_control.memory.fault_log import FaultLog, load_fault_log
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 ARM7 = Path(__file__).parents[3] / "config" / "arm7.yaml"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.application.new_action import main, write_action
-from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def test_three_files_that_fit_together(tmp_path: Path) -> None:

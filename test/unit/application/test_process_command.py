@@ -10,7 +10,7 @@ import yaml
 
 from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes
 from robot_rt_control.application.process_command import NODES, command_line, ros_arguments
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 def test_own_executables_are_modules_of_this_python(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_own_executables_are_modules_of_this_python(tmp_path: Path) -> None:
     )
     assert command_line(process, tmp_path) == [
         sys.executable,
-        *("-m", "robot_rt_control.realtime.node", "--ros-args", "-r", "__node:=loop", "-r", "__ns:=/cell_1"),
+        *("-m", "robot_rt_control.realtime.executor.node", "--ros-args", "-r", "__node:=loop", "-r", "__ns:=/cell_1"),
         *("-p", 'clock:="lockstep"', "-p", "realtime_cpu:=1", "-p", "gui:=false", "-p", "simulation_speed:=0.5"),
     ]
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.application.program import assignment, main, parser
-from robot_rt_control.program.program_schema import SCHEMA_FILE
+from robot_rt_control.program.schema import SCHEMA_FILE
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKCELL = str(ROOT / "config" / "arm7.yaml")

@@ -14,7 +14,7 @@ import pytest
 
 from robot_rt_control.application.supervised_process import SupervisedProcess
 from robot_rt_control.application.supervisor import Supervisor
-from robot_rt_control.program.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 from .conftest import PRELUDE, Run, alive, eventually, fake, running
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.application.user_program import bind, load_program
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @pytest.fixture(autouse=True)

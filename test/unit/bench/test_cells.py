@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bench.cells import JOINTS, arms_cell, never_firing
-from robot_rt_control.program.condition_compiler import compile_condition
-from robot_rt_control.program.condition_types import VariableRef
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.conditions.compiler import compile_condition
+from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.vocabulary.enums import PartKind
 
 
 @pytest.mark.parametrize(("n", "devices"), [(1, 1), (3, 3), (32, 8)])

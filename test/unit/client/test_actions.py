@@ -4,7 +4,7 @@ import pytest
 
 from robot_rt_control.client import Action, Reaction
 from robot_rt_control.client.actions import reply_of
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def test_a_reply_goes_to_an_action_by_id_or_as_it_is():

@@ -8,7 +8,7 @@ import pytest
 from robot_rt_control import msg
 from robot_rt_control.client import Action, Reaction, variable
 from robot_rt_control.client.conversions import action_message, event_of, parameter_messages
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_rt_control.client import variable
-from robot_rt_control.program.condition_evaluation import evaluate_ast
-from robot_rt_control.program.condition_grammar import parse_condition
-from robot_rt_control.program.errors import ConditionError
+from robot_rt_control.conditions.evaluation import evaluate_ast
+from robot_rt_control.conditions.grammar import parse_condition
+from robot_rt_control.vocabulary.errors import ConditionError
 
 a, b, ready = variable("arm.position[0]"), variable("rangefinder.distance"), variable("move.is_done")
 

@@ -6,7 +6,7 @@ import pytest
 
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.inbox import Inbox
-from robot_rt_control.program.errors import SessionError
+from robot_rt_control.vocabulary.errors import SessionError
 
 
 def _event(name: str, kind: str = "reaction_fired") -> Event:

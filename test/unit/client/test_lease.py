@@ -4,7 +4,7 @@ import threading
 import time
 
 from robot_rt_control.client.lease import LeaseKeeper, longest_silence
-from robot_rt_control.program.errors import RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import RobotControlError, SessionError
 
 
 def test_it_renews_three_times_in_a_lease_until_it_is_stopped():

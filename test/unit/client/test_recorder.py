@@ -10,7 +10,7 @@ import pytest
 
 from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.client.recording import Recording
-from robot_rt_control.program.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 
 class Workcell:

@@ -9,7 +9,7 @@ import pytest
 
 from robot_rt_control.client import Action, Event, Reaction
 from robot_rt_control.client.session import Session
-from robot_rt_control.program.errors import DefinitionError, SessionError
+from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
 
 
 class FakeClient:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.stream import Stream
-from robot_rt_control.program.errors import DefinitionError, SessionError
-from robot_rt_control.program.stream_sample import InputSample
+from robot_rt_control.definitions.stream_sample import InputSample
+from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from robot_rt_control.hardware.image import read_state, write_command
 from robot_rt_control.hardware.lockstep_host import LockstepHost
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwareReturn, InterfaceDescription
-from robot_rt_control.program.errors import HardwareError
-from robot_rt_control.program.layout import device_dtype
-from robot_rt_control.program.vocabulary import CommandMode, DriverMode, ImageError
+from robot_rt_control.memory.layout import device_dtype
 from robot_rt_control.testing.devices import arm
 from robot_rt_control.testing.fan_plugin import FanPlugin
+from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
+from robot_rt_control.vocabulary.errors import HardwareError
 
 DT = 0.001
 SILENCE = 10

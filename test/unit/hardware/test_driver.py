@@ -16,12 +16,12 @@ from robot_rt_control.hardware.driver import Driver, main
 from robot_rt_control.hardware.image import read_state, write_command
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwareReturn
 from robot_rt_control.hardware.process_image import ProcessImage
-from robot_rt_control.program.errors import ChannelError, HardwareError
-from robot_rt_control.program.layout import device_dtype
-from robot_rt_control.program.shared_memory import segment_path
-from robot_rt_control.program.vocabulary import CommandMode, DriverMode, ImageError
+from robot_rt_control.memory.layout import device_dtype
+from robot_rt_control.memory.shared_memory import segment_path
 from robot_rt_control.testing.devices import arm
 from robot_rt_control.testing.fan_plugin import FanPlugin
+from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
+from robot_rt_control.vocabulary.errors import ChannelError, HardwareError
 
 WORKCELL = Path(__file__).resolve().parents[3] / "config" / "arm7.yaml"
 DT = 0.001

@@ -15,8 +15,8 @@ import pytest
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.errors import HardwareError
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import HardwareError
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "drivers"
 PERIOD_S = 0.002

@@ -10,9 +10,9 @@ import pytest
 
 from robot_rt_control.hardware.image import publish_state, read_state, take_command, write_command
 from robot_rt_control.hardware.process_image import Manifest, ProcessImage
-from robot_rt_control.program.atomics import address_of, copy_words
-from robot_rt_control.program.layout import device_dtype
-from robot_rt_control.program.realtime_code import realtime
+from robot_rt_control.memory.atomics import address_of, copy_words
+from robot_rt_control.memory.layout import device_dtype
+from robot_rt_control.native.realtime_code import realtime
 
 N = 200
 MANIFEST = Manifest(
@@ -104,8 +104,8 @@ WRITER = textwrap.dedent(
     import sys, time
     from robot_rt_control.hardware.image import publish_state
     from robot_rt_control.hardware.process_image import Manifest, ProcessImage
-    from robot_rt_control.program.atomics import load_acquire
-    from robot_rt_control.program.realtime_code import realtime
+    from robot_rt_control.memory.atomics import load_acquire
+    from robot_rt_control.native.realtime_code import realtime
 
     @realtime
     def publish_many(address, driver, first, count):

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
-from robot_rt_control.program.errors import CapacityError, HardwareError
-from robot_rt_control.program.vocabulary import PartKind
 from robot_rt_control.testing.devices import arm, limits
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import CapacityError, HardwareError
 
 
 def test_an_arm_needs_joints():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robot_rt_control.hardware.interfaces import part_field, standard_command_interfaces, standard_state_interfaces
-from robot_rt_control.program.errors import HardwareError
-from robot_rt_control.program.layout import part_dtype
+from robot_rt_control.memory.layout import part_dtype
 from robot_rt_control.testing.devices import bench
+from robot_rt_control.vocabulary.errors import HardwareError
 
 
 def test_names_are_those_of_ros2_control():

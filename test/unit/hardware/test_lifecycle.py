@@ -7,10 +7,10 @@ import pytest
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, LifecycleState, load_plugin
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
-from robot_rt_control.program.errors import HardwareError
-from robot_rt_control.program.vocabulary import CommandMode
 from robot_rt_control.testing.devices import ALL_MODES, arm, bench
 from robot_rt_control.testing.fan_plugin import FanPlugin
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import HardwareError
 
 
 class Recorder(HardwarePlugin):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
 from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_states
-from robot_rt_control.program.errors import HardwareError
-from robot_rt_control.program.layout import device_dtype
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.memory.layout import device_dtype
 from robot_rt_control.testing.devices import bench
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import HardwareError
 
 ARM, GRIPPER = 0, 1
 POSITION, VELOCITY, EFFORT = 0, 1, 2  # of the first joint

@@ -11,7 +11,7 @@ import pytest
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.picture import PictureInCopy, camera_of, picture_path
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin, HardwareReturn
-from robot_rt_control.program.errors import HardwareError
+from robot_rt_control.vocabulary.errors import HardwareError
 
 INFO = HardwareInfo(name="sim", period_s=0.001, parameters={}, parts=())
 

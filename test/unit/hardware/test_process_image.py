@@ -12,10 +12,10 @@ import pytest
 
 from robot_rt_control.hardware.interfaces import standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.process_image import Manifest, ProcessImage
-from robot_rt_control.program.errors import ChannelError
-from robot_rt_control.program.layout import IMAGE_LAYOUT, device_dtype
-from robot_rt_control.program.shared_memory import Segment, segment_path
+from robot_rt_control.memory.layout import IMAGE_LAYOUT, device_dtype
+from robot_rt_control.memory.shared_memory import Segment, segment_path
 from robot_rt_control.testing.devices import bench
+from robot_rt_control.vocabulary.errors import ChannelError
 
 INFO = bench()
 MANIFEST = Manifest.of(INFO, standard_state_interfaces(INFO), standard_command_interfaces(INFO))

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.hardware.rest_ramp import RestRamp
-from robot_rt_control.program.vocabulary import CommandMode
 from robot_rt_control.testing.devices import arm
+from robot_rt_control.vocabulary.enums import CommandMode
 
 DT = 0.001
 ONLY_EFFORT = frozenset({CommandMode.EFFORT})

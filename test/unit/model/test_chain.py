@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.model.chain import load_chain
-from robot_rt_control.program.errors import CapacityError, DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 LINKS = "".join(f'<link name="{name}"/>' for name in ("base", "a", "b", "c"))
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from robot_rt_control.memory.layout import offset_of, part_dtype
 from robot_rt_control.model.state_variables import part_state_variables
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.errors import CapacityError, DefinitionError
-from robot_rt_control.program.layout import offset_of, part_dtype
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 GOOD = """
 name: cell

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 CELL = """
 name: cell

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_rt_control.model.inverse import differential_inverse, kinematics_scratch_dtype
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.vocabulary.enums import Status
 
 DAMPING = 0.05
 

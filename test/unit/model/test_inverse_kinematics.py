@@ -3,7 +3,7 @@ import pytest
 
 from robot_rt_control.model.forward import forward
 from robot_rt_control.model.inverse_kinematics import inverse_kinematics
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def _pose(arm, q):

@@ -9,8 +9,8 @@ import pytest
 from robot_rt_control.model.limits import resolve_limits, resolve_system_limits
 from robot_rt_control.model.workcell_schema import Limits, SystemLimits
 from robot_rt_control.model.yaml_source import Document
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @dataclass

@@ -5,8 +5,8 @@ import pytest
 
 from robot_rt_control.model.forward import forward
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 LIMIT = '<limit lower="-2" upper="2" velocity="1" effort="10"/>'
 ROBOT = f"""<robot name="two">

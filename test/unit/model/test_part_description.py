@@ -3,9 +3,9 @@ import pytest
 
 from robot_rt_control.hardware import interfaces as hardware
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits
+from robot_rt_control.memory.layout import offset_of, part_dtype
 from robot_rt_control.model.part_description import Pose
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.layout import offset_of, part_dtype
 
 
 @pytest.fixture(scope="module")

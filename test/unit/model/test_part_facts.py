@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robot_rt_control.definitions.action_type import Part
 from robot_rt_control.model.part_facts import PartFacts
 from robot_rt_control.model.sample_part import sample_part
-from robot_rt_control.program.action_type import Part
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 BENT = (0.2, 0.5, -0.3, 0.8, 0.1, 0.6, 0.0)
 

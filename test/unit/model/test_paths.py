@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.model.paths import mesh_uri, package_folder, pybullet_data_folder, resolve_path
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.errors import CapacityError, DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 GOOD = """\
 name: cell

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from robot_rt_control.memory.layout import measured_dtype, offset_of, part_dtype
 from robot_rt_control.model.state_variables import part_state_variables
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.layout import measured_dtype, offset_of, part_dtype
-from robot_rt_control.program.names import check_variable
+from robot_rt_control.vocabulary.names import check_variable
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_rt_control.model.urdf_reader import read_urdf, rotation_of_rpy
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 GOOD = """<robot name="r"><link name="base"/><link name="tip">
 <inertial><origin xyz="0 0 1" rpy="1.57079632679489662 0 0"/>

@@ -10,8 +10,8 @@ import pytest
 from robot_rt_control.model.inverse import differential_inverse, kinematics_scratch_dtype
 from robot_rt_control.model.inverse_kinematics import inverse_kinematics
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.program.errors import DefinitionError
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 CELLS = ("iiwa", "panda", "arm7")
 

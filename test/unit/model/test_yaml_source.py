@@ -1,7 +1,7 @@
 import pytest
 
 from robot_rt_control.model.yaml_source import read_yaml
-from robot_rt_control.program.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def _read(tmp_path, text):

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.motion import plan_position, profile_dtype, sample_profile
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.vocabulary.enums import Status
 
 position = st.floats(-5.0, 5.0)
 fraction = st.floats(-1.5, 1.5)

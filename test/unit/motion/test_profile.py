@@ -16,7 +16,7 @@ from robot_rt_control.motion import (
     sample_profile,
 )
 from robot_rt_control.motion.profile import append_segment, begin_profile, finish_profile
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.vocabulary.enums import Status
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from numba.core.runtime import rtsys
 from numba.core.runtime._nrt_python import memsys_disable_stats, memsys_enable_stats
 
+from robot_rt_control.memory.layout import part_dtype, record
 from robot_rt_control.motion import (
     acceleration_range,
     plan_position,
@@ -23,9 +24,8 @@ from robot_rt_control.motion import (
     sample_profile,
     velocity_range,
 )
-from robot_rt_control.program.layout import part_dtype, record
-from robot_rt_control.program.realtime_code import MARKED
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.native.realtime_code import MARKED
+from robot_rt_control.vocabulary.enums import Status
 
 njit: Any = numba.njit  # its annotations know neither the wrappers' options nor the arguments of the result
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from robot_rt_control.motion import plan_stop, plan_stop_synchronized, profile_dtype, sample_profile
 from robot_rt_control.motion import synchronize as synchronize_module
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.vocabulary.enums import Status
 
 N = 4
 signed = st.lists(st.floats(-3.0, 3.0), min_size=N, max_size=N).map(np.array)

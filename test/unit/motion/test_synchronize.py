@@ -14,7 +14,7 @@ from robot_rt_control.motion import (
     profile_dtype,
     sample_profile,
 )
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.vocabulary.enums import Status
 
 N = 4
 signed = st.lists(st.floats(-2.0, 2.0), min_size=N, max_size=N).map(np.array)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.motion import plan_velocity, profile_dtype, sample_profile
-from robot_rt_control.program.vocabulary import Status
+from robot_rt_control.vocabulary.enums import Status
 
 ordinary = st.floats(-5.0, 5.0)
 limit = st.floats(0.05, 50.0)

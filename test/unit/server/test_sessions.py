@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from robot_rt_control.program.errors import DefinitionError, SessionError
 from robot_rt_control.server.sessions import SessionRegistry
+from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
 
 
 class Clock:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.follow_joint_stream import FollowJointStream
-from robot_rt_control.program.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.errors import CompileError, DefinitionError, RobotControlError
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind, Status
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind, Status
+from robot_rt_control.vocabulary.errors import CompileError, DefinitionError, RobotControlError
 
 VELOCITY = int(CommandMode.VELOCITY)
 TOO_CLOSE = 3

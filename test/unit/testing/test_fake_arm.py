@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robot_rt_control.program.action_type import Part
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.definitions.action_type import Part
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 DT = 0.001
 

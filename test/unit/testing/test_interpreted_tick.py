@@ -6,14 +6,15 @@ from types import FunctionType
 import numba
 import numpy as np
 
-from robot_rt_control.program import memory, realtime_code
-from robot_rt_control.program.layout import part_dtype, record
-from robot_rt_control.realtime import limit_step, native_call
+from robot_rt_control.memory import plain_access as memory
+from robot_rt_control.memory.layout import part_dtype, record
+from robot_rt_control.native import realtime_code
+from robot_rt_control.realtime.tick import limit_step, native_call
 from robot_rt_control.testing.interpreted_tick import interpreted
 
 
 def test_twin_is_plain_python_and_the_ordinary_module_is_not():
-    twin = interpreted("robot_rt_control.realtime.limit_step")
+    twin = interpreted("robot_rt_control.realtime.tick.limit_step")
     assert type(twin.braking_speed) is FunctionType
     assert type(limit_step.braking_speed) is not FunctionType
     assert twin.braking_speed(0.2, 3.0, 0.001) == limit_step.braking_speed(0.2, 3.0, 0.001)
@@ -22,7 +23,7 @@ def test_twin_is_plain_python_and_the_ordinary_module_is_not():
 def test_ordinary_modules_stay():
     before = {n: m for n, m in sys.modules.items() if n.startswith("robot_rt_control")}
     folder = numba.config.CACHE_DIR
-    interpreted("robot_rt_control.realtime.tick")
+    interpreted("robot_rt_control.realtime.tick.tick")
     assert {n: m for n, m in sys.modules.items() if n.startswith("robot_rt_control")} == before
     assert folder == numba.config.CACHE_DIR
     assert not numba.config.DISABLE_JIT
@@ -34,14 +35,14 @@ def abs_of_a_number(x):
 
 
 def test_all_twins_share_one_copy_of_the_package():
-    twin_call = interpreted("robot_rt_control.realtime.native_call")
-    assert interpreted("robot_rt_control.realtime.activation").call_action is twin_call.call_action
-    assert interpreted("robot_rt_control.realtime.native_call") is twin_call
+    twin_call = interpreted("robot_rt_control.realtime.tick.native_call")
+    assert interpreted("robot_rt_control.realtime.tick.activation").call_action is twin_call.call_action
+    assert interpreted("robot_rt_control.realtime.tick.native_call") is twin_call
     assert twin_call is not native_call
 
 
 def test_what_is_registered_is_called():
-    twin_call = interpreted("robot_rt_control.realtime.native_call")
+    twin_call = interpreted("robot_rt_control.realtime.tick.native_call")
     state_dtype, params_dtype = record([("count", "f8")]), record([("step", "f8")])
 
     def count(state, params, part):
@@ -57,7 +58,7 @@ def test_what_is_registered_is_called():
 
 def test_memory_is_the_same_memory():
     values = np.array([1.5, 2.5])
-    twin = interpreted("robot_rt_control.program.memory")
+    twin = interpreted("robot_rt_control.memory.plain_access")
     twin.store_f8(values.ctypes.data, 8.0)
     assert values.tolist() == [8.0, 2.5]
     assert twin.load_f8(values.ctypes.data) == numba.njit(lambda a: memory.load_f8(a))(values.ctypes.data)

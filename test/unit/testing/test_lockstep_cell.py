@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.program.action_type import ActionType, Slot, StateVariable
-from robot_rt_control.program.errors import DefinitionError, HardwareError, SessionError
-from robot_rt_control.program.vocabulary import PartKind
+from robot_rt_control.definitions.action_type import ActionType, Slot, StateVariable
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, SessionError
 
 _FILE = Path(__file__).parents[3] / "config" / "arm7.yaml"
 

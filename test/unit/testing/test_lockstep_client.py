@@ -10,8 +10,8 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.event import Event
-from robot_rt_control.program.errors import DefinitionError, RobotControlError, SessionError
 from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
 _FILE = Path(__file__).parents[3] / "config" / "arm7.yaml"
 _GOAL = [0.1, 0.2, 0.0, -1.2, 0.0, 0.9, 0.0]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.program.errors import DefinitionError
 from robot_rt_control.testing.program_main import run_program
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 _FILE = Path(__file__).parents[3] / "config" / "arm7.yaml"
 

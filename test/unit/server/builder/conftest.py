@@ -13,9 +13,9 @@ import time
 import numba
 import numpy as np
 
-from robot_rt_control.program.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.realtime_code import realtime
-from robot_rt_control.program.vocabulary import CommandMode, PartKind
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 POSITION = int(CommandMode.POSITION)
 GAINS = (1.0, 2.0)

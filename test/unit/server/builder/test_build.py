@@ -9,12 +9,12 @@ import textwrap
 
 import pytest
 
-from robot_rt_control.program import native_code
-from robot_rt_control.program.class_place import spec_of
-from robot_rt_control.program.errors import CompileError, DefinitionError
+from robot_rt_control.definitions import native_code
+from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.server.builder.build import build
 from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
+from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
 COUNT = "state.level += params.gain"
 
@@ -79,7 +79,7 @@ def test_a_value_from_outside_of_the_file_is_part_of_the_key(action_file, monkey
 
 def test_a_neighbouring_file_is_part_of_the_key(action_file, monkeypatch):
     neighbour = action_file.folder / "neighbour_of_custom.py"
-    text = "from robot_rt_control.program.realtime_code import realtime\n@realtime\ndef f(x):\n    return x + 1.0\n"
+    text = "from robot_rt_control.native.realtime_code import realtime\n@realtime\ndef f(x):\n    return x + 1.0\n"
     neighbour.write_text(text)
     spec = action_file.write("state.level = f(1.0)", top="from neighbour_of_custom import f")
     first = build(spec)
@@ -127,13 +127,14 @@ FILES = {
     "no module": ("no_such_module_x:Custom", None, r"no_such_module_x: importing failed with ModuleNotFoundError"),
     "no name": (
         "custom_action.py:A",
-        "from robot_rt_control.program.action_type import ActionType\nclass A(ActionType):\n    slots = ()",
+        "from robot_rt_control.definitions.action_type import ActionType\nclass A(ActionType):\n    slots = ()",
         r"action type A: the class attribute 'name' is missing",
     ),
     "bad field": (
         "custom_action.py:A",
-        "from robot_rt_control.program.action_type import ActionType\nclass A(ActionType):\n    name, slots = 'a', ()\n"
-        "    State = {'x': str}\n    @staticmethod\n    def control(state, params):\n        pass\n",
+        "from robot_rt_control.definitions.action_type import ActionType\n"
+        "class A(ActionType):\n    name, slots = 'a', ()\n    State = {'x': str}\n"
+        "    @staticmethod\n    def control(state, params):\n        pass\n",
         r"A\.State, field 'x'; expected float, int, bool, \(float, n\) or a record type; got <class 'str'>",
     ),
 }

@@ -2,10 +2,10 @@
 
 import pytest
 
-from robot_rt_control.program import native_code
-from robot_rt_control.program.errors import CompileError
+from robot_rt_control.definitions import native_code
 from robot_rt_control.server.builder.allowed_symbols import is_allowed, why_refused
 from robot_rt_control.server.builder.build import build
+from robot_rt_control.vocabulary.errors import CompileError
 
 
 @pytest.mark.parametrize("name", ["sin", "sinf", "atan2", "pow", "numba_gamma", "memcpy", "llvm.sqrt.f64"])
@@ -43,7 +43,7 @@ def test_one_reason_names_all_its_symbols():
 def test_a_function_of_the_package_that_allocates_is_found_where_it_is_called(action_file, monkeypatch):
     """Functions marked @realtime of other files are not read, only compiled: the symbols must show it."""
     (action_file.folder / "installed_helper.py").write_text(
-        "from robot_rt_control.program.realtime_code import realtime\n"
+        "from robot_rt_control.native.realtime_code import realtime\n"
         "@realtime\n"
         "def smallest(values):\n"
         "    return values.min()\n"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from robot_rt_control.program.errors import CapacityError, CompileError
 from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
+from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
 BOUND = "loops without a bound that can be seen"
 
@@ -230,7 +230,7 @@ REFUSED_HELPERS = {
         "calls helper recursively",
     ),
     "the loop's own": (
-        "from robot_rt_control.realtime.limit_step import braking_speed",
+        "from robot_rt_control.realtime.tick.limit_step import braking_speed",
         "braking_speed(1.0, 1.0, 0.1)  # HERE",
         "calls braking_speed; This function belongs to the loop",
     ),

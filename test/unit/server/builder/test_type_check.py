@@ -4,10 +4,10 @@ import numba
 import numpy as np
 import pytest
 
-from robot_rt_control.program.errors import CompileError
 from robot_rt_control.server.builder.build import build
 from robot_rt_control.server.builder.realtime_methods import python_function, source_of
 from robot_rt_control.server.builder.type_check import OPTIONS, check_allocation, compile_function
+from robot_rt_control.vocabulary.errors import CompileError
 
 NOT_COMPILED = {
     "attribute": ("x = state.level.nothing  # HERE", "Unknown attribute 'nothing' of type float64", "functions"),

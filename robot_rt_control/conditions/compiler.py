@@ -1,0 +1,226 @@
+"""Turns a condition into the postfix program that the tick evaluates (condition_kernel.py).
+
+Types are checked here: order comparisons and `approx` are for numbers, `==` and `!=` for booleans
+and integers, and units must agree where both sides have one. The program is kept short: a comparison
+is one instruction, `not` disappears into the comparison below it (that is exact in Kleene's logic: an
+unknown stays unknown), and whatever holds regardless of the variables is worked out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_rt_control.conditions.evaluation import evaluate_ast
+from robot_rt_control.conditions.grammar import parse_condition
+from robot_rt_control.conditions.tokens import fault
+from robot_rt_control.conditions.tree import (
+    FLIPPED,
+    NEGATED,
+    And,
+    Approx,
+    Boolean,
+    Comparison,
+    Condition,
+    IsUnknown,
+    Not,
+    Or,
+    Variable,
+    variables,
+)
+from robot_rt_control.conditions.types import ConditionTypes, VariableRef
+from robot_rt_control.memory.layout import instruction_dtype
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
+from robot_rt_control.vocabulary.errors import CapacityError, ConditionError, unknown
+
+_WITH_CONSTANT = {
+    "<": Operator.LESS_CONSTANT,
+    "<=": Operator.LESS_EQUAL_CONSTANT,
+    ">": Operator.GREATER_CONSTANT,
+    ">=": Operator.GREATER_EQUAL_CONSTANT,
+    "==": Operator.EQUAL_CONSTANT,
+    "!=": Operator.NOT_EQUAL_CONSTANT,
+}
+_WITH_VARIABLE = {
+    "<": Operator.LESS,
+    "<=": Operator.LESS_EQUAL,
+    ">": Operator.GREATER,
+    ">=": Operator.GREATER_EQUAL,
+    "==": Operator.EQUAL,
+    "!=": Operator.NOT_EQUAL,
+}
+
+
+class _Row(NamedTuple):
+    """The fields of an instruction."""
+
+    operator: int
+    left: int = 0
+    right: int = 0
+    reserved: int = 0
+    constant: float = 0.0
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledCondition:
+    """A condition, ready for the tables."""
+
+    instructions: np.ndarray
+    """Read-only array of `layout.instruction_dtype`, at least one."""
+    variables: list[str]
+    """Every state variable that the text names, in the order of the text."""
+    text: str
+
+
+@dataclass(frozen=True)
+class _Code:
+    """A piece of a program that leaves one value on the stack."""
+
+    rows: tuple[_Row, ...]
+    depth: int = 1  # values on the stack while it runs
+    constant: bool | None = None  # its value, where that does not depend on variables
+
+
+def compile_condition(
+    text: str,
+    resolve: Callable[[str], VariableRef],
+    *,
+    known: Iterable[str] = (),
+    of: str = "condition",
+) -> CompiledCondition:
+    """Parse, check and compile a condition.
+
+    Args:
+        text: the condition.
+        resolve: name → where the state variable is; raises KeyError for an unknown name.
+        known: the names that `resolve` knows, for near matches in the message.
+        of: what a message calls the condition, e.g. "condition of reaction 'near'".
+
+    Raises:
+        ConditionError: text, names, types or units are not valid; the message points at the place.
+        CapacityError: too long, or nested too deeply.
+    """
+    tree = parse_condition(text, of=of)
+    refs: dict[str, VariableRef] = {}
+    mentioned = variables(tree)
+    for variable in mentioned:
+        try:
+            refs[variable.name] = resolve(variable.name)
+        except KeyError:
+            raise unknown_variable(of, text, variable, known) from None
+    ConditionTypes(text, of, refs).check(tree)
+    code = _emit(tree, refs, negated=False)
+    if code.depth > capacities.MAX_CONDITION_DEPTH:
+        raise CapacityError(
+            f"{of} needs too large a stack",
+            expected=f"at most {capacities.MAX_CONDITION_DEPTH} values (MAX_CONDITION_DEPTH)",
+            got=str(code.depth),
+            hint="Split it into several reactions",
+        )
+    instructions = np.array(list(code.rows), instruction_dtype)
+    instructions.flags.writeable = False
+    return CompiledCondition(instructions, [v.name for v in mentioned], text)
+
+
+def unknown_variable(of: str, text: str, variable: Variable, known: Iterable[str]) -> ConditionError:
+    """The error for a name that no state variable has. Arguments as of `compile_condition`."""
+    names = list(known)
+    return fault(
+        of,
+        text,
+        variable.position,
+        "there is no such state variable",
+        expected=unknown("state variable", variable.name, names) if names else "a state variable that exists here",
+        got=repr(variable.name),
+    )
+
+
+def _emit(node: Condition, refs: Mapping[str, VariableRef], *, negated: bool) -> _Code:
+    """The program of `node`, or of its negation."""
+    match node:
+        case Boolean(value=value):
+            return _constant(value != negated)
+        case Variable(name=name):
+            return _truth(refs[name], not negated)
+        case Comparison():
+            return _comparison(node, refs, negated)
+        case Approx():
+            return _approx(node, refs, negated)
+        case IsUnknown(variable=variable):
+            return _leaf(Operator.IS_UNKNOWN, refs[variable.name].offset, negated=negated)
+        case Not(operand=operand):
+            return _emit(operand, refs, negated=not negated)
+        case And(operands=operands) | Or(operands=operands):
+            codes = [_emit(operand, refs, negated=negated) for operand in operands]
+            return _join(codes, conjunction=isinstance(node, And) != negated)  # de Morgan
+
+
+def _constant(value: bool) -> _Code:
+    return _Code((_Row(Operator.CONSTANT, constant=float(value)),), constant=value)
+
+
+def _leaf(
+    operator: Operator,
+    left: int,
+    right: int = 0,
+    constant: float = 0.0,
+    tolerance: float = 0.0,
+    *,
+    negated: bool = False,
+) -> _Code:
+    row = _Row(operator, left, right, constant=constant, tolerance=tolerance)
+    return _Code((row, _Row(Operator.NOT)) if negated else (row,))
+
+
+def _truth(ref: VariableRef, wanted: bool) -> _Code:
+    return _leaf(Operator.TRUTH, ref.offset) if wanted else _leaf(Operator.EQUAL_CONSTANT, ref.offset)
+
+
+def _comparison(node: Comparison, refs: Mapping[str, VariableRef], negated: bool) -> _Code:
+    symbol, left, right = NEGATED[node.operator] if negated else node.operator, node.left, node.right
+    if not isinstance(left, Variable):
+        symbol, left, right = FLIPPED[symbol], right, left
+    if not isinstance(left, Variable):
+        return _constant(evaluate_ast(node, {}) is not negated)
+    ref = refs[left.name]
+    if isinstance(right, Variable):
+        return _leaf(_WITH_VARIABLE[symbol], ref.offset, refs[right.name].offset)
+    if isinstance(right, Boolean):
+        return _truth(ref, right.value == (symbol == "=="))
+    return _leaf(_WITH_CONSTANT[symbol], ref.offset, constant=right.value)
+
+
+def _approx(node: Approx, refs: Mapping[str, VariableRef], negated: bool) -> _Code:
+    left, right = (node.left, node.right) if isinstance(node.left, Variable) else (node.right, node.left)
+    if not isinstance(left, Variable):
+        return _constant(evaluate_ast(node, {}) is not negated)
+    offset, tolerance = refs[left.name].offset, node.tolerance.value
+    if isinstance(right, Variable):
+        return _leaf(Operator.APPROX, offset, refs[right.name].offset, tolerance=tolerance, negated=negated)
+    return _leaf(Operator.APPROX_CONSTANT, offset, constant=right.value, tolerance=tolerance, negated=negated)
+
+
+def _join(codes: list[_Code], *, conjunction: bool) -> _Code:
+    """All, or any, of the pieces. The one that needs the deepest stack runs first, so that the stack stays small."""
+    absorbing = not conjunction
+    if any(code.constant is absorbing for code in codes):
+        return _constant(absorbing)
+    remaining = sorted(
+        (code for code in codes if code.constant is None), key=lambda code: (-code.depth, -len(code.rows))
+    )
+    if not remaining:
+        return _constant(conjunction)
+    rows, depth = list(remaining[0].rows), remaining[0].depth
+    for code in remaining[1:]:
+        if len(code.rows) == 1:
+            leaf = code.rows[0]
+            rows.append(leaf._replace(operator=leaf.operator + (JOIN_AND if conjunction else JOIN_OR)))
+        else:
+            rows += [*code.rows, _Row(Operator.AND if conjunction else Operator.OR)]
+            depth = max(depth, code.depth + 1)
+    return _Code(tuple(rows), depth)

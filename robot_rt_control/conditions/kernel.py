@@ -1,0 +1,147 @@
+"""Evaluates a condition's program: the innermost loop of the tick."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_rt_control.memory.atomics import address_of, record_at
+from robot_rt_control.memory.layout import instruction_dtype
+from robot_rt_control.memory.plain_access import load_f8
+from robot_rt_control.native.realtime_code import inlined, realtime
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
+
+FALSE, TRUE, UNKNOWN = 0, 1, 2
+"""What `evaluate` returns."""
+
+_IS_UNKNOWN, _APPROX_CONSTANT, _APPROX = int(Operator.IS_UNKNOWN), int(Operator.APPROX_CONSTANT), int(Operator.APPROX)
+_CONSTANT, _TRUTH, _LESS_VARIABLE = int(Operator.CONSTANT), int(Operator.TRUTH), int(Operator.LESS)
+_AND, _OR = int(Operator.AND), int(Operator.OR)
+# Comparisons with a variable follow those with a constant, in the same order.
+_LESS, _LESS_EQUAL = int(Operator.LESS_CONSTANT), int(Operator.LESS_EQUAL_CONSTANT)
+_GREATER, _GREATER_EQUAL = int(Operator.GREATER_CONSTANT), int(Operator.GREATER_EQUAL_CONSTANT)
+_EQUAL, _NOT_EQUAL = int(Operator.EQUAL_CONSTANT), int(Operator.NOT_EQUAL_CONSTANT)
+_TO_CONSTANT = int(Operator.LESS) - int(Operator.LESS_CONSTANT)
+
+
+instruction_at = record_at(instruction_dtype)
+_SIZE = instruction_dtype.itemsize
+
+
+@inlined
+def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int) -> int:
+    """The value of the condition whose program is `instructions[first : first + count]`, count >= 1.
+
+    Nearly all conditions compare variables with constants and join each result with what came before: `a > 1 and
+    b < 2 or c >= 3`. As long as all is known, such a program needs no stack, and whatever cannot change the value any
+    more is passed over. In a tick with many reactions nothing takes as long as this loop.
+
+    Args:
+        base_address: of the world; the offsets of variables count from there.
+        instructions: array of `layout.instruction_dtype`, checked by `condition_check.find_fault`.
+
+    Returns:
+        FALSE, TRUE or UNKNOWN.
+    """
+    start = address_of(instructions) + first * _SIZE
+    address = start
+    end = address + count * _SIZE
+    while True:
+        row = instruction_at(address)
+        operator = int(row.operator) & (JOIN_AND - 1)
+        if operator < _LESS or operator > _EQUAL:
+            break
+        value = load_f8(base_address + int(row.left))
+        constant = row.constant
+        if value != value or constant != constant:
+            break
+        if operator == _LESS:
+            holds = value < constant
+        elif operator == _GREATER:
+            holds = value > constant
+        elif operator == _LESS_EQUAL:
+            holds = value <= constant
+        elif operator == _GREATER_EQUAL:
+            holds = value >= constant
+        else:
+            holds = value == constant
+        address += _SIZE
+        if holds:
+            while address < end and instruction_at(address).operator >= JOIN_OR:
+                address += _SIZE
+        else:
+            while address < end and JOIN_AND <= instruction_at(address).operator < JOIN_OR:
+                address += _SIZE
+        if address == end:
+            return int(holds)
+        if instruction_at(address).operator < JOIN_AND:
+            break
+    return evaluate_with_stack(base_address, start, count)
+
+
+@realtime
+def evaluate_with_stack(base_address: int, start: int, count: int) -> int:
+    """As `evaluate`, for any program; it begins at address `start`.
+
+    Kleene's logic with two bits for each value on the stack: it is known to be true, it is known to be
+    false; neither: unknown. The stacks of both bits are two integers, so a depth of 32 needs no memory.
+    """
+    trues = 0  # bit 0 belongs to the top of the stack
+    falses = 0
+    for index in range(count):
+        row = instruction_at(start + index * _SIZE)
+        operator = int(row.operator) & (JOIN_AND - 1)
+        join = int(row.operator) - operator
+        if operator >= _AND:
+            if operator == _AND:
+                trues = (trues >> 1) & (trues | -2)
+                falses = (falses >> 1) | (falses & 1)
+            elif operator == _OR:
+                trues = (trues >> 1) | (trues & 1)
+                falses = (falses >> 1) & (falses | -2)
+            else:
+                differs = (trues ^ falses) & 1
+                trues ^= differs
+                falses ^= differs
+            continue
+
+        if operator == _CONSTANT:
+            is_true, is_false = row.constant == 1.0, row.constant == 0.0
+        else:
+            value = load_f8(base_address + int(row.left))
+            other = float(row.constant)
+            if operator >= _LESS_VARIABLE and operator != _APPROX_CONSTANT:
+                other = load_f8(base_address + int(row.right))
+                if operator != _APPROX:
+                    operator -= _TO_CONSTANT
+            # Any comparison with NaN is false: an unknown value sets neither.
+            if operator == _LESS:
+                is_true, is_false = value < other, value >= other
+            elif operator == _LESS_EQUAL:
+                is_true, is_false = value <= other, value > other
+            elif operator == _GREATER:
+                is_true, is_false = value > other, value <= other
+            elif operator == _GREATER_EQUAL:
+                is_true, is_false = value >= other, value < other
+            elif operator == _EQUAL:
+                is_true, is_false = value == other, (value < other) | (value > other)
+            elif operator == _NOT_EQUAL:
+                is_true, is_false = (value < other) | (value > other), value == other
+            elif operator == _TRUTH:
+                is_true, is_false = (value < 0.0) | (value > 0.0), value == 0.0
+            elif operator == _IS_UNKNOWN:
+                is_true, is_false = value != value, value == value
+            else:
+                near = abs(value - other) <= row.tolerance
+                known = (value == value) & (other == other)
+                is_true, is_false = known & near, known & (not near)
+
+        if join == 0:
+            trues = (trues << 1) | int(is_true)
+            falses = (falses << 1) | int(is_false)
+        elif join == JOIN_AND:
+            trues &= int(is_true) | -2
+            falses |= int(is_false)
+        else:
+            trues |= int(is_true)
+            falses &= int(is_false) | -2
+    return (trues & 1) | (UNKNOWN * (1 - ((trues | falses) & 1)))

@@ -1,0 +1,210 @@
+"""Type and unit rules of conditions.
+
+==========  ==========================================================
+type        may stand in
+==========  ==========================================================
+bool        alone; `==` and `!=` with true, false or another bool
+int         `==`, `!=`, `<`, `<=`, `>`, `>=`; `==` with a whole number or another int
+float       `<`, `<=`, `>`, `>=`, `approx`
+any         `is_unknown`
+==========  ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from robot_rt_control.conditions.tokens import fault
+from robot_rt_control.conditions.tree import (
+    And,
+    Approx,
+    Boolean,
+    Comparison,
+    Condition,
+    Not,
+    Number,
+    Operand,
+    Or,
+    Variable,
+)
+from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError
+
+_TYPES = ("float", "int", "bool")
+_MAX_OFFSET = 2**31 - 8
+
+
+@dataclass(frozen=True)
+class VariableRef:
+    """Where a state variable is and what it is.
+
+    Args:
+        offset: of its float64 from the start of the world [bytes].
+        type: float, int or bool.
+        unit: e.g. "m/s"; empty: none, or not declared.
+
+    Raises:
+        DefinitionError: not an offset of a float64, or no such type.
+    """
+
+    offset: int
+    type: str = "float"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.offset <= _MAX_OFFSET or self.offset % 8:
+            raise DefinitionError(
+                "offset of a state variable", expected=f"a multiple of 8 from 0 to {_MAX_OFFSET}", got=str(self.offset)
+            )
+        if self.type not in _TYPES:
+            raise DefinitionError("type of a state variable", expected=" or ".join(_TYPES), got=repr(self.type))
+
+
+class ConditionTypes:
+    """Checks a tree against the types and units of its variables.
+
+    Args:
+        text: the condition, for messages.
+        of: what messages call it.
+        refs: every variable of the tree.
+    """
+
+    def __init__(self, text: str, of: str, refs: Mapping[str, VariableRef]) -> None:
+        self._text, self._of, self._refs = text, of, refs
+
+    def check(self, node: Condition) -> None:
+        """Check a tree.
+
+        Raises:
+            ConditionError: the first rule that is broken, from left to right.
+        """
+        match node:
+            case Variable():
+                self._check_truth(node)
+            case Comparison():
+                self._check_comparison(node)
+            case Approx():
+                self._check_approx(node)
+            case Not(operand=operand):
+                self.check(operand)
+            case And(operands=operands) | Or(operands=operands):
+                for operand in operands:
+                    self.check(operand)
+
+    def _fault(self, node: Operand, message: str, *, expected: str, got: str, hint: str = "") -> ConditionError:
+        return fault(self._of, self._text, node.position, message, expected=expected, got=got, hint=hint)
+
+    def _type(self, node: Operand) -> str:
+        if isinstance(node, Variable):
+            return self._refs[node.name].type
+        if isinstance(node, Boolean):
+            return "bool"
+        return "int" if node.value.is_integer() else "float"
+
+    def _described(self, node: Operand) -> str:
+        return f"the {self._type(node)} variable {node.name!r}" if isinstance(node, Variable) else repr(str(node))
+
+    def _check_truth(self, node: Variable) -> None:
+        kind = self._type(node)
+        if kind != "bool":
+            raise self._fault(
+                node,
+                "only a boolean is a condition by itself",
+                expected="a comparison, or a bool variable",
+                got=self._described(node),
+                hint=f"Write '{node.name} != 0'" if kind == "int" else f"Write '{node.name} > 0'",
+            )
+
+    def _check_comparison(self, node: Comparison) -> None:
+        left, right, symbol = node.left, node.right, node.operator
+        bools = [self._type(side) == "bool" for side in (left, right)]
+        if any(bools):
+            self._check_with_bool(node, bools)
+            return
+        if symbol in ("==", "!="):
+            for side, other in ((left, right), (right, left)):
+                if self._type(side) == "float" and not (isinstance(left, Number) and isinstance(right, Number)):
+                    self._refuse_equality(node, side, other)
+        self._check_units(left, right)
+
+    def _check_with_bool(self, node: Comparison, bools: list[bool]) -> None:
+        if node.operator not in ("==", "!="):
+            side = node.left if bools[0] else node.right
+            raise self._fault(
+                side,
+                f"{node.operator!r} cannot compare a boolean",
+                expected="'==' or '!=' for a boolean",
+                got=f"{node.operator!r} with {self._described(side)}",
+            )
+        if not all(bools):
+            side, boolean = (node.right, node.left) if bools[0] else (node.left, node.right)
+            raise self._fault(
+                side,
+                f"{node.operator!r} cannot compare a boolean with a number",
+                expected=f"true, false or a bool variable beside {self._described(boolean)}",
+                got=self._described(side),
+            )
+
+    def _refuse_equality(self, node: Comparison, side: Operand, other: Operand) -> None:
+        if isinstance(side, Number):  # the other side is a variable
+            raise self._fault(
+                side,
+                f"{node.operator!r} compares integers",
+                expected=f"a whole number beside {self._described(other)}",
+                got=self._described(side),
+                hint="" if self._type(other) == "int" else self._approx_hint(node, other, side),
+            )
+        raise self._fault(
+            side,
+            f"{node.operator!r} cannot compare a float",
+            expected="'approx', '<', '<=', '>' or '>=' for a float",
+            got=f"{node.operator!r} with {self._described(side)}",
+            hint=self._approx_hint(node, side, other),
+        )
+
+    def _approx_hint(self, node: Comparison, variable: Operand, other: Operand) -> str:
+        return f"Write '{'not ' if node.operator == '!=' else ''}approx({variable}, {other}, tolerance)'"
+
+    def _check_approx(self, node: Approx) -> None:
+        for side in (node.left, node.right):
+            if isinstance(side, Variable) and self._type(side) != "float":
+                raise self._fault(
+                    side,
+                    "'approx' compares floats",
+                    expected="a float variable",
+                    got=self._described(side),
+                    hint="Write '=='",
+                )
+        self._check_units(node.left, node.right)
+        with_unit = [side for side in (node.left, node.right) if self._unit(side)]
+        self._check_units(with_unit[0] if with_unit else node.left, node.tolerance)
+
+    def _check_units(self, left: Operand, right: Operand) -> None:
+        """A number's unit must be its neighbour's; two variables' must agree where both have one."""
+        a, b = self._unit(left), self._unit(right)
+        if a == b:
+            return
+        for side, unit, other, wanted in ((right, b, left, a), (left, a, right, b)):
+            if isinstance(side, Number) and unit:
+                if isinstance(other, Number) and not wanted:
+                    continue
+                raise self._fault(
+                    side,
+                    "units do not agree",
+                    expected=f"{self._in_unit(other)}",
+                    got=repr(str(side)),
+                    hint=f"Give the number in {wanted}; units are not converted" if wanted else "Leave the unit out",
+                )
+        if isinstance(left, Variable) and isinstance(right, Variable) and a and b:
+            raise self._fault(
+                right, "units do not agree", expected=self._in_unit(left), got=f"{self._described(right)} in {b}"
+            )
+
+    def _unit(self, node: Operand) -> str:
+        if isinstance(node, Variable):
+            return self._refs[node.name].unit
+        return node.unit if isinstance(node, Number) else ""
+
+    def _in_unit(self, node: Operand) -> str:
+        unit = self._unit(node)
+        return f"{unit}, as {self._described(node)} has" if unit else f"no unit, as {self._described(node)} has none"

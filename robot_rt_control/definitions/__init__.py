@@ -1,0 +1,1 @@
+"""What users define: action types, actions, reactions, parameters and streams, as plain data."""

@@ -1,0 +1,376 @@
+"""The contract of an action type: what a user writes to add real-time behaviour.
+
+An action type is one class in one file. Its methods run in two worlds (document 1, figure 4):
+
+======================  =====================  ====================================================
+method                  runs                   what belongs there
+======================  =====================  ====================================================
+`create`                server, no time limit  look at the parts of the slots; refuse unsuitable ones
+`__init__`              server, no time limit  keep what `prepare_parameters` needs
+`prepare_parameters`    server, no time limit  check the parameters, plan, fill the parameter record
+`on_enter`              loop, compiled         start: plan from the last command
+`sense`                 loop, compiled         update the state and the state variables
+`set_parameters`        loop, compiled         take in parameters that changed while active
+`control`               loop, compiled         write the command interfaces
+======================  =====================  ====================================================
+
+The last four are static methods over records: `(state, params, part, ...)`, one part for each slot,
+in the order of `slots`. They may read every field of a part (see `layout.part_dtype`), write its
+command fields (`layout.COMMAND_FIELDS`), use `math`, and call functions marked `@realtime`. They return
+nothing, or an int status: a non-zero status is the action's failure, and its parts go to safety.
+
+The state record is zeroed before `on_enter`. Its first fields are the declared signals, then the
+declared state variables (all float64: a bool is 0.0 or 1.0, NaN is unknown), then the fields of `State`.
+A signal reads 1.0 in exactly one call of `set_parameters` and `control`.
+
+A declared stream has a record of its own in the state, see `streams`: `state.goal.value[j]`. Each stream input also
+brings the state variables `<stream>_age`, `_valid`, `_timed_out`, `_missed`, `_late` and the parameters `<stream>_gap`,
+`_delay`, `_horizon`, `_timeout`. A further static method `interpolate_<stream>(state, params, part, ...)` is its own
+gap function: called before `sense`, it finds the samples in `state.<stream>.times` and `.values`, and writes `.value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_rt_control.definitions import streams
+from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput
+from robot_rt_control.memory.layout import record
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import CommandMode, GapPolicy, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+PER_JOINT = capacities.MAX_JOINTS
+"""Length of a field with one value for each joint; the first `part.dof` are in use."""
+
+REALTIME_METHODS = ("on_enter", "sense", "set_parameters", "control")
+
+ParameterValue = float | int | bool | str | np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """A role that a part plays in an action."""
+
+    name: str
+    kinds: tuple[PartKind, ...]
+    description: str = ""
+    moves: bool = True
+    """Whether the action commands the part (then no other action may), or only reads it.
+    Slots that are only read come behind those that move."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A declared parameter of an action type. Lengths: 1, a number, or "dof" (joints of the first slot)."""
+
+    name: str
+    type: str = "float"  # float, int, bool, text
+    length: int | str = 1
+    """1: a scalar; n > 1: exactly n; "dof": one for each joint of the first slot; "any": at least one."""
+    unit: str = ""
+    """"joint": rad or m, as the joints of the first slot are; "joint/s": rad/s or m/s."""
+    default: float | int | bool | str | tuple[float, ...] | None = None
+    """None: must be given, unless `optional`."""
+    optional: bool = False
+    """May be left out without a default; then `prepare_parameters` does not find it in its mapping."""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    """Of a text parameter: the valid values."""
+    description: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateVariable:
+    """A named number of a running action that conditions and users can read."""
+
+    name: str
+    type: str = "float"  # float, int, bool
+    unit: str = ""
+    description: str = ""
+
+
+class Part(Protocol):
+    """What `create` and `prepare_parameters` may ask of a part. (`model.part_facts.PartFacts` has all of it.)"""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> PartKind: ...
+    @property
+    def dof(self) -> int: ...
+    @property
+    def joint_names(self) -> Sequence[str]: ...
+    @property
+    def joint_units(self) -> Sequence[str]:
+        """Unit of each joint's position: rad or m."""
+        ...
+
+    @property
+    def command_modes(self) -> Sequence[CommandMode]:
+        """The modes in which its hardware takes commands."""
+        ...
+
+    @property
+    def input_names(self) -> Sequence[str]:
+        """Of an io part's inputs, or a sensor part's values, in the order of `record.inputs`."""
+        ...
+
+    @property
+    def output_names(self) -> Sequence[str]:
+        """Of an io part's outputs, in the order of `record.outputs`."""
+        ...
+
+    @property
+    def record(self) -> np.record:
+        """A copy of the part's record (`layout.part_dtype`): limits and chain, and the state last seen."""
+        ...
+
+    def limits(self, name: str) -> np.ndarray:
+        """(dof,) "position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit" or
+        "effort_limit"."""
+        ...
+
+    @property
+    def position(self) -> np.ndarray:
+        """(dof,) measured [rad or m]; NaN where unknown."""
+        ...
+
+    @property
+    def commanded_position(self) -> np.ndarray:
+        """(dof,) of the last command [rad or m]."""
+        ...
+
+    @property
+    def has_kinematics(self) -> bool:
+        """Whether it is a chain with a tool."""
+        ...
+
+    def forward(self, position: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """p_WT (3,) [m] and q_WT (4,) x y z w of the tool, at joint positions or the last command."""
+        ...
+
+    def inverse_kinematics(self, p_WT: ArrayLike, q_WT: ArrayLike, *, seed: ArrayLike | None = None) -> np.ndarray:
+        """(dof,) joint positions within the limits for a tool pose; DefinitionError: none were found."""
+        ...
+
+    @property
+    def state_variables(self) -> Mapping[str, str]:
+        """What conditions can read of it: full name ("arm.position[0]") → unit."""
+        ...
+
+    @property
+    def workcell(self) -> Mapping[str, Part]:
+        """All parts of the workcell, by name: this one, sensors, other arms."""
+        ...
+
+
+class ActionType:
+    """Base of all action types. See the module's text for who calls what, when."""
+
+    name: ClassVar[str]
+    slots: ClassVar[tuple[Slot, ...]]
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    state_variables: ClassVar[tuple[StateVariable, ...]] = ()
+    signals: ClassVar[tuple[str, ...]] = ()
+    streams: ClassVar[tuple[Stream, ...]] = ()
+    Params: ClassVar[Mapping[str, Any]] = {}
+    """Fields of the parameter record: name → float, int, bool, (float, n) or a record type.
+    Empty: one field for each declared parameter (not text), with the same name."""
+    State: ClassVar[Mapping[str, Any]] = {}
+    """Fields of the state record behind signals and state variables, in the same notation."""
+
+    time_budget: ClassVar[float | None] = None
+    """[s] that all real-time methods of one action may take in one tick; None: 20 % of the period.
+    Measured when the type is loaded, and watched in the wall-clock loop."""
+    example: ClassVar[Mapping[str, Any]] = {}
+    """Parameters to measure the compute time with; those left out take their default, or a value in their range."""
+
+    parts: Mapping[str, Part]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Declare what comes with the stream inputs; a parameter that the class declares itself stays as it is."""
+        super().__init_subclass__(**options)
+        inputs = stream_inputs(cls)
+        known = {p.name for p in cls.parameters}
+        cls.parameters += tuple(p for s in inputs for p in _settings_of(cls, s) if p.name not in known)
+        brought = [v for s in inputs for v in _variables_of(s)]
+        cls.state_variables = (*(v for v in cls.state_variables if v not in brought), *brought)
+
+    @classmethod
+    def create(cls, parts: Mapping[str, Part]) -> ActionType:
+        """Make the object for these parts (slot name → part). Refuse by raising DefinitionError."""
+        return cls(parts)
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self.parts = parts
+
+    def prepare_parameters(self, values: Mapping[str, ParameterValue], params: np.record) -> None:
+        """Fill the parameter record from checked values (types, lengths, units, ranges hold already).
+
+        Args:
+            values: parameter name → float, int, bool, str, or float array of shape (n,).
+            params: the zeroed record to fill, of `parameter_dtype(type(self))`.
+
+        Raises:
+            DefinitionError: the values do not fit together, or not to the parts.
+        """
+        for name, value in values.items():
+            if isinstance(value, str):
+                raise DefinitionError(
+                    f"action type {self.name!r} declares the text parameter {name!r} but does not prepare it",
+                    hint="Override prepare_parameters and turn the text into numbers",
+                )
+            if isinstance(value, np.ndarray):
+                params[name][: len(value)] = value
+            else:
+                params[name] = value
+
+
+def stream_inputs(action_type: type[ActionType]) -> tuple[StreamInput, ...]:
+    """The declared stream inputs, in their order."""
+    return tuple(s for s in action_type.streams if isinstance(s, StreamInput))
+
+
+def gap_method(action_type: type[ActionType], stream: str) -> str | None:
+    """Name of a stream input's own gap function; None: it has none."""
+    name = streams.GAP_METHOD + stream
+    return name if hasattr(action_type, name) else None
+
+
+def realtime_method_names(action_type: type[ActionType]) -> tuple[str, ...]:
+    """All names under which an action type may have real-time methods."""
+    own = (gap_method(action_type, s.name) for s in stream_inputs(action_type))
+    return (*REALTIME_METHODS, *(name for name in own if name is not None))
+
+
+def _settings_of(action_type: type[ActionType], stream: StreamInput) -> tuple[Parameter, ...]:
+    name = stream.name
+    own = gap_method(action_type, name) is not None
+    return (
+        Parameter(
+            name=f"{name}_gap",
+            type="text",
+            default="custom" if own else stream.gap,
+            choices=streams.gap_choices(own),
+            description=f"What {name!r} is between two samples.",
+        ),
+        Parameter(
+            name=f"{name}_delay",
+            unit="s",
+            default=stream.delay,
+            minimum=streams.AUTOMATIC,
+            maximum=2.0,
+            description="From when a sample is made to when it takes effect, to absorb jitter; 0: in the next tick; "
+            "negative: the server chooses.",
+        ),
+        Parameter(
+            name=f"{name}_horizon",
+            unit="s",
+            default=stream.horizon,
+            minimum=0.0,
+            maximum=10.0,
+            description="So long it is extrapolated.",
+        ),
+        Parameter(
+            name=f"{name}_timeout",
+            unit="s",
+            default=stream.timeout,
+            minimum=0.0,
+            maximum=3600.0,
+            description="Without a new sample for so long it has timed out; 0: never.",
+        ),
+    )
+
+
+def _variables_of(stream: StreamInput) -> tuple[StateVariable, ...]:
+    return tuple(
+        StateVariable(name=f"{stream.name}_{name}", type=kind, unit=unit, description=text.format(stream.name))
+        for name, kind, unit, text in streams.VARIABLES
+    )
+
+
+def _setting_names(action_type: type[ActionType]) -> list[str]:
+    return [f"{s.name}_{setting}" for s in stream_inputs(action_type) for setting in streams.SETTINGS]
+
+
+def fill_parameters(instance: ActionType, values: Mapping[str, ParameterValue], params: np.record) -> None:
+    """Fill a parameter record: the author's own part by `prepare_parameters`, the streams' settings here.
+
+    Args:
+        values: checked values of all parameters.
+        params: the zeroed record, of `parameter_dtype(type(instance))`.
+
+    Raises:
+        DefinitionError: the values do not fit together, or not to the parts.
+    """
+    settings = _setting_names(type(instance))
+    instance.prepare_parameters({name: v for name, v in values.items() if name not in settings}, params)
+    for name in settings:
+        value = values[name]
+        params[name] = float(GapPolicy[value.upper()]) if isinstance(value, str) else value
+
+
+def _field(owner: str, name: str, spec: Any) -> tuple:
+    if isinstance(spec, tuple):
+        element, *shape = spec
+        base = _field(owner, name, element)[1]
+        return (name, base, tuple(int(n) for n in shape))
+    if isinstance(spec, np.dtype):
+        return (name, spec)
+    if spec in (float, bool):
+        return (name, "f8")
+    if spec is int:
+        return (name, "i8")
+    raise DefinitionError(
+        f"{owner}, field {name!r}", expected="float, int, bool, (float, n) or a record type", got=repr(spec)
+    )
+
+
+def parameter_dtype(action_type: type[ActionType]) -> np.dtype:
+    """The record type of an action type's parameters."""
+    spec: dict[str, Any] = dict(action_type.Params)
+    settings = _setting_names(action_type)
+    if not spec:
+        for p in action_type.parameters:
+            if p.type == "text" or p.name in settings:
+                continue
+            element = int if p.type == "int" else float
+            length = PER_JOINT if p.length == "dof" else p.length
+            spec[p.name] = element if length == 1 else (element, length)
+    for name in settings:
+        if name in spec:
+            raise DefinitionError(
+                f"action type {action_type.__name__}: Params has the field {name!r}",
+                expected="another name: the setting of a stream is called so",
+            )
+    spec |= dict.fromkeys(settings, float)
+    fields = [_field(f"{action_type.__name__}.Params", n, s) for n, s in spec.items()]
+    return record(fields or [("unused", "f8")])
+
+
+def stream_record(action_type: type[ActionType], stream: Stream) -> np.dtype:
+    """The record type of a stream in an action's state."""
+    room = streams.width(stream)
+    if isinstance(stream, StreamOutput):
+        return streams.output_record(room)
+    return streams.input_record(room, window=gap_method(action_type, stream.name) is not None)
+
+
+def state_dtype(action_type: type[ActionType]) -> np.dtype:
+    """The record type of an action type's state: signals, state variables, its own fields, streams."""
+    fields: list[tuple] = [(n, "f8") for n in action_type.signals]
+    fields += [(v.name, "f8") for v in action_type.state_variables]
+    fields += [_field(f"{action_type.__name__}.State", n, s) for n, s in action_type.State.items()]
+    fields += [(s.name, stream_record(action_type, s)) for s in action_type.streams]
+    names = [f[0] for f in fields]
+    for name in names:
+        if names.count(name) > 1:
+            raise DefinitionError(f"action type {action_type.__name__}: the state field {name!r} is declared twice")
+    return record(fields or [("unused", "f8")])

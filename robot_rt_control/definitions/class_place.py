@@ -1,0 +1,54 @@
+"""Where a class is, as a text with which another process on the same machine finds it."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.vocabulary.errors import CompileError
+
+
+def spec_of(action_type: type[ActionType]) -> str:
+    """The text that names a class: its module where that is part of a package, else its file.
+
+    Raises:
+        CompileError: the class was defined in a function, or not in a file at all.
+    """
+    name = action_type.__qualname__
+    if "<locals>" in name:
+        raise CompileError(
+            f"action type {name}: the class is defined inside of a function",
+            hint="Move it to the top level of its file: the builder loads it from there",
+        )
+    try:
+        found = inspect.getsourcefile(action_type)
+    except (TypeError, OSError):
+        found = None
+    if found is None or not Path(found).is_file():
+        raise CompileError(f"action type {name}: its class does not come from a file", hint="Write it into a .py file")
+    file = Path(found).resolve()
+    # A file of a package may import its neighbours relatively: then it must be loaded as part of it.
+    if "." in action_type.__module__ and (file.parent / "__init__.py").is_file():
+        return f"{action_type.__module__}:{name}"
+    return f"{file}:{name}"
+
+
+def source_text(source: str | Path | type[ActionType]) -> str:
+    """A source of action types (see server/types/action_sources.py) that means the same in another working directory.
+
+    Raises:
+        CompileError: a class without a file, or a file that does not exist.
+    """
+    if isinstance(source, type):
+        return spec_of(source)
+    text = str(source)
+    place, colon, name = text.rpartition(":")
+    if not colon:
+        place, name = text, ""
+    if not place.endswith(".py"):
+        return text
+    file = Path(place).expanduser().resolve()
+    if not file.is_file():
+        raise CompileError(f"{file}: no such file", hint="Give the path of the .py file that holds the action types")
+    return f"{file}{colon}{name}"

@@ -1,0 +1,216 @@
+"""What users define: parameter values, reactions, actions, programs. Shared by client, server and program files.
+
+Each checks at once whatever can be seen without the workcell: names, conditions' grammar, responses
+that contradict each other. Parts, types, parameters and state variables are checked by the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from robot_rt_control.definitions.reaction import ReactionDefinition
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.names import check_name, check_type_name, each_once, names_of
+
+__all__ = ["ActionDefinition", "ParameterValue", "ProgramDefinition", "ReactionDefinition"]
+
+Scalar = float | int | bool
+Value = Scalar | str | tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterValue:
+    """A value for one parameter of an action.
+
+    Args:
+        name: of the parameter.
+        value: a number, a bool, a text, or a list (tuple, one-dimensional array) of numbers or bools.
+        unit: the declared unit of the parameter, or empty. Units are not converted.
+
+    Raises:
+        DefinitionError: not a name, or not such a value.
+    """
+
+    name: str
+    value: Value
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        check_name("name of a parameter", self.name)
+        object.__setattr__(self, "value", self._plain_value())
+        if not isinstance(self.unit, str):
+            raise DefinitionError(f"unit of parameter {self.name!r}", expected="a text", got=repr(self.unit))
+
+    def _plain_value(self) -> Value:
+        value: Any = self.value.tolist() if hasattr(self.value, "tolist") else self.value  # NumPy
+        if isinstance(value, float | int | str):  # bool is an int
+            return value
+        if isinstance(value, Sequence):
+            elements = [e.item() if hasattr(e, "item") else e for e in value]
+            if elements and all(isinstance(e, float | int) for e in elements):
+                return tuple(elements)
+        raise DefinitionError(
+            f"value of parameter {self.name!r}",
+            expected="a number, true, false, a text, or a flat list of numbers",
+            got=repr(value),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionDefinition:
+    """An action: a type with parts, parameters and reactions.
+
+    Args:
+        id: names it in its session; never used again in that session.
+        type: name of the action type.
+        parts: a part, several in the order of the type's slots, or slot → part. Elements "slot=part" of a list,
+            as messages have them, become slot → part.
+        parameters: values, each name once; what is left out takes its default.
+        reactions: in the order in which they are judged.
+        final: of a program: it may end here, so that no reaction needs to lead away.
+        manual: of a program: a user starts it by hand, so that no reaction needs to lead here.
+
+    Raises:
+        CapacityError: more than MAX_ACTION_SLOTS parts.
+        DefinitionError: a bad name, or one that is there twice.
+    """
+
+    id: str
+    type: str
+    parts: tuple[str, ...] | Mapping[str, str]
+    parameters: tuple[ParameterValue, ...] = ()
+    reactions: tuple[ReactionDefinition, ...] = ()
+    final: bool = False
+    manual: bool = False
+
+    def __post_init__(self) -> None:
+        check_name("id of an action", self.id)
+        check_type_name(f"action {self.id!r}: type", self.type)
+        object.__setattr__(self, "parts", self._checked_parts())
+        object.__setattr__(self, "parameters", tuple(self.parameters))
+        object.__setattr__(self, "reactions", tuple(self.reactions))
+        each_once(f"action {self.id!r}: parameter", [p.name for p in self.parameters])
+        each_once(f"action {self.id!r}: reaction", [r.name for r in self.reactions if r.name])
+        for reaction in self.reactions:
+            if reaction.keep_owner and reaction.start == self.id:
+                raise DefinitionError(
+                    f"{reaction.label} of action {self.id!r} keeps its owner",
+                    expected="an action with other parts to start",
+                    got="the owner itself",
+                )
+
+    def _checked_parts(self) -> tuple[str, ...] | dict[str, str]:
+        of = f"action {self.id!r}"
+        given: Any = self.parts
+        if not isinstance(given, Mapping):
+            given = names_of(f"{of}: parts", given)
+            with_slot = [isinstance(part, str) and "=" in part for part in given]
+            if any(with_slot):
+                if not all(with_slot):
+                    raise DefinitionError(
+                        f"{of}: parts", expected="'slot=part' for all parts or for none", got=repr(list(given))
+                    )
+                pairs = [part.split("=", 1) for part in given]
+                each_once(f"{of}: slot", [slot for slot, _ in pairs])
+                given = dict(pairs)
+        parts = given.values() if isinstance(given, Mapping) else given
+        for part in parts:
+            check_name(f"{of}: name of a part", part)
+        if isinstance(given, Mapping):
+            for slot in given:
+                check_name(f"{of}: name of a slot", slot)
+        each_once(f"{of}: part", list(parts))
+        if not parts:
+            raise DefinitionError(f"{of} has no parts", expected="at least one part", got="none")
+        if len(parts) > capacities.MAX_ACTION_SLOTS:
+            raise CapacityError(
+                f"{of} has too many parts",
+                expected=f"at most {capacities.MAX_ACTION_SLOTS} (MAX_ACTION_SLOTS)",
+                got=str(len(parts)),
+            )
+        return dict(given) if isinstance(given, Mapping) else given
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramDefinition:
+    """Actions and reactions as one state machine.
+
+    Args:
+        actions: in definition order.
+        reactions: free-standing ones, judged as long as the program's session lives.
+        start: ids of the actions that begin, at most MAX_ACTIONS_PER_COMMAND.
+        parts: parts that the program moves; empty: those of its actions.
+        name: for people; may be empty.
+
+    Raises:
+        CapacityError: more actions or reactions than fit.
+        DefinitionError: a bad name, or an id that is there twice.
+    """
+
+    actions: tuple[ActionDefinition, ...]
+    reactions: tuple[ReactionDefinition, ...] = ()
+    start: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.name != "":
+            check_name("name of a program", self.name)
+        for item in ("actions", "reactions"):
+            object.__setattr__(self, item, tuple(getattr(self, item)))
+        for item, kind in (("start", "id of a starting action"), ("parts", "name of a part")):
+            names = names_of(f"program: {item}", getattr(self, item))
+            object.__setattr__(self, item, names)
+            for name in names:
+                check_name(f"program: {kind}", name)
+            each_once(f"program: {kind}", list(names))
+        each_once("program: action", [action.id for action in self.actions])
+        each_once("program: free-standing reaction", [r.name for r in self.reactions if r.name])
+        for reaction in self.reactions:
+            reaction.check_free_standing()
+        n_reactions = len(self.reactions) + sum(len(action.reactions) for action in self.actions)
+        for what, number, capacity in (
+            ("actions", len(self.actions), "MAX_ACTIONS"),
+            ("reactions", n_reactions, "MAX_REACTIONS"),
+            ("starting actions", len(self.start), "MAX_ACTIONS_PER_COMMAND"),
+        ):
+            limit = getattr(capacities, capacity)
+            if number > limit:
+                raise CapacityError(
+                    f"program: too many {what}", expected=f"at most {limit} ({capacity})", got=str(number)
+                )
+
+    def check_references(self, defined: Iterable[str] = ()) -> None:
+        """Check that every action that is started or signalled exists.
+
+        Args:
+            defined: ids of actions that the session has already.
+
+        Raises:
+            DefinitionError: names the reaction and the action.
+        """
+        ids = {*defined, *(action.id for action in self.actions)}
+        self.check_start(ids)
+        for action in self.actions:
+            for reaction in action.reactions:
+                reaction.check_references(ids)
+        for reaction in self.reactions:
+            reaction.check_references(ids)
+
+    def check_start(self, ids: Iterable[str]) -> None:
+        """Check that the starting actions are among `ids`.
+
+        Raises:
+            DefinitionError: one is not.
+        """
+        known = set(ids)
+        for name in self.start:
+            if name not in known:
+                raise DefinitionError(
+                    "program starts an action that is not defined",
+                    expected=unknown("action", name, known),
+                    got=repr(name),
+                )

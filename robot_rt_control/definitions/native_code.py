@@ -1,0 +1,188 @@
+"""The cache of native code: what the builder writes and the executor loads, by key.
+
+One folder for each key, `cache_root()/actions/<key>/`: `action.o`, the machine code of all real-time
+methods of one action type, and `metadata.json`. A folder appears complete, by renaming, or not at all. Once it was
+measured how long the code takes, `measured.json` joins them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite import binding
+
+from robot_rt_control.definitions.action_type import REALTIME_METHODS
+from robot_rt_control.memory.layout import layout_digest, part_dtype
+from robot_rt_control.native.realtime_code import cache_root
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+FORMAT = 2
+OBJECT_FILE = "action.o"
+METADATA_FILE = "metadata.json"
+MEASURED_FILE = "measured.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeMetadata:
+    """What stands beside the machine code of an action type."""
+
+    key: str
+    type_name: str
+    class_name: str
+    source_file: str
+    n_slots: int
+    symbols: dict[str, str]
+    """Real-time method → symbol of its entry; methods that the type does not define are missing."""
+    needed: tuple[str, ...]
+    """Functions that the machine code calls and that the executor must have (of the math library)."""
+    part_layout: int
+    state_layout: int
+    state_size: int
+    parameter_layout: int
+    parameter_size: int
+    processor: str
+    created_by: str
+    object_digest: str
+    gap_methods: tuple[str, ...] = ()
+    """For each stream input, in their order, the method that is its own gap function, or an empty text."""
+    format: int = FORMAT
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The real-time methods that the type defines, in the order of the tick."""
+        known = (*REALTIME_METHODS, *self.gap_methods)
+        return tuple(m for m in known if m in self.symbols)
+
+
+def processor() -> str:
+    """The processor that native code is made for: name and features, as LLVM knows them."""
+    features = binding.get_host_cpu_features().flatten()
+    return f"{binding.get_host_cpu_name()} {hashlib.sha256(features.encode()).hexdigest()[:16]}"
+
+
+def compiler() -> str:
+    """The versions that make native code."""
+    return f"numba {numba.__version__}, llvmlite {llvmlite.__version__}, numpy {np.__version__}"
+
+
+def folder_of(key: str) -> Path:
+    """Where the native code of a key lies.
+
+    Raises:
+        DefinitionError: not a key (64 hexadecimal digits).
+    """
+    if len(key) != 64 or any(c not in "0123456789abcdef" for c in key):
+        raise DefinitionError("key of native code", expected="64 hexadecimal digits", got=repr(key))
+    return cache_root() / "actions" / key
+
+
+def store(metadata: NativeMetadata, code: bytes) -> Path:
+    """Write a folder of native code; whoever looks sees all of it or nothing."""
+    target = folder_of(metadata.key)
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    building = Path(tempfile.mkdtemp(prefix=".building-", dir=target.parent))
+    try:
+        (building / OBJECT_FILE).write_bytes(code)
+        (building / METADATA_FILE).write_text(json.dumps(dataclasses.asdict(metadata), indent=2) + "\n")
+        try:
+            os.rename(building, target)
+        except OSError:  # there already: replace what is damaged, keep what another process stored meanwhile
+            if find(metadata.key) is None:
+                shutil.rmtree(target, ignore_errors=True)
+                os.rename(building, target)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    return target
+
+
+def find(key: str) -> NativeMetadata | None:
+    """The metadata of a key whose native code is in the cache and whole, else None."""
+    try:
+        metadata, _ = read(key)
+    except DefinitionError:
+        return None
+    return metadata
+
+
+def measured(key: str) -> float | None:
+    """The time that one tick of the action takes at most on this machine [s], as it was measured; None: it was not."""
+    try:
+        return float(json.loads((folder_of(key) / MEASURED_FILE).read_text())["compute_time"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def store_measured(key: str, compute_time: float) -> None:
+    """Remember a measured time [s] beside native code that is in the cache."""
+    target = folder_of(key) / MEASURED_FILE
+    with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False) as file:
+        json.dump({"compute_time": compute_time}, file)
+    os.rename(file.name, target)
+
+
+def read(key: str) -> tuple[NativeMetadata, bytes]:
+    """Metadata and machine code of a key.
+
+    Raises:
+        DefinitionError: missing, damaged, of another format or layout or processor, or writable by others.
+    """
+    folder = folder_of(key)
+    try:
+        status = folder.stat()
+        fields = json.loads((folder / METADATA_FILE).read_text())
+        code = (folder / OBJECT_FILE).read_bytes()
+    except FileNotFoundError as error:
+        raise DefinitionError(
+            f"native code {key} is not in the cache", expected=f"a folder {folder}", hint="Build the action type again"
+        ) from error
+    except ValueError as error:
+        raise DefinitionError(
+            f"native code {key}: {METADATA_FILE} is damaged ({error})", hint=f"Delete {folder} and build it again"
+        ) from error
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise DefinitionError(
+            f"native code {key} could have been written by somebody else",
+            expected=f"{folder} owned by user {os.geteuid()} and writable by nobody else",
+            got=f"owner {status.st_uid}, mode {status.st_mode & 0o777:o}",
+            hint=f"Delete {folder} and build the action type again",
+        )
+    if fields.get("format") != FORMAT:
+        raise DefinitionError(
+            f"native code {key} has another format",
+            expected=str(FORMAT),
+            got=str(fields.get("format")),
+            hint=f"Delete {folder} and build it again",
+        )
+    fields["needed"] = tuple(fields["needed"])
+    fields["gap_methods"] = tuple(fields["gap_methods"])
+    metadata = NativeMetadata(**fields)
+    _check(metadata, code, folder)
+    return metadata, code
+
+
+def _check(metadata: NativeMetadata, code: bytes, folder: Path) -> None:
+    again = f"Delete {folder} and build the action type {metadata.type_name!r} again"
+    digest = hashlib.sha256(code).hexdigest()
+    for what, expected, got in (
+        ("the folder's name and the key within", folder.name, metadata.key),
+        ("machine code", metadata.object_digest, digest),
+        ("layout of the part record", str(layout_digest(part_dtype)), str(metadata.part_layout)),
+        ("processor", processor(), metadata.processor),
+    ):
+        if expected != got:
+            raise DefinitionError(
+                f"native code {folder.name} of action type {metadata.type_name!r}: {what} does not fit",
+                expected=expected,
+                got=got,
+                hint=again,
+            )

@@ -1,0 +1,126 @@
+"""A reaction as users define it: a condition and its responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from robot_rt_control.conditions.grammar import parse_condition
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.names import check_name, check_signal_reference, check_variable, names_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReactionDefinition:
+    """A condition and what happens when it becomes true.
+
+    Args:
+        condition: see condition_grammar.py.
+        name: appears in events; unique among its owner's reactions. Empty: the server makes one.
+        start: id of the action to start, or empty.
+        stop: stop the owner (free-standing: all actions of the session).
+        signal: signal to raise, `signal` of the owner or `action.signal`, or empty.
+        event: name of the event to emit, or empty.
+        fire_once: at most once in each activation of the owner (free-standing: at most once).
+        keep_owner: the started action uses other parts, and the owner goes on beside it.
+        capture: names of the state variables whose values the event carries, at most MAX_CAPTURES.
+
+    Raises:
+        ConditionError: the condition is not one.
+        CapacityError: too many captures, too long a name or condition.
+        DefinitionError: no response, responses that exclude each other, or a bad name.
+    """
+
+    condition: str
+    name: str = ""
+    start: str = ""
+    stop: bool = False
+    signal: str = ""
+    event: str = ""
+    fire_once: bool = False
+    keep_owner: bool = False
+    capture: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"reaction {self.name!r}" if self.name else f"reaction on {self.condition!r}"
+
+    def __post_init__(self) -> None:
+        if self.name != "":
+            check_name("name of a reaction", self.name)
+        parse_condition(self.condition, of=f"condition of reaction {self.name!r}" if self.name else "condition")
+        for flag in ("stop", "fire_once", "keep_owner"):
+            if not isinstance(getattr(self, flag), bool):
+                raise DefinitionError(
+                    f"{self.label}: {flag!r}", expected="true or false", got=repr(getattr(self, flag))
+                )
+        if self.start != "":
+            check_name(f"{self.label}: id of the action to start", self.start)
+        if self.signal != "":
+            check_signal_reference(f"{self.label}: signal", self.signal)
+        if self.event != "":
+            check_name(f"{self.label}: name of the event", self.event)
+        self._check_responses()
+        object.__setattr__(self, "capture", names_of(f"{self.label}: capture", self.capture))
+        if len(self.capture) > capacities.MAX_CAPTURES:
+            raise CapacityError(
+                f"{self.label}: captures too much",
+                expected=f"at most {capacities.MAX_CAPTURES} state variables (MAX_CAPTURES)",
+                got=str(len(self.capture)),
+            )
+        for variable in self.capture:
+            check_variable(f"{self.label}: name of a captured state variable", variable)
+
+    def _check_responses(self) -> None:
+        if not (self.start or self.stop or self.signal or self.event):
+            raise DefinitionError(
+                f"{self.label} has no response", expected="at least one of start, stop, signal, event", got="none"
+            )
+        if self.start and self.stop:
+            raise DefinitionError(
+                f"{self.label} starts and stops",
+                expected="start or stop, not both",
+                got=f"start {self.start!r} with stop",
+                hint="Starting an action ends the owner already, unless keep_owner is set",
+            )
+        if self.keep_owner and not self.start:
+            raise DefinitionError(
+                f"{self.label} keeps its owner", expected="keep_owner together with start", got="no start"
+            )
+
+    def check_free_standing(self) -> None:
+        """Check that the reaction makes sense without an owner.
+
+        Raises:
+            DefinitionError: it needs one.
+        """
+        if self.keep_owner:
+            raise DefinitionError(
+                f"{self.label} keeps its owner",
+                expected="keep_owner in a reaction of an action",
+                got="a free-standing reaction, which has no owner",
+            )
+        if self.signal and "." not in self.signal:
+            raise DefinitionError(
+                f"{self.label}: signal",
+                expected="'action.signal' in a free-standing reaction",
+                got=repr(self.signal),
+            )
+
+    def check_references(self, actions: Iterable[str]) -> None:
+        """Check that the actions that it starts and signals are among `actions`.
+
+        Raises:
+            DefinitionError: one is not.
+        """
+        known = set(actions)
+        target = self.signal.partition(".")[0] if "." in self.signal else ""
+        for what, name in (("starts", self.start), ("signals", target)):
+            if name and name not in known:
+                raise DefinitionError(
+                    f"{self.label} {what} an action that is not defined",
+                    expected=unknown("action", name, known),
+                    got=repr(name),
+                )

@@ -1,0 +1,171 @@
+"""Stream inputs and outputs of an action type: how they are declared, and what its real-time methods see of them.
+
+A stream input gets a record in the action's state, under its own name, that the loop fills before each `sense`
+(and before `on_enter`): `state.goal.value[j]`. An output has one that the action fills: `state.out.value[j] = …`,
+then `state.out.ready = 1.0`; after `control` the sample leaves and `ready` is 0.0 again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from robot_rt_control.memory.layout import record
+from robot_rt_control.vocabulary import capacities, defaults
+from robot_rt_control.vocabulary.enums import GapPolicy
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
+
+AUTOMATIC = -1.0
+"""As a delay: the server chooses it from the rate and the jitter that it sees."""
+GAP_METHOD = "interpolate_"
+"""A static method `interpolate_<stream>` of the action type is the stream's own gap function."""
+WINDOW = capacities.STREAM_WINDOW
+
+VARIABLES = (
+    ("age", "float", "s", "Since the newest sample of {0!r} took effect; at first, since the action's start."),
+    ("valid", "bool", "", "All values of {0!r} are known."),
+    ("timed_out", "bool", "", "No sample of {0!r} took effect for longer than its time-out."),
+    ("missed", "int", "", "Samples of {0!r} that did not come since the action's start."),
+    ("late", "int", "", "Samples of {0!r} that came after their tick since the action's start."),
+)
+"""State variables of each stream input, `<stream>_<name>`: name, type, unit, description. In this order in memory."""
+
+SETTINGS = ("gap", "delay", "horizon", "timeout")
+"""Parameters of each stream input, `<stream>_<name>`. In this order in memory, float64 each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamInput:
+    """Samples that an application writes while the action runs, or before.
+
+    The last four fields are the defaults of the parameters that it brings.
+    """
+
+    name: str
+    length: int | str = 1
+    """Values in a sample: a number, or "dof": one for each joint of the part in the first slot."""
+    units: str | tuple[str, ...] = ""
+    """Of each value, or one for all. "joint": rad or m, as the joints of the first slot are."""
+    description: str = ""
+    rates: bool = False
+    """Whether a sample may also carry the values' rates of change, per second."""
+    quaternion: int | None = None
+    """Where a unit quaternion x y z w begins among the values: the loop then keeps its length and its sign."""
+    gap: str = "linear"
+    """hold, linear, cubic or extrapolate; where the type has a gap function of its own, "custom" is the default."""
+    delay: float = AUTOMATIC
+    """[s] from when a sample was made to when it takes effect; 0: in the next tick."""
+    horizon: float = defaults.STREAM_HORIZON_S
+    timeout: float = defaults.STREAM_TIMEOUT_S
+    """[s]; 0: never."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamOutput:
+    """Samples that the action writes, for applications."""
+
+    name: str
+    length: int | str = 1
+    units: str | tuple[str, ...] = ""
+    description: str = ""
+
+
+Stream = StreamInput | StreamOutput
+
+
+def width(stream: Stream) -> int:
+    """Values that the stream's record in the state has room for."""
+    return capacities.MAX_JOINTS if isinstance(stream.length, str) else stream.length
+
+
+def n_values(stream: Stream, dof: int) -> int:
+    """Values in each of its samples."""
+    return dof if isinstance(stream.length, str) else stream.length
+
+
+def units_of(stream: Stream, joint_unit: str) -> tuple[str, ...]:
+    """The unit of each value, or one for all."""
+    units = (stream.units,) if isinstance(stream.units, str) else stream.units
+    return tuple(unit.replace("joint", joint_unit) for unit in units if unit)
+
+
+def gap_choices(own_function: bool) -> tuple[str, ...]:
+    """Names of the gap policies that a stream input can have."""
+    return tuple(p.name.lower() for p in GapPolicy if own_function or p != GapPolicy.CUSTOM)
+
+
+def input_record(values: int, *, window: bool) -> np.dtype:
+    """What an action sees of a stream input with room for so many values.
+
+    Args:
+        window: also the samples themselves, for a gap function.
+    """
+    fields: list[tuple] = [
+        ("value", "f8", (values,)),  # NaN: no sample has told it yet
+        ("velocity", "f8", (values,)),  # per second of the action's own time, which the speed override scales
+        ("age", "f8"),
+        ("valid", "f8"),
+        ("timed_out", "f8"),
+        ("fresh", "f8"),  # 1.0 in a tick in which a sample takes effect
+    ]
+    if window:
+        fields += [
+            ("now", "f8"),  # [s] on the clock of `times`
+            ("count", "i8"),  # samples in the window
+            ("present", "i8"),  # index of the newest one that has taken effect, -1: none; later ones are still to come
+            ("times", "f8", (WINDOW,)),  # [s] increasing
+            ("values", "f8", (WINDOW, values)),
+            ("rates", "f8", (WINDOW, values)),  # NaN: not given
+        ]
+    return record(fields)
+
+
+def output_record(values: int) -> np.dtype:
+    """What an action sees of a stream output."""
+    return record([("value", "f8", (values,)), ("ready", "f8")])
+
+
+@cache
+def record_size(values: int, is_output: bool, window: bool) -> int:
+    """Bytes of a stream's record in the state."""
+    return (output_record(values) if is_output else input_record(values, window=window)).itemsize
+
+
+def check_streams(of: str, streams: tuple[Stream, ...]) -> None:
+    """Refuse declarations that are not valid.
+
+    Args:
+        of: the action type, for messages.
+
+    Raises:
+        DefinitionError, CapacityError: names the stream and what is wrong.
+    """
+    if len(streams) > capacities.MAX_ACTION_STREAMS:
+        raise CapacityError(
+            f"{of} has too many streams",
+            expected=f"at most {capacities.MAX_ACTION_STREAMS} (MAX_ACTION_STREAMS)",
+            got=str(len(streams)),
+        )
+    for stream in streams:
+        what = f"{of}: stream {stream.name!r}"
+        if isinstance(stream.length, str):
+            if stream.length != "dof":
+                raise DefinitionError(f"{what}: length", expected="a number or 'dof'", got=repr(stream.length))
+        elif not 1 <= stream.length <= capacities.MAX_STREAM_VALUES:
+            raise CapacityError(
+                f"{what}: values in a sample",
+                expected=f"1 to {capacities.MAX_STREAM_VALUES} (MAX_STREAM_VALUES)",
+                got=str(stream.length),
+            )
+        if not isinstance(stream.units, str) and len(stream.units) not in (1, stream.length):
+            raise DefinitionError(
+                f"{what}: units", expected="one for each value, or one for all", got=str(len(stream.units))
+            )
+        if isinstance(stream, StreamInput) and stream.quaternion is not None:
+            room = 0 if isinstance(stream.length, str) else stream.length - 4
+            if not 0 <= stream.quaternion <= room or isinstance(stream.length, str):
+                raise DefinitionError(
+                    f"{what}: quaternion", expected="the index of the first of four values", got=str(stream.quaternion)
+                )

@@ -1,0 +1,1 @@
+"""PyBullet as a hardware plugin. Nothing else imports pybullet."""

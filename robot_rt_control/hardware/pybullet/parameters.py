@@ -1,0 +1,247 @@
+"""Parameters of the pybullet plugin: the simulated world, checked as a whole before anything is built.
+
+    gui: false
+    world:
+      gravity: [0, 0, -9.81]
+      objects:
+        - {name: floor, plane: true}
+        - {name: cube, box: {size: [0.04, 0.04, 0.04]}, pose: {position: [0.5, 0, 0.02]}, mass: 0.1}
+      surfaces:
+        - {body: arm, link: lbr_iiwa_link_7, stiffness: 2.0e+4, damping: 100}
+      sensors:
+        rangefinder: {type: rangefinder, part_of: arm, link: lbr_iiwa_link_7, pose: {position: [0, 0, 0.05]}}
+        wrist: {type: force_torque, part_of: arm, joint: lbr_iiwa_joint_7}
+        io: {type: contact, inputs: [{body: cube, other: floor}]}
+      camera: {eye: [1.5, 1.5, 1.2], target: [0, 0, 0.4]}
+
+Lengths in metres, masses in kilograms, quaternions as x y z w.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
+
+from robot_rt_control.hardware.parameters import Finite, Parameters, PoseParameters, Positive, Vector
+from robot_rt_control.hardware.pybullet.io_parameters import Color, ContactInput, IoParameters
+
+
+class Box(Parameters):
+    size: tuple[Positive, Positive, Positive]
+    """Edge lengths along x, y, z."""
+
+
+class Sphere(Parameters):
+    radius: Positive
+
+
+class Cylinder(Parameters):
+    radius: Positive
+    height: Positive
+    """Along z, the origin at half of it."""
+
+
+class Profile(Parameters):
+    """A body whose top follows a line: the same outline at all y. Its sides are upright, its bottom is flat."""
+
+    points: Annotated[tuple[tuple[Finite, Finite], ...], Field(min_length=2, max_length=1000)]
+    """Of the top: x and z, straight lines between them; x increases."""
+    width: Positive
+    """Along y, the origin at half of it."""
+    bottom: Finite = 0.0
+    """z of the bottom, below all points."""
+
+    @model_validator(mode="after")
+    def _solid(self) -> Profile:
+        if any(b[0] <= a[0] for a, b in zip(self.points, self.points[1:], strict=False)):
+            raise ValueError("the points of a profile must be given with increasing x")
+        if min(z for _, z in self.points) <= self.bottom:
+            raise ValueError(f"all points of a profile must lie above its bottom, z = {self.bottom:g}")
+        return self
+
+
+_SHAPES = ("urdf", "box", "sphere", "cylinder", "profile", "plane")
+
+
+class ObjectParameters(Parameters):
+    """A thing in the world: exactly one of urdf, box, sphere, cylinder, profile, plane."""
+
+    name: str = Field(min_length=1)
+    urdf: str | None = None
+    box: Box | None = None
+    sphere: Sphere | None = None
+    cylinder: Cylinder | None = None
+    profile: Profile | None = None
+    """Always fixed."""
+    plane: Literal[True] | None = None
+    """The floor z = 0 of its pose, 30 m wide; always fixed."""
+    pose: PoseParameters = PoseParameters()
+    fixed: bool = False
+    mass: Positive | None = None
+    """Default: 1 kg; of a URDF, what that says. Fixed objects have none."""
+    color: Color | None = None
+    """Red, green, blue and opacity, 0 to 1."""
+    friction: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
+    """Lateral friction coefficient; the simulator multiplies those of both bodies. Default: 0.5."""
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> ObjectParameters:
+        given = [shape for shape in _SHAPES if getattr(self, shape) is not None]
+        if len(given) != 1:
+            raise ValueError(f"exactly one of {', '.join(_SHAPES)} is expected, got {', '.join(given) or 'none'}")
+        return self
+
+
+class ToolParameters(Parameters):
+    """A thing mounted on a robot's link, as a part of the robot: exactly one of box, sphere, cylinder."""
+
+    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
+    """Part on whose robot it is mounted."""
+    link: str
+    """Parent in the robot; the joint is called `<name>_joint`."""
+    name: str = Field(min_length=1)
+    """Of its own link."""
+    box: Box | None = None
+    sphere: Sphere | None = None
+    cylinder: Cylinder | None = None
+    pose: PoseParameters = PoseParameters()
+    """Of the shape's origin in the link's frame."""
+    mass: Positive = 0.1
+    """[kg]"""
+    color: tuple[float, float, float] = (0.3, 0.3, 0.3)
+    """Red, green, blue, 0 to 1."""
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> ToolParameters:
+        given = [shape for shape in ("box", "sphere", "cylinder") if getattr(self, shape) is not None]
+        if len(given) != 1:
+            raise ValueError(f"exactly one of box, sphere, cylinder is expected, got {', '.join(given) or 'none'}")
+        return self
+
+
+class RangefinderParameters(Parameters):
+    """A ray along z of the sensor frame.
+
+    Nothing within the range gives inf and something nearer than the range gives -inf, as in ROS (REP 117):
+    both are known values, so that a condition like `rangefinder.distance < 0.2` is decided.
+    """
+
+    type: Literal["rangefinder"]
+    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
+    """Part on whose robot it is mounted."""
+    link: str
+    pose: PoseParameters = PoseParameters()
+    """Of the sensor in the link's frame; a ray that starts inside a convex shape does not see that shape."""
+    range: tuple[Annotated[float, Field(ge=0.0)], Positive] = (0.0, 10.0)
+    """[m] least and greatest distance that it can measure."""
+    noise: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
+    """[m] standard deviation; the random numbers are the same in each run."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> RangefinderParameters:
+        if self.range[0] >= self.range[1]:
+            raise ValueError("range must be [least, greatest] with least < greatest")
+        return self
+
+
+class ForceTorqueParameters(Parameters):
+    """Force and torque in a joint (also a fixed one), as the tool behind it feels its environment."""
+
+    type: Literal["force_torque"]
+    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
+    joint: str
+    pose: PoseParameters = PoseParameters()
+    """Of the sensor in the frame of the link behind the joint."""
+
+
+class ContactParameters(Parameters):
+    """Inputs of an io part by their number: input i is 1 while contact i holds. By name: `world.io`."""
+
+    type: Literal["contact"]
+    inputs: tuple[ContactInput, ...]
+
+
+SensorParameters = Annotated[
+    RangefinderParameters | ForceTorqueParameters | ContactParameters, Field(discriminator="type")
+]
+
+
+class SurfaceParameters(Parameters):
+    """How something gives way where it is touched. Two such surfaces act like springs in series; dampings add up.
+
+    Without it a contact is as stiff as the simulator can make it.
+    """
+
+    body: str
+    """An object, or a part (its whole robot unless `link` is given)."""
+    link: str | None = None
+    stiffness: Positive
+    """[N/m]"""
+    damping: Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+    """[Ns/m]"""
+    friction: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
+    """As of an object. Default: what the URDF or the object says."""
+
+
+class CameraParameters(Parameters):
+    """Where pictures are taken from."""
+
+    eye: Vector = (1.5, 1.5, 1.2)
+    target: Vector = (0.0, 0.0, 0.4)
+    width: Annotated[int, Field(ge=16, le=4096)] = 640
+    height: Annotated[int, Field(ge=16, le=4096)] = 480
+
+    @model_validator(mode="after")
+    def _apart(self) -> CameraParameters:
+        if math.dist(self.eye[:2], self.target[:2]) < 1e-6:
+            raise ValueError("eye and target must not be above each other: the picture's up is z")
+        return self
+
+
+class WorldParameters(Parameters):
+    gravity: Vector = (0.0, 0.0, -9.81)
+    timestep: Positive | None = None
+    """[s] one step of the simulation; the period must be a multiple of it. Default: the period."""
+    objects: tuple[ObjectParameters, ...] = ()
+    tools: tuple[ToolParameters, ...] = ()
+    """Mounted on robots."""
+    surfaces: tuple[SurfaceParameters, ...] = ()
+    sensors: dict[str, SensorParameters] = Field(default_factory=dict)
+    """Of each sensor part, by the part's name."""
+    io: dict[str, IoParameters] = Field(default_factory=dict)
+    """Of each io part with named channels, by the part's name: see pybullet_io_parameters.py."""
+    camera: CameraParameters = CameraParameters()
+    seed: int = 0
+    """Of the sensors' noise."""
+
+    @field_validator("objects", "tools")
+    @classmethod
+    def _unique(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+        names = [thing.name for thing in value]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the {str(info.field_name)[:-1]} {name!r} is listed twice")
+        return value
+
+
+class GainParameters(Parameters):
+    """Of the simulated joint drives. A drive is a constraint: it reaches its goal up to the joint's effort limit."""
+
+    position: Annotated[float, Field(gt=0.0, le=1.0)] = 0.3
+    """Part of the position error that one step takes away."""
+    velocity: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    """Part of the velocity error that one step takes away."""
+
+
+class PyBulletParameters(Parameters):
+    world: WorldParameters = WorldParameters()
+    gui: bool = False
+    """Whether to open the simulator's window."""
+    gains: GainParameters = GainParameters()
+
+    @field_validator("world", mode="before")
+    @classmethod
+    def _none_is_empty(cls, value: Any) -> Any:
+        return {} if value is None else value

@@ -1,0 +1,1 @@
+"""ROS topics as a hardware plugin: fields of messages become sensor values."""

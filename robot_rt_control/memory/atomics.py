@@ -1,0 +1,289 @@
+"""Atomic access to shared memory, for compiled code and for its interpreted twin.
+
+Two processes (or threads without the GIL) that share memory need more than plain loads and stores:
+compiler and processor may reorder them. Numba offers nothing for that on the CPU, so the functions
+here emit LLVM's atomic loads, stores and fences. They work on addresses, because an address is what
+survives between processes, records and arrays.
+
+The usual pairs:
+
+- A flag or ring counter: the producer fills the data and calls `store_release(address, n)`; the
+  consumer that saw n by `load_acquire(address)` sees the data.
+- A sequence lock: the writer stores an odd number, calls `fence_release`, writes the data, and stores an
+  even number by `store_release`; the reader calls `load_acquire`, copies by `copy_words`, calls
+  `fence_acquire` and compares a second `load_relaxed` (H.-J. Boehm, "Can seqlocks get along with
+  programming language memory models?", 2012).
+
+With NUMBA_DISABLE_JIT=1 the same functions use ctypes. They are then for one process at a time: the
+interpreter gives no order between processes on weakly ordered processors.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types as numba_types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, lower_builtin, type_callable
+
+from robot_rt_control.native.realtime_code import realtime
+
+types: Any = numba_types  # Numba lists only some of its types where checkers look
+_INTERPRETED = bool(numba.config.DISABLE_JIT)
+_FIRST_BYTE = np.dtype((np.uint8, (1,)))
+_Generated = tuple[Any, Callable[..., Any]]
+
+# --- addresses ---------------------------------------------------------------------------------
+
+
+def address_of(thing: Any) -> int:
+    """Address of a record, or of the first element of an array (the memory itself, never a copy)."""
+    # Of a large record, __array_interface__ would describe all fields each time.
+    view: Any = np.void.getfield(thing, _FIRST_BYTE, 0) if isinstance(thing, np.void) else thing
+    return int(view.ctypes.data)
+
+
+def field_address(record: np.record, field: str) -> int:
+    """Address of a record's field. In compiled code the field's name must be a literal.
+
+    Raises:
+        KeyError: the record has no such field (in compiled code: at compile time).
+    """
+    fields = record.dtype.fields
+    if fields is None or field not in fields:
+        raise KeyError(f"the record has no field {field!r}")
+    return address_of(record) + int(fields[field][1])
+
+
+# What compiled code makes of these calls. Numba gives `typer` the arguments under their names.
+
+
+@type_callable(address_of)
+def _type_address_of(_context: Any) -> Callable[..., Any]:
+    def typer(thing):
+        if isinstance(thing, types.Record | types.Array):
+            return types.int64
+        raise TypingError(f"address_of takes a record or an array, not {thing}")
+
+    return typer
+
+
+@lower_builtin(address_of, types.Record)
+def _record_address(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    return builder.ptrtoint(arguments[0], ir.IntType(64))
+
+
+@lower_builtin(address_of, types.Array)
+def _array_address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return builder.ptrtoint(array.data, ir.IntType(64))
+
+
+@type_callable(field_address)
+def _type_field_address(_context: Any) -> Callable[..., Any]:
+    def typer(record, field):
+        if isinstance(field, types.UnicodeType):
+            return None  # Numba asks again with the literal
+        if not isinstance(record, types.Record) or not isinstance(field, types.StringLiteral):
+            raise TypingError(f"field_address takes a record and a literal name, not {record} and {field}")
+        if field.literal_value not in record.fields:
+            raise TypingError(f"field_address: the record has no field {field.literal_value!r}")
+        return types.int64
+
+    return typer
+
+
+@lower_builtin(field_address, types.Record, types.StringLiteral)
+def _field_address(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    record, field = signature.args
+    address = builder.ptrtoint(arguments[0], ir.IntType(64))
+    return builder.add(address, ir.IntType(64)(record.fields[field.literal_value].offset))
+
+
+def record_at(dtype: np.dtype) -> Callable[[int], np.record]:
+    """A function, for compiled and interpreted code, from an address to the record that lies there.
+
+    The caller answers for the address, the size and the lifetime of the memory. Call it once for each
+    record type, at module level: `image_at = record_at(device_image_dtype)`.
+    """
+
+    def interpreted(address: int) -> np.record:
+        memory = (ctypes.c_char * dtype.itemsize).from_address(int(address))
+        return np.frombuffer(memoryview(memory), dtype)[0]
+
+    if _INTERPRETED:
+        return interpreted
+    record_type = numba.from_dtype(dtype)
+
+    def view(address: int) -> np.record:
+        return interpreted(address)
+
+    @type_callable(view)
+    def type_view(_context: Any) -> Callable[..., Any]:
+        def typer(address):
+            return record_type
+
+        return typer
+
+    @lower_builtin(view, types.Integer)
+    def lower_view(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(record_type))
+
+    return view
+
+
+# --- loads, stores, fences ---------------------------------------------------------------------
+
+
+def _load(bits: int, order: str) -> Callable[..., Any]:
+    integer = types.int64 if bits == 64 else types.int32
+
+    @intrinsic
+    def load(_: Any, address: Any) -> _Generated:
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
+            return builder.load_atomic(pointer, order, bits // 8, typ=ir.IntType(bits))
+
+        return integer(types.int64), generate
+
+    return load
+
+
+def _store(bits: int, order: str) -> Callable[..., Any]:
+    @intrinsic
+    def store(_: Any, address: Any, value: Any) -> _Generated:
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
+            value = arguments[1] if bits == 64 else builder.trunc(arguments[1], ir.IntType(bits))
+            builder.store_atomic(value, pointer, order, bits // 8)
+
+        return types.void(types.int64, types.int64), generate
+
+    return store
+
+
+def _fence(order: str) -> Callable[..., Any]:
+    @intrinsic
+    def fence(_: Any) -> _Generated:
+        def generate(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+            builder.fence(order)
+
+        return types.void(), generate
+
+    return fence
+
+
+def _interpreted_load(integer: Any) -> Callable[[int], int]:
+    def load(address: int) -> int:
+        return int(integer.from_address(address).value)
+
+    return load
+
+
+def _interpreted_store(integer: Any) -> Callable[[int, int], None]:
+    def store(address: int, value: int) -> None:
+        integer.from_address(address).value = int(value)
+
+    return store
+
+
+def _interpreted_fence() -> None:
+    return None
+
+
+_load_relaxed: Callable[[int], int]
+_load_acquire: Callable[[int], int]
+_load_acquire_i4: Callable[[int], int]
+_store_relaxed: Callable[[int, int], None]
+_store_release: Callable[[int, int], None]
+_store_release_i4: Callable[[int, int], None]
+_fence_acquire: Callable[[], None]
+_fence_release: Callable[[], None]
+_fence_full: Callable[[], None]
+
+if _INTERPRETED:
+    _load_relaxed = _load_acquire = _interpreted_load(ctypes.c_int64)
+    _load_acquire_i4 = _interpreted_load(ctypes.c_int32)
+    _store_relaxed = _store_release = _interpreted_store(ctypes.c_int64)
+    _store_release_i4 = _interpreted_store(ctypes.c_int32)
+    _fence_acquire = _fence_release = _fence_full = _interpreted_fence
+else:
+    _load_relaxed = _load(64, "monotonic")
+    _load_acquire = _load(64, "acquire")
+    _load_acquire_i4 = _load(32, "acquire")
+    _store_relaxed = _store(64, "monotonic")
+    _store_release = _store(64, "release")
+    _store_release_i4 = _store(32, "release")
+    _fence_acquire = _fence("acquire")
+    _fence_release = _fence("release")
+    _fence_full = _fence("seq_cst")
+
+
+@realtime
+def load_relaxed(address: int) -> int:
+    """The int64 at an 8-byte aligned address: whole, but in no order with other memory."""
+    return _load_relaxed(address)
+
+
+@realtime
+def load_acquire(address: int) -> int:
+    """The int64 at an 8-byte aligned address; later accesses happen after it."""
+    return _load_acquire(address)
+
+
+@realtime
+def load_acquire_i4(address: int) -> int:
+    """The int32 at a 4-byte aligned address; later accesses happen after it."""
+    return _load_acquire_i4(address)
+
+
+@realtime
+def store_relaxed(address: int, value: int) -> None:
+    """Write an int64 at an 8-byte aligned address: whole, but in no order with other memory."""
+    _store_relaxed(address, value)
+
+
+@realtime
+def store_release(address: int, value: int) -> None:
+    """Write an int64 at an 8-byte aligned address; earlier accesses happen before it."""
+    _store_release(address, value)
+
+
+@realtime
+def store_release_i4(address: int, value: int) -> None:
+    """Write an int32 at a 4-byte aligned address; earlier accesses happen before it."""
+    _store_release_i4(address, value)
+
+
+@realtime
+def fence_acquire() -> None:
+    """Loads before the fence happen before all accesses behind it."""
+    _fence_acquire()
+
+
+@realtime
+def fence_release() -> None:
+    """All accesses before the fence happen before the stores behind it."""
+    _fence_release()
+
+
+@realtime
+def fence_full() -> None:
+    """All accesses before the fence happen before all accesses behind it, a store before a load too."""
+    _fence_full()
+
+
+@realtime
+def copy_words(destination: int, source: int, count: int) -> None:
+    """Copy `count` words of 8 bytes between aligned addresses; each word whole, in no order.
+
+    Unlike a plain copy this is defined while another process writes the source: a sequence lock then
+    finds out whether the words belong together.
+    """
+    for i in range(count):
+        _store_relaxed(destination + 8 * i, _load_relaxed(source + 8 * i))

@@ -1,0 +1,280 @@
+"""The shared-memory channel between the executor, which owns it, and the one control server attached to it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+
+from robot_rt_control.memory.atomics import address_of, copy_words, fence_acquire, load_acquire, store_release
+from robot_rt_control.memory.clock import ring, wait
+from robot_rt_control.memory.layout import (
+    CHANNEL_LAYOUT,
+    CHANNEL_MAGIC,
+    channel_dtype,
+    event_dtype,
+    offset_of,
+    snapshot_dtype,
+)
+from robot_rt_control.memory.shared_memory import Segment, process_start
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import ChannelError
+
+
+def _offset(*path: str) -> int:
+    return offset_of(channel_dtype, *path)
+
+
+_COMMAND_HEAD, _COMMAND_TAIL = _offset("commands", "head"), _offset("commands", "tail")
+_EVENT_HEAD, _EVENT_TAIL = _offset("events", "head"), _offset("events", "tail")
+_SNAPSHOT = _offset("snapshot", "sequence")
+_EVENT_BELL, _INSTALL_BELL = _offset("event_bell"), _offset("install_bell")
+_REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
+_EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
+_SERVER_GONE = _offset("server_gone")
+
+
+class Channel:
+    """One side of the channel. `memory` is the record (`layout.channel_dtype`), `address` where it begins."""
+
+    def __init__(self, memory: np.record, segment: Segment | None) -> None:
+        self._segment = segment
+        self.memory = memory
+        self.address = address_of(memory)
+
+    # --- making ---------------------------------------------------------------------------------
+
+    @classmethod
+    def private(cls) -> Channel:
+        """A channel inside this process, for lockstep tests and composed nodes."""
+        channel = cls(np.zeros(1, channel_dtype)[0], None)
+        channel._initialize(0, 0)
+        return channel
+
+    @classmethod
+    def create(cls, name: str, *, workcell: int, period_ns: int) -> Channel:
+        """Create the channel as the executor.
+
+        Raises:
+            ChannelError: another living executor owns a channel of this name.
+        """
+        segment = Segment.create(name, channel_dtype.itemsize)
+        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
+        channel._initialize(workcell, period_ns)
+        return channel
+
+    def _initialize(self, workcell: int, period_ns: int) -> None:
+        m = self.memory
+        m.layout = CHANNEL_LAYOUT
+        m.workcell = workcell
+        m.period_ns = period_ns
+        m.executor_pid = os.getpid()
+        m.executor_start = process_start(os.getpid())
+        m.epoch = time.time_ns()
+        store_release(self.address, CHANNEL_MAGIC)  # last: from now on others may attach
+
+    @classmethod
+    def attach(cls, name: str, *, workcell: int, timeout_s: float = 0.0, require_active: bool = False) -> Channel:
+        """Attach as the control server; `detach` ends it.
+
+        Args:
+            workcell: digest of the workcell that this side has read.
+            timeout_s: how long to wait for the executor to come up.
+            require_active: refuse an executor that does not tick, because it is still preparing, or was deactivated.
+
+        Raises:
+            ChannelError: no executor, another layout or workcell, or another server is attached.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                segment = Segment.attach(name, channel_dtype.itemsize)
+                break
+            except ChannelError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(0.02)
+        channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
+        try:
+            channel._check(name, workcell, deadline, require_active)
+            channel.claim_server()
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    def _check(self, name: str, workcell: int, deadline: float, require_active: bool) -> None:
+        """Raises ChannelError: this is no channel that a server of this workcell can attach to."""
+        m = self.memory
+        while load_acquire(self.address) != CHANNEL_MAGIC:
+            if time.monotonic() >= deadline + 1.0:
+                raise ChannelError(f"channel {name!r} was never initialized", hint="Restart the executor")
+            time.sleep(0.005)
+        if m.layout != CHANNEL_LAYOUT:
+            raise ChannelError(
+                f"channel {name!r} has another layout",
+                expected=f"{CHANNEL_LAYOUT:x}",
+                got=f"{int(m.layout):x}",
+                hint="Run the same version of robot_rt_control in executor and control server",
+            )
+        if m.workcell != workcell:
+            raise ChannelError(
+                f"channel {name!r} belongs to another workcell",
+                expected=f"digest {workcell:x}",
+                got=f"{int(m.workcell):x}",
+                hint="Give executor and control server the same workcell file and hardware",
+            )
+        if require_active and m.executor_beat == 0:
+            raise ChannelError(f"the executor of channel {name!r} is not active yet")
+
+    def claim_server(self) -> None:
+        """Take the place of the one control server.
+
+        Raises:
+            ChannelError: another living server has it.
+        """
+        m = self.memory
+        if self._segment is not None and not self._segment.claim_user():
+            raise ChannelError(
+                "a control server is attached to this executor already",
+                expected="one server",
+                got=f"process {int(m.server_pid)}",
+                hint="Stop it first, or start this one in another namespace",
+            )
+        m.server_start = process_start(os.getpid())
+        store_release(self.address + _SERVER_PID, os.getpid())
+        # What a server before this one left unread or unfinished is not ours.
+        store_release(self.address + _EVENT_TAIL, load_acquire(self.address + _EVENT_HEAD))
+        store_release(self.address + _SERVER_EPOCH, int(m.server_epoch) + 1)
+
+    def renew_server(self) -> None:
+        """As the attached server, after the loop has given it up: be watched again from now on."""
+        if int(self.memory.server_pid) != os.getpid():
+            return  # not attached any more
+        store_release(self.address + _SERVER_EPOCH, int(self.memory.server_epoch) + 1)
+
+    def release_server(self) -> None:
+        """Give the place of the control server up: the loop brings all sessions' parts to safety."""
+        self.end_server(int(self.memory.server_epoch))
+        store_release(self.address + _SERVER_PID, 0)
+
+    def end_server(self, epoch: int) -> None:
+        """The server of an epoch is gone. By its epoch: another one may have come in the meantime."""
+        if epoch > int(self.memory.server_gone):
+            store_release(self.address + _SERVER_GONE, epoch)
+
+    @property
+    def server_attached(self) -> bool:
+        """Whether there is a control server, as far as anybody knows."""
+        return int(self.memory.server_epoch) > int(self.memory.server_gone)
+
+    def close(self) -> None:
+        """Give the place up; the executor also removes the name. The memory stays mapped while a view is held."""
+        if self._segment is not None:
+            self._segment.close()
+
+    def executor_alive(self) -> bool:
+        """Whether the process that owns the channel lives."""
+        return self._segment is None or self._segment.owner_alive()
+
+    # --- commands: server → loop ----------------------------------------------------------------
+
+    def push_command(self, command: np.record, parameters: np.ndarray | None = None) -> bool:
+        """Put one transaction into the ring; False where it is full. One thread at a time.
+
+        Args:
+            parameters: the record that it carries: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
+        """
+        ring_ = self.memory.commands
+        head = int(ring_.head)
+        if head - load_acquire(self.address + _COMMAND_TAIL) >= capacities.COMMAND_RING_ENTRIES:
+            return False
+        i = head % capacities.COMMAND_RING_ENTRIES
+        ring_.entries[i] = command
+        if parameters is not None:
+            self.memory.parameter_updates[i].view(np.uint8)[: len(parameters)] = parameters
+        store_release(self.address + _COMMAND_HEAD, head + 1)
+        return True
+
+    # --- events: loop → server --------------------------------------------------------------------
+
+    def take_events(self) -> np.ndarray:
+        """All events that have come, as a copy of shape (n,) of `event_dtype`. One thread at a time."""
+        head = load_acquire(self.address + _EVENT_HEAD)
+        tail = int(self.memory.events.tail)
+        if head == tail:
+            return np.zeros(0, event_dtype)
+        indices = np.arange(tail, head) % capacities.EVENT_RING_ENTRIES
+        events = self.memory.events.entries[indices]
+        store_release(self.address + _EVENT_TAIL, head)
+        return events
+
+    def wait_for_events(self, timeout_s: float) -> bool:
+        """Sleep until there are events, without the GIL. False: none came in time."""
+        seen = int(self.memory.event_bell[0])
+        if load_acquire(self.address + _EVENT_HEAD) != int(self.memory.events.tail):
+            return True
+        wait(self.address + _EVENT_BELL, seen, timeout_s)
+        return load_acquire(self.address + _EVENT_HEAD) != int(self.memory.events.tail)
+
+    def ring_events(self) -> None:
+        """Wake whoever waits for events (the wall-clock loop does that itself)."""
+        self.memory.event_bell[0] += 1
+        ring(self.address + _EVENT_BELL)
+
+    # --- snapshot: loop → everybody -------------------------------------------------------------
+
+    def snapshot(self) -> np.record:
+        """A consistent copy of the last tick's snapshot.
+
+        Raises:
+            ChannelError: the loop was writing each time of very many tries.
+        """
+        copy = np.zeros(1, snapshot_dtype)[0]
+        for _ in range(10_000):
+            before = load_acquire(self.address + _SNAPSHOT)
+            if before & 1:
+                continue
+            copy_words(address_of(copy), self.address + _SNAPSHOT, snapshot_dtype.itemsize // 8)
+            fence_acquire()
+            if load_acquire(self.address + _SNAPSHOT) == before:
+                return copy
+        raise ChannelError("no consistent snapshot could be read", hint="Did the executor stop within a tick?")
+
+    # --- installing tables: server → executor ------------------------------------------------------
+
+    def request_install(self) -> int:
+        """The staging area is complete: ask the executor to install it. Returns the request's number."""
+        request = int(self.memory.staging.request) + 1
+        store_release(self.address + _REQUEST, request)
+        self.ring_install()
+        return request
+
+    def ring_install(self) -> None:
+        """Wake whoever waits for a request."""
+        self.memory.install_bell[0] += 1
+        ring(self.address + _INSTALL_BELL)
+
+    def install_answered(self, request: int) -> bool:
+        """Whether the executor has answered this request (`staging.accepted`, `staging.reason`)."""
+        return load_acquire(self.address + _ANSWER) >= request
+
+    def wait_for_install(self, timeout_s: float) -> bool:
+        """As the executor: sleep until a request is waiting. False: none came in time."""
+        seen = int(self.memory.install_bell[0])
+        if self.install_requested():
+            return True
+        wait(self.address + _INSTALL_BELL, seen, timeout_s)
+        return self.install_requested()
+
+    def install_requested(self) -> bool:
+        """As the executor: whether a request is waiting."""
+        return load_acquire(self.address + _REQUEST) != int(self.memory.staging.answer)
+
+    def answer_install(self, accepted: bool, reason: str) -> None:
+        """As the executor: answer the request that is waiting."""
+        staging = self.memory.staging
+        staging.accepted = accepted
+        staging.reason = reason.encode()[:511]
+        store_release(self.address + _ANSWER, int(staging.request))

@@ -1,0 +1,154 @@
+"""Logs of the last ticks before something failed: NumPy archives (.npz) that any Python can read.
+
+    log = load_fault_log("/…/cell_20260101-120000_42_001.npz")
+    print(log.text())
+    log["arm.position"]     # shape (ticks, joints) [rad]
+
+Arrays: `tick`, `speed`, `protective_stop`, and of each part `part.mode` (CommandMode), `part.action` (identity),
+`part.state` (OperationalState), `part.fault` (FaultReason), `part.age` [ticks]; of parts with joints also
+`position`, `velocity`, `effort` (measured), `commanded_position`, `commanded_velocity`, `commanded_acceleration`,
+`commanded_effort`; `wrench`, `distance`, `inputs`, `outputs` of sensors and channels. Unknown is NaN.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_rt_control.vocabulary.enums import CommandMode, FaultReason, OperationalState
+from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.fault_reasons import FAULTS
+
+FORMAT = 1
+
+
+def log_path(prefix: str, number: int) -> str:
+    """The file of the log of this number; empty: there is none."""
+    return f"{prefix}_{number:03d}.npz" if number > 0 and prefix else ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FaultLog:
+    """The ticks up to a fault, a failed action or a protective stop, and some that followed."""
+
+    path: Path
+    about: Mapping[str, Any]
+    """workcell, period [s], kind, reason, part, joint, tick, action, status, parts, actions (identity → id)."""
+    arrays: Mapping[str, np.ndarray]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.arrays[name]
+
+    @property
+    def ticks(self) -> np.ndarray:
+        """int64, without a gap."""
+        return self.arrays["tick"]
+
+    @property
+    def seconds(self) -> np.ndarray:
+        """[s] before (negative) and after the tick that the log is about."""
+        return (self.ticks - int(self.about["tick"])) * float(self.about["period"])
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """What the log knows about a part: name, joints, units. Raises KeyError."""
+        return next(p for p in self.about["parts"] if p["name"] == name)
+
+    def action_name(self, identity: int) -> str:
+        """The id of an action; - for none."""
+        return str(self.about["actions"].get(str(identity), f"action {identity}")) if identity else "-"
+
+    def title(self) -> str:
+        """What the log is about, in one line."""
+        about = self.about
+        what = str(about["kind"]).replace("_", " ")
+        subject = f" {about['part']!r}" if about["part"] else ""
+        action = f", action {about['action']!r}" if about["action"] else ""
+        reason = f": {about['reason']}" if about["reason"] else ""
+        return f"{what}{subject}{action} in tick {about['tick']}{reason}"
+
+    def changes(self) -> Iterator[tuple[int, str]]:
+        """(tick, what changed): modes, actions, states and faults of all parts, in order."""
+        found: list[tuple[int, str]] = []
+        for part in self.about["parts"]:
+            name = part["name"]
+            for what, words in (
+                ("action", self.action_name),
+                ("mode", lambda n: CommandMode(n).name.lower()),
+                ("state", lambda n: OperationalState(n).name.lower()),
+                ("fault", lambda n: FAULTS[FaultReason(n)].text or "none"),
+            ):
+                values = self.arrays[f"{name}.{what}"]
+                for i in np.flatnonzero(np.diff(values)):
+                    before, after = words(int(values[i])), words(int(values[i + 1]))
+                    found.append((int(self.ticks[i + 1]), f"{name}: {what} {before} -> {after}"))
+        yield from sorted(found, key=lambda entry: entry[0])
+
+    def text(self) -> str:
+        """The log for people: what, when, what changed, and where the joints were in that tick."""
+        about = self.about
+        lines = [
+            self.title(),
+            f"workcell {about['workcell']}, {len(self.ticks)} ticks of {float(about['period']) * 1e3:g} ms:"
+            f" {int(self.ticks[0])} to {int(self.ticks[-1])}",
+        ]
+        lines += [f"  tick {tick}: {what}" for tick, what in self.changes()]
+        at = np.flatnonzero(self.ticks == int(about["tick"]))
+        for part in about["parts"] if len(at) else ():
+            if part["joints"]:
+                lines.append(f"{part['name']} in tick {about['tick']}:")
+            for j, (joint, unit) in enumerate(zip(part["joints"], part["units"], strict=True)):
+                row = {q: self.arrays[f"{part['name']}.{q}"][at[0], j] for q in _SHOWN}
+                shown = ", ".join(f"{q.replace('_', ' ')} {value:.5g}" for q, value in row.items())
+                lines.append(f"  {joint} [{unit}]: {shown}")
+        return "\n".join(lines)
+
+    def write_csv(self, path: Path | str) -> Path:
+        """Write all columns as text, one line for each tick."""
+        joints = {part["name"]: part["joints"] for part in self.about["parts"]}
+        names, columns = [], []
+        for name, array in self.arrays.items():
+            table = array.reshape(len(array), -1)
+            of_joints = joints.get(name.rpartition(".")[0], [])
+            for i in range(table.shape[1]):
+                suffix = "" if array.ndim == 1 else f".{of_joints[i]}" if table.shape[1] == len(of_joints) else f"[{i}]"
+                names.append(name + suffix)
+                columns.append(table[:, i].tolist())
+        target = Path(path)
+        with target.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            writer.writerows(zip(*columns, strict=True))
+        return target
+
+
+_SHOWN = ("position", "commanded_position", "velocity", "commanded_velocity", "effort")
+
+
+def load_fault_log(path: Path | str) -> FaultLog:
+    """Read a log.
+
+    Raises:
+        RobotControlError: there is no such file, or it is no log.
+    """
+    file = Path(path)
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        about = json.loads(str(arrays.pop("about")))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise RobotControlError(
+            f"fault log {file}",
+            expected="a log of the last ticks (.npz)",
+            got=f"{type(error).__name__}: {error}",
+            hint="Its path stands in the event `part_faulted`, on the executor's machine",
+        ) from error
+    if about.get("format") != FORMAT:
+        raise RobotControlError(f"fault log {file}", expected=f"format {FORMAT}", got=repr(about.get("format")))
+    return FaultLog(path=file, about=about, arrays=arrays)

@@ -1,0 +1,704 @@
+"""The layout of all memory that the loop touches, as NumPy record types.
+
+Two blocks: the *world* (private memory of the executor: everything that the tick reads and writes)
+and the *channel* (shared memory between executor and control server). Each is one record, so that
+a compiled function takes one pointer, and one digest says whether two processes agree.
+
+A state variable is a float64 somewhere in the world; its *offset* in bytes from the world's start is
+what conditions and events refer to. Unknown is NaN. Booleans are 0.0 and 1.0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robot_rt_control.vocabulary import capacities as c
+
+
+class Record(np.record):  # type: ignore[misc]  # NumPy's own types call a base of np.record final
+    """A record whose fields are its attributes whatever they are called: np.record prefers its own `size` or `mean`.
+
+    So plain Python reads and writes the same as compiled code does. Nothing but a field can be set.
+    """
+
+    def __getattribute__(self, name: str) -> Any:
+        field = _fields_of(self).get(name)
+        return np.void.__getattribute__(self, name) if field is None else _read_field(self, field[0], field[1])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        field = _fields_of(self).get(name)
+        if field is None:
+            raise AttributeError(f"the record has no field {name!r}; it has: {', '.join(_fields_of(self))}")
+        np.void.setfield(self, value, field[0], field[1])
+
+
+_read_field = np.void.getfield
+
+
+def _fields_of(record: np.void) -> Mapping[str, Any]:
+    return np.void.__getattribute__(record, "dtype").fields or {}
+
+
+def record(fields: list[tuple]) -> np.dtype:
+    """An aligned record type whose elements are `Record`, also where it is nested in another one.
+
+    Raises:
+        ValueError: a field is called dtype, which Numba and NumPy ask each record for.
+    """
+    if any(field[0] == "dtype" for field in fields):
+        raise ValueError("a field of a record may not be called 'dtype'; call it something else")
+    return np.dtype((Record, np.dtype(fields, align=True)))
+
+
+per_joint = ("f8", (c.MAX_JOINTS,))
+
+
+def _joints(*names: str) -> list[tuple]:
+    return [(name, "f8", (c.MAX_JOINTS,)) for name in names]
+
+
+# --- robot model -------------------------------------------------------------------------------
+
+chain_dtype = record(
+    [
+        ("n_joints", "i8"),
+        ("joint_type", "i8", (c.MAX_JOINTS,)),  # 0 revolute or continuous, 1 prismatic
+        ("origin", "f8", (c.MAX_JOINTS, 3, 4)),  # X_PJ: joint frame in the previous joint's frame, at q = 0
+        ("axis", "f8", (c.MAX_JOINTS, 3)),  # unit vector, in the joint frame
+        ("tool", "f8", (3, 4)),  # X_JT: tool frame in the last joint's frame
+        ("base", "f8", (3, 4)),  # X_WB: the part's base frame in the world frame
+        ("mass", "f8", (c.MAX_JOINTS,)),  # [kg] of everything rigidly behind joint j, before joint j+1
+        ("center_of_mass", "f8", (c.MAX_JOINTS, 3)),  # [m] in the joint frame
+        ("inertia", "f8", (c.MAX_JOINTS, 3, 3)),  # [kg m^2] about the center of mass, joint frame axes
+        ("gravity", "f8", (3,)),  # [m/s^2] in the world frame
+    ]
+)
+"""A serial chain from a part's base to its tool, fixed joints merged in."""
+
+# --- parts -------------------------------------------------------------------------------------
+
+_MEASURED = [
+    ("dof", "i8"),
+    ("dt", "f8"),  # [s] period, scaled by the speed override: the only time that actions see
+    # measured, this tick; NaN where the device's data is missing or too old
+    *_joints("position", "velocity", "effort"),  # [rad, rad/s, Nm] or [m, m/s, N]
+    # the last command that left, after the limits; always finite
+    *_joints("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
+    ("tool_position", "f8", (3,)),  # p_WT [m]
+    ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
+    ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
+    ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
+    ("distance", "f8"),  # [m]
+    ("inputs", "f8", (c.MAX_CHANNELS,)),  # of an io part its inputs, of a sensor part its values
+    ("input_age", "f8", (c.MAX_CHANNELS,)),  # [s] since the value was received; of a sensor part only
+    ("outputs", "f8", (c.MAX_CHANNELS,)),  # as the hardware reads them back
+    ("commanded_outputs", "f8", (c.MAX_CHANNELS,)),  # the last command that left, after the limits; always finite
+    ("age", "f8"),  # [ticks] since the device's data was taken
+    ("at_rest", "f8"),
+    ("operational_state", "f8"),  # OperationalState
+]
+
+measured_dtype = record(_MEASURED)
+"""A part's first bytes: everything that is measured or commanded; what each snapshot holds of it."""
+
+part_dtype = record(
+    [
+        *_MEASURED,
+        # written by control(): the mode, and the array of that mode
+        ("command_mode", "i8"),
+        *_joints("position_command", "velocity_command", "effort_command"),
+        ("output_command", "f8", (c.MAX_CHANNELS,)),
+        # the last command's motion in the action's time, which the speed override scales: what a plan begins with
+        *_joints("motion_velocity", "motion_acceleration"),
+        # application limits: what an action plans with
+        *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
+        *_joints("effort_limit"),
+        ("n_inputs", "i8"),
+        ("n_outputs", "i8"),
+        ("output_lower", "f8", (c.MAX_CHANNELS,)),  # range of each output, in its unit; a digital one: 0 to 1
+        ("output_upper", "f8", (c.MAX_CHANNELS,)),
+        ("chain", chain_dtype),
+    ]
+)
+"""What an action sees of a part, in each slot. Refreshed each tick; only the command fields may be written."""
+
+COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effort_command", "output_command")
+"""The fields of a part that an action's code may write."""
+
+limits_dtype = record(
+    [
+        *_joints("position_lower", "position_upper", "velocity", "acceleration", "effort", "effort_rate"),
+        *_joints("jerk"),  # 0: not limited
+        ("position_tolerance", "f8"),  # measured position may pass the limit by so much [rad or m]
+        ("velocity_tolerance", "f8"),  # measured velocity may pass the limit by this factor
+        ("supported_modes", "i8"),  # bit (1 << CommandMode)
+        ("n_outputs", "i8"),
+        ("output_lower", "f8", (c.MAX_CHANNELS,)),
+        ("output_upper", "f8", (c.MAX_CHANNELS,)),
+        ("output_digital", "i8", (c.MAX_CHANNELS,)),  # 1: only 0 and 1 leave
+        ("output_safe", "f8", (c.MAX_CHANNELS,)),  # written where something failed; NaN: it keeps its value
+        ("output_initial", "f8", (c.MAX_CHANNELS,)),  # where nothing is read back; simulated hardware starts with it
+    ]
+)
+"""System limits of one part, out of the reach of action code."""
+
+part_runtime_dtype = record(
+    [
+        ("kind", "i8"),
+        ("device", "i8"),
+        ("active_action", "i8"),  # action slot, -1: none, the loop itself brings the part to rest and holds it
+        ("state", "i8"),  # OperationalState
+        ("fault", "i8"),  # FaultReason
+        ("fault_joint", "i8"),
+        ("claimed_tick", "i8"),  # the last tick in which a switch claimed the part
+        ("last_mode", "i8"),
+        ("written", "i8"),  # its command leaves in this tick
+        ("fault_log", "i8"),  # number of the log of the last ticks before its fault, 0: none
+        ("output_session", "i8"),  # identity of the session whose action commanded the part last; 0: none
+        ("outputs_settling", "i8"),  # 1: its motion is not enabled any more, but its safe values are still on their way
+    ]
+)
+
+# --- hardware ----------------------------------------------------------------------------------
+
+device_image_dtype = record(
+    [
+        ("magic", "u8"),
+        ("layout", "u8"),
+        ("epoch", "i8"),  # a restarted driver takes a new one
+        ("driver_pid", "i8"),
+        ("manifest_size", "i8"),  # [bytes] of the interfaces' names, behind this record
+        ("executor_pid", "i8"),  # who writes the commands, or did last
+        ("n_state", "i8"),
+        ("n_command", "i8"),
+        ("n_parts", "i8"),  # command modes in use: the highest index of the device's parts, plus one
+        ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
+        ("is_clock", "i8"),  # 1: the driver's cycle drives the executor's loop, which waits for the bell
+        ("state_bell", "i4", (2,)),  # futex word: counts publications; the rest is padding
+        ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, where the driver is the clock
+        ("state_sequence", "i8"),  # odd while the driver writes
+        ("state_cycle", "i8"),  # counts the driver's reads
+        ("state_error", "i8"),  # non-zero: the device reports an error
+        ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("command_sequence", "i8"),  # odd while the loop writes
+        ("command_cycle", "i8"),  # counts the loop's writes: the driver's watch on the executor
+        ("command_enable", "i8"),
+        ("command_mode", "i8", (c.MAX_PARTS,)),  # CommandMode of each part, by its index in the workcell
+        ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
+    ]
+)
+"""The process image of one device: shared with its driver process, or private when the driver is in-process."""
+
+device_dtype = record(
+    [
+        ("plugin", "i8"),  # 0 process image, 1 mock (computed in the tick)
+        ("image", "i8"),  # address of the device_image, 0: not attached
+        ("n_state", "i8"),
+        ("n_command", "i8"),
+        ("n_parts", "i8"),
+        ("last_cycle", "i8"),
+        ("age", "i8"),  # [ticks]
+        ("max_age", "i8"),  # [ticks]
+        ("enabled", "i8"),
+        ("faulted", "i8"),
+        ("mode", "i8", (c.MAX_PARTS,)),  # CommandMode of each part, by its index in the workcell; NONE: hold
+        ("time_constant", "f8"),  # [s] of mock's first-order dynamics, 0: ideal
+        ("inertia", "f8"),  # [kg m^2 or kg] of each mock joint in effort mode
+        ("damping", "f8"),  # [Nms/rad or Ns/m] of each mock joint in effort mode
+        ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("incoming", "f8", (c.MAX_DEVICE_INTERFACES,)),  # scratch: a torn read must not reach `state`
+        ("mock_source", "i8", (c.MAX_DEVICE_INTERFACES,)),  # mock: how each state follows, see hardware/mock.py
+    ]
+)
+
+driver_dtype = record(
+    [
+        ("n_state", "i8"),
+        ("n_command", "i8"),
+        ("n_parts", "i8"),
+        ("error", "i8"),  # to be published: non-zero, the device reports an error
+        ("last_cycle", "i8"),  # of the last command taken
+        ("enable", "i8"),
+        ("mode", "i8", (c.MAX_PARTS,)),
+        ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
+        ("incoming", "f8", (c.MAX_DEVICE_INTERFACES,)),  # scratch: a torn read must not reach `command`
+        ("incoming_mode", "i8", (c.MAX_PARTS,)),  # scratch likewise
+    ]
+)
+"""The driver's own side of a process image: what it publishes, and the last whole command."""
+
+link_dtype = record([("device", "i8"), ("interface", "i8"), ("part", "i8"), ("offset", "i8")])
+"""A device interface and the float64 of the world that it fills, or is filled from."""
+
+# --- program tables ----------------------------------------------------------------------------
+
+stream_dtype = record(
+    [
+        ("identity", "i8"),  # of its action
+        ("action", "i4"),  # slot of its action
+        ("is_output", "i4"),
+        ("place", "i4"),  # of its ring and its runtime; stays when tables are exchanged
+        ("method", "i4"),  # its place among the type's gap functions, -1: it has none
+        ("n_values", "i4"),  # in each sample
+        ("width", "i4"),  # values that its record in the state has room for
+        ("quaternion", "i4"),  # where a unit quaternion x y z w begins among the values, -1: there is none
+        ("reserved", "i4"),
+        ("variables", "i8"),  # input: offset of its first state variable in the state record
+        ("record", "i8"),  # offset of its own record in the state record
+        ("settings", "i8"),  # input: offset of its settings in the parameter record
+    ]
+)
+"""A stream input or output of one action."""
+
+instruction_dtype = record(
+    [
+        ("operator", "i4"),
+        ("left", "i4"),  # offset of a state variable
+        ("right", "i4"),  # offset of a state variable
+        ("reserved", "i4"),
+        ("constant", "f8"),
+        ("tolerance", "f8"),
+    ]
+)
+
+reaction_dtype = record(
+    [
+        ("identity", "i8"),  # never used again
+        ("first_instruction", "i4"),
+        ("n_instructions", "i4"),
+        ("owner", "i4"),  # action slot, -1: free-standing
+        ("session", "i4"),
+        ("start_action", "i4"),  # action slot, -1: none
+        ("flags", "i4"),  # ReactionFlag
+        ("signal_action", "i4"),  # action slot, -1: none
+        ("signal", "i4"),  # index among that action's signals
+        ("runtime_slot", "i4"),  # where its memory lives; stays when tables are exchanged
+        ("n_captures", "i4"),
+        ("captures", "i4", (c.MAX_CAPTURES,)),  # offsets of state variables
+    ]
+)
+
+action_dtype = record(
+    [
+        ("identity", "i8"),  # never used again; 0: slot is free
+        ("session", "i4"),
+        ("rank", "i4"),  # global order: sessions by age, then actions as defined
+        ("type", "i4"),  # index into the table of action types
+        ("n_parts", "i4"),  # parts that it moves, and so claims
+        ("parts", "i4", (c.MAX_ACTION_SLOTS,)),  # part of each slot; those that are only read come last
+        ("parameter_offset", "i8"),  # in the parameter arena
+        ("parameter_size", "i8"),
+        ("state_offset", "i8"),  # in the state arena
+        ("state_size", "i8"),
+        ("n_signals", "i4"),  # float64 each, at the start of the state record
+        ("n_variables", "i4"),  # float64 each, behind the signals
+        ("first_reaction", "i4"),
+        ("n_reactions", "i4"),
+        ("first_stream", "i4"),
+        ("n_streams", "i4"),
+        ("name", f"S{c.MAX_LABEL_BYTES}"),  # for people: what the executor's status shows
+    ]
+)
+
+type_dtype = record(
+    [
+        ("key", "S64"),  # names the native code in the cache; hexadecimal digest; empty: the entry is free
+        # addresses in the executor; the executor fills them in, 0: the type has no such function
+        ("on_enter", "i8"),
+        ("sense", "i8"),
+        ("set_parameters", "i8"),
+        ("control", "i8"),
+        ("budget_ns", "i8"),  # what the code of an action may take in one tick, 0: any time
+        ("gap", "i8", (c.MAX_ACTION_STREAMS,)),  # gap functions of the stream inputs, in their order
+    ]
+)
+
+session_dtype = record([("identity", "i8"), ("rank", "i8"), ("name", f"S{c.MAX_LABEL_BYTES}")])
+
+tables_dtype = record(
+    [
+        ("version", "i8"),
+        ("n_types", "i8"),
+        ("n_sessions", "i8"),
+        ("n_actions", "i8"),  # slots up to this number may be in use
+        ("n_reactions", "i8"),
+        ("n_free_reactions", "i8"),  # the first ones are free-standing, the older session first
+        ("n_instructions", "i8"),
+        ("n_streams", "i8"),
+        ("default_action", "i4", (c.MAX_PARTS,)),  # action slot, -1: the loop's own braking and holding
+        ("safety_action", "i4", (c.MAX_PARTS,)),
+        ("types", type_dtype, (c.MAX_ACTION_TYPES,)),
+        ("sessions", session_dtype, (c.MAX_SESSIONS,)),
+        ("actions", action_dtype, (c.MAX_ACTIONS,)),
+        ("reactions", reaction_dtype, (c.MAX_REACTIONS,)),
+        ("instructions", instruction_dtype, (c.MAX_INSTRUCTIONS,)),
+        ("streams", stream_dtype, (c.MAX_STREAMS,)),  # those of one action lie side by side
+    ]
+)
+"""Everything defined: immutable for the tick, exchanged as a whole at a tick boundary."""
+
+action_runtime_dtype = record(
+    [
+        ("identity", "i8"),  # of the action whose activation this is
+        ("active", "i8"),
+        ("entering", "i8"),  # on_enter has yet to run
+        ("activation", "i8"),  # counts activations, never reset
+        ("start_tick", "i8"),
+        ("judged_from", "i8"),  # its reactions are judged from this tick
+        ("sensed_tick", "i8"),  # the last tick in which its sense ran
+        ("controlled_tick", "i8"),  # the last tick in which its control ran
+        ("status", "i8"),
+        ("busy_ns", "i8"),  # time that its code took in this tick, where it is watched
+        ("strikes", "i8"),  # ticks in a row above its time budget
+        ("reported_tick", "i8"),  # when that was last reported, 0: never
+    ]
+)
+
+reaction_runtime_dtype = record(
+    [
+        ("identity", "i8"),
+        ("activation", "i8"),  # the owner's activation that memory and count belong to
+        ("memory", "i8"),  # last known value of the condition
+        ("fired", "i8"),  # count in this activation
+    ]
+)
+
+per_value = ("f8", (c.MAX_STREAM_VALUES,))
+
+stream_runtime_dtype = record(
+    [
+        ("identity", "i8"),  # of the action whose samples these are
+        ("activation", "i8"),  # of that action, which the next three belong to
+        ("start_time", "f8"),  # [s] when it began
+        ("missed_before", "i8"),
+        ("late_before", "i8"),
+        ("missed", "i8"),  # samples that never came, by the gaps in their sequence
+        ("late", "i8"),  # samples that came after the tick from which they should have held
+        ("last_sequence", "i8"),
+        ("fresh_tick", "i8"),  # the last tick in which a sample took effect
+        # the window: past samples and the next ones, by time
+        ("version", "i8"),  # counts its changes
+        ("first", "i8"),  # number of its first sample, counted since the beginning
+        ("count", "i8"),
+        ("present", "i8"),  # index of the newest sample that has taken effect, -1: none
+        ("ticks", "i8", (c.STREAM_WINDOW,)),  # from which they hold
+        ("times", "f8", (c.STREAM_WINDOW,)),  # [s] on the loop's clock
+        ("values", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: never given
+        ("rates", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: not given
+        # the way that is being followed from one sample to the next
+        ("way_end", "i8"),  # number of the sample at its end, -1: none
+        ("way_time", "f8"),  # [s] its start
+        ("way_value", *per_value),
+        ("way_velocity", *per_value),
+        ("end_velocity", *per_value),
+        # the present values
+        ("time", "f8"),  # [s] for which they were found
+        ("value", *per_value),
+        ("velocity", *per_value),  # per second of the loop's clock
+        ("sent", "i8"),  # output: samples that the action has written
+    ]
+)
+"""What the loop keeps of a stream, beside the tables."""
+
+command_dtype = record(
+    [
+        ("command", "i8"),  # Command
+        ("transaction", "i8"),  # comes back in the event that answers
+        ("target_tick", "i8"),  # 0: the next tick
+        ("session", "i8"),  # identity of the session
+        ("part", "i8"),
+        ("signal", "i8"),
+        ("record_size", "i8"),  # SET_PARAMETERS: [bytes] of the new record, which lies beside the ring
+        ("value", "f8"),
+        ("n_actions", "i8"),
+        ("actions", "i4", (c.MAX_ACTIONS_PER_COMMAND,)),  # action slots
+        ("identities", "i8", (c.MAX_ACTIONS_PER_COMMAND,)),  # of those actions: a stale slot is refused
+    ]
+)
+
+event_dtype = record(
+    [
+        ("kind", "i4"),  # EventKind
+        ("reason", "i4"),  # Refusal, StopCause or FaultReason, by kind
+        ("tick", "i8"),
+        ("time_ns", "i8"),  # start of the tick: CLOCK_MONOTONIC, or simulated time
+        ("transaction", "i8"),
+        ("session", "i8"),  # identity
+        ("reaction", "i8"),  # identity
+        ("previous_action", "i8"),  # identity
+        ("current_action", "i8"),  # identity
+        ("part", "i4"),
+        ("joint", "i4"),
+        ("status", "i8"),
+        ("log", "i8"),  # number of the log of the last ticks, 0: none
+        ("n_values", "i8"),
+        ("values", "f8", (c.MAX_CAPTURES,)),
+    ]
+)
+
+# --- faults ------------------------------------------------------------------------------------
+
+log_request_dtype = record(
+    [
+        ("number", "i8"),
+        ("tick", "i8"),
+        ("kind", "i8"),  # EventKind
+        ("reason", "i8"),  # FaultReason of a fault
+        ("part", "i8"),
+        ("joint", "i8"),
+        ("status", "i8"),  # of an action that failed
+        ("action", "i8"),  # its slot, or that of the action that was active on the part; -1: none
+    ]
+)
+
+recorder_dtype = record(
+    [
+        ("rows", "i8"),  # address of the ring: int64 tick, -1 while written, then the columns; 0: nothing is recorded
+        ("columns", "i8"),  # address of the columns' addresses, int64: eight bytes each, float64 or int64
+        ("n_columns", "i8"),
+        ("n_rows", "i8"),
+        ("last", "i8"),  # the last tick whose row is complete
+        ("after", "i8"),  # [ticks] that a log goes on: what fails meanwhile is in the same log
+        ("opened", "i8"),  # logs that the loop has asked for: the number of the last one
+        ("opened_tick", "i8"),
+        ("written", "i8"),  # logs whose request the non-real-time side has taken
+        ("requests", log_request_dtype, (c.LOG_REQUESTS,)),
+    ]
+)
+"""The last ticks, and the requests to write them to a file."""
+
+overrun_dtype = record(
+    [
+        ("policy", "i8"),  # OverrunPolicy
+        ("missed", "i8"),  # set by the loop: deadlines missed since the last tick; the tick acts on it and clears it
+        ("unreported", "i8"),
+        ("reported_tick", "i8"),
+        ("report_ticks", "i8"),  # at most one event in so many ticks
+        ("limit", "i8"),  # policy FAULT: so many misses ...
+        ("window", "i8"),  # ... in so many ticks
+        ("count", "i8"),  # of misses under policy FAULT
+        ("ticks", "i8", (c.MAX_OVERRUN_LIMIT,)),  # of the last ones
+    ]
+)
+
+# --- the world ---------------------------------------------------------------------------------
+
+world_dtype = record(
+    [
+        # system state variables: float64, so that conditions can read them
+        ("time", "f8"),  # [s] since the first tick, in ticks times the period
+        ("speed", "f8"),  # speed override, 0 to 1, on its way to speed_target
+        ("protective_stop", "f8"),  # 1: all parts are held until it is released
+        ("speed_target", "f8"),
+        ("tick", "i8"),
+        ("now_ns", "i8"),  # set by the loop before each tick
+        ("period", "f8"),  # [s]
+        ("n_parts", "i8"),
+        ("n_devices", "i8"),
+        ("n_reads", "i8"),
+        ("n_writes", "i8"),
+        ("server_lost", "i8"),  # set by the loop; the tick acts on it once and clears it
+        ("active_tables", "i8"),
+        ("pending_tables", "i8"),  # 1: the inactive tables are complete; the tick takes them and writes 0
+        ("pending_image", "i8"),  # address of a device image to attach, 0: none; the tick takes it and writes 0
+        ("pending_device", "i8"),  # the device that it belongs to
+        ("pending_internal", "i8"),  # 1: `internal` is a command of the executor's own; the tick does it and writes 0
+        ("internal", command_dtype),
+        ("watching", "i8"),  # 1: the time that each action's code takes is watched (wall-clock loop)
+        ("budget_policy", "i8"),  # BudgetPolicy
+        ("budget_report_ticks", "i8"),  # ticks between two reports of one action
+        ("next_activation", "i8"),
+        ("n_active", "i8"),
+        ("n_scheduled", "i8"),
+        ("events_lost", "i8"),
+        ("overrun", overrun_dtype),
+        ("recorder", recorder_dtype),
+        ("parts", part_dtype, (c.MAX_PARTS,)),
+        ("parts_runtime", part_runtime_dtype, (c.MAX_PARTS,)),
+        ("limits", limits_dtype, (c.MAX_PARTS,)),
+        ("devices", device_dtype, (c.MAX_DEVICES,)),
+        ("reads", link_dtype, (c.MAX_INTERFACE_LINKS,)),
+        ("writes", link_dtype, (c.MAX_INTERFACE_LINKS,)),
+        ("active", "i4", (c.MAX_PARTS,)),  # active action slots, sorted by rank
+        ("firings", "i4", (c.MAX_REACTIONS,)),  # scratch of the react step
+        ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they may not start anything
+        ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
+        ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),
+        ("reactions_runtime", reaction_runtime_dtype, (c.MAX_REACTIONS,)),
+        ("streams_runtime", stream_runtime_dtype, (c.MAX_STREAMS,)),
+        ("tables", tables_dtype, (2,)),
+        ("parameter_arena", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),
+        ("state_arena", "f8", (c.STATE_ARENA_BYTES // 8,)),
+    ]
+)
+
+# --- the channel -------------------------------------------------------------------------------
+
+
+def _ring(entry: np.dtype, entries: int) -> np.dtype:
+    """Single producer, single consumer; head and tail count for ever and live on their own cache lines."""
+    return record(
+        [
+            ("head", "i8"),  # next to write
+            ("head_padding", "i8", (15,)),
+            ("tail", "i8"),  # next to read
+            ("tail_padding", "i8", (15,)),
+            ("entries", entry, (entries,)),
+        ]
+    )
+
+
+command_ring_dtype = _ring(command_dtype, c.COMMAND_RING_ENTRIES)
+event_ring_dtype = _ring(event_dtype, c.EVENT_RING_ENTRIES)
+
+sample_dtype = record(
+    [
+        ("identity", "i8"),  # of the action
+        ("sequence", "i8"),
+        ("tick", "i8"),  # input: from which it holds, 0: the next one; output: which wrote it
+        ("time", "f8"),  # [s] on the loop's clock, finer than ticks
+        ("values", *per_value),  # not finite: not given
+        ("rates", *per_value),  # likewise
+    ]
+)
+stream_ring_dtype = _ring(sample_dtype, c.STREAM_RING_ENTRIES)
+"""Samples of one stream: to the loop, or from it."""
+
+
+snapshot_part_dtype = record(
+    [("measured", measured_dtype), ("active_action", "i8"), ("fault", "i8"), ("fault_log", "i8")]
+)
+
+snapshot_dtype = record(
+    [
+        ("sequence", "i8"),  # odd while the loop writes
+        ("tick", "i8"),
+        ("time_ns", "i8"),
+        ("time", "f8"),
+        ("speed", "f8"),
+        ("protective_stop", "f8"),
+        ("events_lost", "i8"),
+        ("n_active", "i8"),
+        ("active", "i8", (c.MAX_PARTS,)),  # identities of the active actions, in global order
+        ("active_since", "i8", (c.MAX_PARTS,)),  # tick in which the active action started
+        ("values", "f8", (c.MAX_PARTS, c.SNAPSHOT_VARIABLES)),  # state variables of each active action, in its order
+        ("parts", snapshot_part_dtype, (c.MAX_PARTS,)),
+    ]
+)
+
+timing_dtype = record(
+    [
+        ("ticks", "i8"),
+        ("deadline_misses", "i8"),
+        ("max_compute_ns", "i8"),
+        ("max_lateness_ns", "i8"),
+        # 16 bins in an octave: bin = 16 * log2(nanoseconds), see realtime/tick/histogram.py
+        ("compute", "i8", (c.HISTOGRAM_BINS,)),
+        ("lateness", "i8", (c.HISTOGRAM_BINS,)),
+    ]
+)
+
+blob_dtype = record([("offset", "i8"), ("size", "i8")])
+
+staging_dtype = record(
+    [
+        ("request", "i8"),  # counts requests; the server writes it last
+        ("answer", "i8"),  # the request that was answered; the executor writes it last
+        ("accepted", "i8"),
+        ("reason", "S512"),  # UTF-8, why not
+        ("n_blobs", "i8"),
+        ("blobs", blob_dtype, (c.MAX_ACTIONS,)),  # regions of `parameters` that are new
+        ("tables", tables_dtype),
+        ("parameters", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),  # same offsets as the parameter arena
+    ]
+)
+"""Where the server puts new tables; the executor copies and checks them before the loop sees them."""
+
+CHANNEL_MAGIC = 0x5254434F4E54524C  # "RTCONTRL"
+IMAGE_MAGIC = 0x5254494D41474531  # "RTIMAGE1"
+
+channel_dtype = record(
+    [
+        ("magic", "u8"),
+        ("layout", "u8"),
+        ("workcell", "u8"),  # digest of the workcell: both sides must have read the same
+        ("epoch", "i8"),  # a restarted executor takes a new one
+        ("executor_pid", "i8"),
+        ("executor_start", "i8"),  # the process's start time: a pid alone may be used again
+        ("server_pid", "i8"),
+        ("server_start", "i8"),
+        ("server_epoch", "i8"),  # counts attachments
+        ("server_gone", "i8"),  # the last epoch whose server has left or died
+        ("gated", "i8"),  # 1: ticks come only on request, so that nobody may wait for the next one
+        ("simulated", "i8"),  # 1: `time_ns` of events and snapshots is simulated time, from 0 on
+        ("period_ns", "i8"),
+        ("loop_beat", "i8"),  # the loop, each tick
+        ("executor_beat", "i8"),  # the executor's Python side
+        ("server_native_beat", "i8"),  # a server thread without the GIL
+        ("server_python_beat", "i8"),
+        ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
+        ("fault_files", "S512"),  # UTF-8: what the paths of the logs begin with, before "_<number>.npz"
+        ("stop_reason", "S256"),  # UTF-8: why the protective stop was asked for
+        ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
+        ("commands", command_ring_dtype),
+        # beside each entry of the command ring, the record that its SET_PARAMETERS carries
+        ("parameter_updates", "f8", (c.COMMAND_RING_ENTRIES, c.PARAMETER_UPDATE_BYTES // 8)),
+        ("events", event_ring_dtype),
+        ("samples_out", "i8"),  # counts what actions have written to stream outputs
+        ("samples_lost", "i8"),  # of these, those for which the ring had no room
+        ("streams", stream_ring_dtype, (c.MAX_STREAMS,)),
+        ("snapshot", snapshot_dtype),
+        ("timing", timing_dtype),
+        ("staging", staging_dtype),
+    ]
+)
+
+
+def _describe(dtype: np.dtype) -> str:
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return f"{_describe(base)}{shape}"
+    if dtype.names is not None and dtype.fields is not None:
+        inner = ",".join(f"{n}@{dtype.fields[n][1]}:{_describe(dtype.fields[n][0])}" for n in dtype.names)
+        return f"{{{inner}}}{dtype.itemsize}"
+    return dtype.str
+
+
+def layout_digest(*dtypes: np.dtype) -> int:
+    """63 bits that differ whenever one of the layouts does."""
+    text = ";".join(_describe(d) for d in dtypes)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
+
+
+CHANNEL_LAYOUT = layout_digest(channel_dtype, world_dtype)
+IMAGE_LAYOUT = layout_digest(device_image_dtype)
+
+
+def offset_of(dtype: np.dtype, *path: str | int) -> int:
+    """Byte offset of a field: `offset_of(world_dtype, "parts", 2, "position", 0)`.
+
+    Raises:
+        KeyError, IndexError: the path does not exist.
+    """
+    offset = 0
+    for step in path:
+        if isinstance(step, str):
+            if dtype.fields is None:
+                raise KeyError(f"{step!r}: not a record")
+            dtype, inner = dtype.fields[step][:2]
+            offset += inner
+        else:
+            if dtype.subdtype is None:
+                raise IndexError(f"[{step}]: not an array")
+            base, shape = dtype.subdtype
+            if not 0 <= step < shape[0]:
+                raise IndexError(f"[{step}]: the array has {shape[0]} elements")
+            dtype = np.dtype((base, shape[1:])) if len(shape) > 1 else base
+            offset += step * dtype.itemsize
+    return offset

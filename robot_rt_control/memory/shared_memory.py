@@ -1,0 +1,188 @@
+"""Named shared-memory segments with one owner: created with mode 0600, stale ones recovered, a second owner refused.
+
+The owner holds an exclusive `flock` on the segment's file for as long as it lives. The kernel drops it with the
+process, however that ends: so a segment without a lock is stale, without any guessing from process ids.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import mmap
+import os
+import struct
+import time
+from pathlib import Path
+
+from robot_rt_control.vocabulary.errors import ChannelError
+
+_FOLDER = Path("/dev/shm")
+_LOCK_ATTEMPTS = 4
+
+
+def process_start(pid: int) -> int:
+    """Start time of a process in clock ticks since boot (a pid alone may be used again); 0: there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return 0
+    return int(text.rpartition(")")[2].split()[19])
+
+
+def segment_path(name: str) -> Path:
+    """File of a segment.
+
+    Raises:
+        ChannelError: the name is not a plain file name.
+    """
+    if not name or "/" in name or name.startswith("."):
+        raise ChannelError("shared-memory segment", expected="a plain file name", got=repr(name))
+    return _FOLDER / name
+
+
+def _whole_file(lock: int) -> bytes:
+    """A `struct flock`. These locks stand beside the owner's `flock`, not against it."""
+    return struct.pack("hhqqi4x", lock, os.SEEK_SET, 0, 0, 0)
+
+
+def _is_file_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.stat(path).st_ino == os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _remove_stale(name: str, path: Path) -> None:
+    """Remove what a dead owner left behind; refuse what a living one has."""
+    try:
+        old = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    except PermissionError as error:
+        raise ChannelError(
+            f"shared-memory segment {name!r} belongs to another user", hint=f"Remove {path} or choose another name"
+        ) from error
+    try:
+        for attempt in range(_LOCK_ATTEMPTS):
+            try:
+                fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                # It may be a user that looks whether the owner is alive: that lock is short.
+                if attempt == _LOCK_ATTEMPTS - 1:
+                    raise ChannelError(
+                        f"shared-memory segment {name!r} is owned by a running process",
+                        expected="one owner",
+                        hint="Stop the other process, or give this one another name or namespace",
+                    ) from None
+                time.sleep(0.005)
+        if _is_file_at(old, path):  # else another process has removed it meanwhile, under its lock
+            path.unlink()
+    finally:
+        os.close(old)
+
+
+class Segment:
+    """A mapped segment. `buffer` stays valid until `close`."""
+
+    def __init__(self, name: str, descriptor: int, size: int, owner: bool) -> None:
+        self.name, self.owner, self.size = name, owner, size
+        self._descriptor = descriptor
+        # populated at once: a real-time thread must not be the one that meets the page faults
+        self.buffer = mmap.mmap(descriptor, size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
+
+    @classmethod
+    def create(cls, name: str, size: int) -> Segment:
+        """Create a segment as its owner. What a dead owner left behind under this name is removed first.
+
+        Raises:
+            ChannelError: a living process owns it, or the folder is not writable.
+        """
+        path = segment_path(name)
+        while True:
+            _remove_stale(name, path)
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            except FileExistsError:
+                continue  # another process was faster: is it alive?
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                # Between the two calls the file was without a lock: somebody may have taken it for a stale one.
+                if not _is_file_at(descriptor, path):
+                    os.close(descriptor)
+                    continue
+                os.posix_fallocate(descriptor, 0, size)  # a full /dev/shm must fail here, not at a later access
+                return cls(name, descriptor, size, owner=True)
+            except OSError as error:
+                path.unlink(missing_ok=True)
+                os.close(descriptor)
+                raise ChannelError(f"shared-memory segment {name!r}: {size} bytes", got=str(error)) from error
+
+    @classmethod
+    def attach(cls, name: str, size: int, *, tail: bool = False) -> Segment:
+        """Map an existing segment of a living owner.
+
+        Args:
+            size: [bytes]
+            tail: whether the segment may be larger; then all of it is mapped.
+
+        Raises:
+            ChannelError: there is none, its owner is dead, or it has another size.
+        """
+        path = segment_path(name)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise ChannelError(
+                f"shared-memory segment {name!r} cannot be opened", got=str(error), hint="Start its owner first"
+            ) from error
+        found = os.fstat(descriptor).st_size
+        if found < size or (found > size and not tail):
+            os.close(descriptor)
+            raise ChannelError(
+                f"shared-memory segment {name!r} has another layout",
+                expected=f"{size} bytes",
+                got=f"{found}",
+                hint="Run the same version of robot_rt_control on both sides",
+            )
+        segment = cls(name, descriptor, found, owner=False)
+        if not segment.owner_alive():
+            segment.close()
+            raise ChannelError(
+                f"shared-memory segment {name!r} was left behind by a dead process", hint="Start its owner"
+            )
+        return segment
+
+    def owner_alive(self) -> bool:
+        """Whether the owner still holds its lock."""
+        if self.owner:
+            return True
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        return False
+
+    def claim_user(self) -> bool:
+        """Become the one user beside the owner, until `close` or the process's end. False: another one is it."""
+        try:
+            fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, _whole_file(fcntl.F_WRLCK))
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Unmap; the owner also removes the segment. Array views of the buffer must be gone, else it stays mapped."""
+        if self._descriptor < 0:
+            return
+        if self.owner:
+            segment_path(self.name).unlink(missing_ok=True)
+        # By hand: the mapping keeps a descriptor, and thereby the locks, for as long as somebody holds a view.
+        fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, _whole_file(fcntl.F_UNLCK))
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        os.close(self._descriptor)
+        self._descriptor = -1
+        # Where somebody still holds a view, the mapping goes with the last one, or with the process.
+        with contextlib.suppress(BufferError):
+            self.buffer.close()

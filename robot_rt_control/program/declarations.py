@@ -1,0 +1,171 @@
+"""What a program asks of whoever uses it: parameters with values, and roles with parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from robot_rt_control.definitions.action_type import Parameter
+from robot_rt_control.definitions.definitions import ParameterValue, Value
+from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.program.expression import KnownParameter
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.names import check_name, each_once
+
+PARAMETER_TYPES = ("float", "int", "bool", "text")
+KINDS = tuple(kind.name.lower() for kind in PartKind)
+_SAMPLE_LENGTH = 3
+"""Of a parameter of any length, where nobody has given a value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role:
+    """A part that a program needs, by what it does in the program.
+
+    Args:
+        name: used in the program wherever a part's name may stand.
+        kinds: of parts that fit; empty: all.
+        description: for people.
+        default: the part that plays it when none is given; empty: one must be given.
+
+    Raises:
+        DefinitionError: a bad name, or no kind of a part.
+    """
+
+    name: str
+    kinds: tuple[str, ...] = ()
+    description: str = ""
+    default: str = ""
+
+    def __post_init__(self) -> None:
+        check_name("name of a role", self.name)
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise DefinitionError(
+                    f"role {self.name!r}: unknown kind of part", expected=unknown("kind", kind, KINDS), got=repr(kind)
+                )
+        if self.default:
+            check_name(f"role {self.name!r}: name of a part", self.default)
+
+    @property
+    def shown_kinds(self) -> str:
+        """For messages: "an arm or base"."""
+        return " or ".join(self.kinds) if self.kinds else "any kind"
+
+
+def check_declaration(parameter: Parameter) -> None:
+    """Check what a program declares about a parameter, its default included.
+
+    Raises:
+        DefinitionError: it contradicts itself.
+    """
+    check_name("name of a parameter", parameter.name)
+    of = f"parameter {parameter.name!r}"
+    if parameter.type not in PARAMETER_TYPES:
+        raise DefinitionError(
+            f"{of}: type", expected=unknown("type", parameter.type, PARAMETER_TYPES), got=repr(parameter.type)
+        )
+    length = parameter.length
+    if length != "any" and not (isinstance(length, int) and not isinstance(length, bool) and 1 <= length <= 1024):
+        raise DefinitionError(f"{of}: length", expected="1 to 1024, or any", got=repr(length))
+    if parameter.type == "text" and length != 1:
+        raise DefinitionError(f"{of}: length", expected="1 for a text", got=repr(length))
+    if parameter.type in ("bool", "text") and (parameter.minimum is not None or parameter.maximum is not None):
+        raise DefinitionError(f"{of}: minimum and maximum", expected="for numbers only", got=f"type {parameter.type}")
+    if parameter.choices and parameter.type != "text":
+        raise DefinitionError(f"{of}: choices", expected="for texts only", got=f"type {parameter.type}")
+    low, high = parameter.minimum, parameter.maximum
+    if low is not None and high is not None and low > high:
+        raise DefinitionError(f"{of}: minimum", expected=f"at most the maximum of {high:g}", got=f"{low:g}")
+    if parameter.default is not None:
+        check_parameters("", [parameter], [], dof=1, of="program")
+
+
+def values_of(declared: Sequence[Parameter], given: Iterable[ParameterValue], *, of: str) -> dict[str, KnownParameter]:
+    """Given values, checked and with the defaults filled in.
+
+    Args:
+        of: what messages call the program.
+
+    Raises:
+        DefinitionError: unknown, missing, or given twice; wrong unit, type, length, range or choice.
+    """
+    checked = check_parameters("", declared, given, dof=1, of=of)
+    units = {p.name: p.unit for p in declared}
+    return {
+        name: KnownParameter(
+            value=value if isinstance(value, float | int | str) else _as_tuple(value), unit=units[name]
+        )
+        for name, value in checked.items()
+    }
+
+
+def samples_of(declared: Sequence[Parameter]) -> dict[str, KnownParameter]:
+    """The defaults, and a sample of its type for what must be given: to check a program before somebody uses it."""
+    found = {}
+    for parameter in declared:
+        if parameter.default is not None:
+            found.update(values_of([parameter], [], of="program"))
+        else:
+            found[parameter.name] = KnownParameter(value=_sample(parameter), unit=parameter.unit, sampled=True)
+    return found
+
+
+def parts_of(roles: Sequence[Role], given: Mapping[str, str] | Iterable[str], *, of: str) -> dict[str, str]:
+    """The part of each role.
+
+    Args:
+        given: role → part, or texts "role=part".
+        of: what messages call the program.
+
+    Raises:
+        DefinitionError: an unknown role, or one without a part.
+    """
+    pairs = dict(given) if isinstance(given, Mapping) else _pairs(given, of)
+    known = {role.name: role for role in roles}
+    for name, part in pairs.items():
+        if name not in known:
+            raise DefinitionError(
+                f"{of} has no role {name!r}",
+                expected=unknown("role", name, known),
+                got=f"'{name}={part}'",
+                hint="" if known else "This program names its parts itself: give none",
+            )
+        check_name(f"{of}: part of role {name!r}", part)
+    missing = [role for role in roles if role.name not in pairs and not role.default]
+    if missing:
+        raise DefinitionError(
+            f"{of}: no part for " + ", ".join(f"role {r.name!r} ({r.shown_kinds})" for r in missing),
+            expected=f"'{missing[0].name}=<part>'",
+            got="none" if not pairs else ", ".join(f"'{r}={p}'" for r, p in pairs.items()),
+        )
+    return {role.name: pairs.get(role.name, role.default) for role in roles}
+
+
+def _pairs(given: Iterable[str], of: str) -> dict[str, str]:
+    texts = [given] if isinstance(given, str) else list(given)
+    for text in texts:
+        if "=" not in text:
+            raise DefinitionError(f"{of}: parts", expected="'role=part'", got=repr(text))
+    pairs = [text.split("=", 1) for text in texts]
+    each_once(f"{of}: role", [role for role, _ in pairs])
+    return {role: part for role, part in pairs}
+
+
+def _as_tuple(value: object) -> Value:
+    return tuple(value.tolist())  # type: ignore[attr-defined]  # an array: check_parameters gives nothing else
+
+
+def _sample(parameter: Parameter) -> Value:
+    if parameter.type == "text":
+        return parameter.choices[0] if parameter.choices else "text"
+    if parameter.type == "bool":
+        one: float | int | bool = True
+    else:
+        low, high = parameter.minimum, parameter.maximum
+        one = min(max(1.0, low if low is not None else 1.0), high if high is not None else max(1.0, low or 1.0))
+        one = int(one) if parameter.type == "int" else one
+    if parameter.length == 1:
+        return one
+    return (one,) * (parameter.length if isinstance(parameter.length, int) else _SAMPLE_LENGTH)

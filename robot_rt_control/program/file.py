@@ -1,0 +1,254 @@
+"""Programs as YAML.
+
+    name: up_and_down                # optional
+    description: Down until near.    # optional
+    roles:                           # optional: parts that whoever uses it gives
+      robot: {kinds: [arm]}
+      eye: {kinds: [rangefinder], default: rangefinder}
+    parameters:                      # optional: values that whoever uses it may give
+      speed: {unit: m/s, default: 0.1, minimum: 0.01, maximum: 0.25}
+    start: [move_down]
+    actions:
+      move_down:
+        type: velocity_move
+        parts: robot                 # a part or role; or [arm, gripper], or {slot: part}
+        parameters:
+          linear: [0, 0, -$speed]    # or {value: [0, 0, -0.1], unit: m/s}
+        reactions:
+          - {when: eye.distance < 0.25, start: move_up}
+          - {when: is_done, event: finished, capture: [eye.distance]}
+    reactions: []                    # free-standing, optional
+
+All keys are in program_schema.py, what `$speed` can say in program_expression.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    ParameterValue,
+    ProgramDefinition,
+    ReactionDefinition,
+)
+from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
+from robot_rt_control.program.head import ProgramHead, read_head
+from robot_rt_control.program.places import Mistakes, Places
+from robot_rt_control.program.reader import ProgramReader
+from robot_rt_control.program.substitution import Substitution
+from robot_rt_control.text.yaml_reader import YamlReader, parse_scalar
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+
+def load_program(path: str | Path, *, defined: Iterable[str] = ()) -> ProgramDefinition:
+    """Read a program file. See `parse_program`.
+
+    Raises:
+        DefinitionError: the file cannot be read, or as from `parse_program`.
+    """
+    return ProgramTemplate.load(path).fill(defined=defined).definition
+
+
+def parse_program(
+    text: str,
+    *,
+    source: str = "program",
+    defined: Iterable[str] = (),
+    parameters: Iterable[ParameterValue] = (),
+    parts: Mapping[str, str] | Iterable[str] = (),
+) -> ProgramDefinition:
+    """Read a program from YAML text.
+
+    Args:
+        text: the YAML document.
+        source: begins every message, with the line: "program.yaml:12: …".
+        defined: ids of actions that the session has already, which reactions may start and signal.
+        parameters: values of the program's parameters; what is left out takes its default.
+        parts: parts for its roles: role → part, or "role=part".
+
+    Raises:
+        DefinitionError: not YAML, unknown keys, or anything that the definitions refuse; with its line.
+        ProgramError: several such mistakes.
+    """
+    return ProgramTemplate(text, source=source).fill(parameters=parameters, parts=parts, defined=defined).definition
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilledProgram:
+    """A program with values for its parameters and parts for its roles."""
+
+    definition: ProgramDefinition
+    places: Places
+    template: ProgramTemplate
+    sampled: frozenset[tuple[str, str]]
+    """(action, parameter) whose values are samples, because nobody has given the program's parameters yet."""
+    roles: Mapping[str, str]
+    """Role → part; in a sample each stands for itself."""
+    is_sample: bool
+    """Nobody has given parts and values yet."""
+    unused: tuple[str, ...]
+    """Parameters and roles that nothing refers to."""
+    defined: tuple[str, ...] = ()
+    """Ids of actions that the session had before."""
+
+
+class ProgramTemplate:
+    """A program's text, before values and parts are given.
+
+    Args:
+        text: the YAML document.
+        source: begins every message, with the line.
+
+    Attributes:
+        name, description: for people; may be empty.
+        roles, parameters: what it asks for, in its order.
+
+    Raises:
+        DefinitionError: not YAML, unknown keys, or declarations that contradict themselves; with the line.
+        ProgramError: several such mistakes.
+    """
+
+    def __init__(self, text: str, *, source: str = "program") -> None:
+        self.text, self.source = text, source
+        self._yaml = YamlReader(text, source)
+        self._places = Places(source)
+        self._head: ProgramHead = read_head(self._yaml, self._places)
+        self.name, self.description = self._head.name, self._head.description
+        self.roles, self.parameters = self._head.roles, self._head.parameters
+
+    @classmethod
+    def load(cls, path: str | Path) -> ProgramTemplate:
+        """Read a file.
+
+        Raises:
+            DefinitionError: it cannot be read, or as from the constructor.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DefinitionError(
+                f"program file {str(path)!r} cannot be read", expected="a UTF-8 text file", got=str(error)
+            ) from None
+        return cls(text, source=path.name)
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"program {self.name!r}" if self.name else "the program"
+
+    def fill(
+        self,
+        *,
+        parameters: Iterable[ParameterValue] = (),
+        parts: Mapping[str, str] | Iterable[str] = (),
+        defined: Iterable[str] = (),
+    ) -> FilledProgram:
+        """The program with these values and parts.
+
+        Args:
+            parameters, parts, defined: as of `parse_program`.
+
+        Raises:
+            DefinitionError: a value or part is missing, unknown or not valid; or as from `parse_program`.
+        """
+        mistakes = Mistakes()
+        values, roles = {}, {}
+        with mistakes.collect():
+            values = values_of(self.parameters, parameters, of=self.label)
+        with mistakes.collect():
+            roles = parts_of(self.roles, parts, of=self.label)
+        mistakes.raise_all()
+        return self._read(Substitution(values, roles), defined, is_sample=False)
+
+    def sample(self, *, defined: Iterable[str] = ()) -> FilledProgram:
+        """The program before somebody uses it, to check or draw it: roles keep their names, values that must be
+        given are samples.
+
+        Raises:
+            DefinitionError: as from `parse_program`.
+        """
+        roles = {role.name: role.name for role in self.roles}
+        return self._read(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)
+
+    def _read(self, substitution: Substitution, defined: Iterable[str], *, is_sample: bool) -> FilledProgram:
+        known = tuple(defined)
+        reader = ProgramReader(self._yaml, self._places, self._head, substitution)
+        definition = reader.program(known)
+        declared = [*(p.name for p in self.parameters), *(r.name for r in self.roles)]
+        return FilledProgram(
+            definition=definition,
+            places=self._places,
+            template=self,
+            sampled=frozenset(reader.sampled),
+            roles=substitution.roles,
+            is_sample=is_sample,
+            unused=tuple(name for name in declared if name not in substitution.used),
+            defined=known,
+        )
+
+
+def dump_program(program: ProgramDefinition) -> str:
+    """The YAML text of a program; `parse_program` gives the same program again."""
+    document: dict[str, Any] = {}
+    if program.name:
+        document["name"] = program.name
+    for key in ("parts", "start"):
+        if names := getattr(program, key):
+            document[key] = list(names)
+    document["actions"] = {action.id: _action_document(action) for action in program.actions}
+    if program.reactions:
+        document["reactions"] = [_reaction_document(reaction) for reaction in program.reactions]
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes every text that would be read as something else."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    ambiguous = not isinstance(parse_scalar(text), str)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if ambiguous else None)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def _action_document(action: ActionDefinition) -> dict[str, Any]:
+    parts = dict(action.parts) if isinstance(action.parts, Mapping) else list(action.parts)
+    document: dict[str, Any] = {"type": action.type, "parts": parts}
+    if action.parameters:
+        document["parameters"] = {p.name: _value_document(p) for p in action.parameters}
+    if action.reactions:
+        document["reactions"] = [_reaction_document(reaction) for reaction in action.reactions]
+    return document | {mark: True for mark in ("final", "manual") if getattr(action, mark)}
+
+
+def _value_document(parameter: ParameterValue) -> Any:
+    value: Any = parameter.value
+    if isinstance(value, tuple):
+        value = list(value)
+    elif isinstance(value, str):
+        value = value.replace("$", "$$")
+    return {"value": value, "unit": parameter.unit} if parameter.unit else value
+
+
+def _reaction_document(reaction: ReactionDefinition) -> dict[str, Any]:
+    document: dict[str, Any] = {"when": reaction.condition}
+    for item in fields(reaction):
+        value = getattr(reaction, item.name)
+        if item.name != "condition" and value != item.default:
+            document[item.name] = list(value) if isinstance(value, tuple) else value
+    return document
+
+
+__all__ = ["FilledProgram", "ProgramTemplate", "Role", "dump_program", "load_program", "parse_program"]

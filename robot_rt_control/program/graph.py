@@ -1,0 +1,81 @@
+"""A program as a graph: actions are states, reactions lead from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from robot_rt_control.definitions.definitions import ProgramDefinition, ReactionDefinition
+from robot_rt_control.program.places import Path
+
+Parts = Mapping[str, frozenset[str]]
+"""Action → the parts that it moves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edge:
+    """A reaction with its place in the program."""
+
+    owner: str
+    """Id of its action; empty: free-standing."""
+    reaction: ReactionDefinition
+    path: Path
+    """For `Places`: ("actions", owner, "reactions", 2)."""
+
+
+def edges(program: ProgramDefinition) -> Iterator[Edge]:
+    """All reactions, in definition order; free-standing ones last."""
+    for action in program.actions:
+        for i, reaction in enumerate(action.reactions):
+            yield Edge(owner=action.id, reaction=reaction, path=("actions", action.id, "reactions", i))
+    for i, reaction in enumerate(program.reactions):
+        yield Edge(owner="", reaction=reaction, path=("reactions", i))
+
+
+def unreachable(program: ProgramDefinition) -> list[str]:
+    """Actions that nothing leads to: neither the start, nor a user's hand, nor a reaction of one that is reached.
+
+    None where the program has no start: then a user starts whatever they like.
+    """
+    if not program.start:
+        return []
+    leads_to: dict[str, list[str]] = {}
+    for edge in edges(program):
+        if edge.reaction.start:
+            leads_to.setdefault(edge.owner, []).append(edge.reaction.start)
+    waiting = [*program.start, *(a.id for a in program.actions if a.manual), *leads_to.get("", [])]
+    reached: set[str] = set()
+    while waiting:
+        action = waiting.pop()
+        if action not in reached:
+            reached.add(action)
+            waiting += leads_to.get(action, [])
+    return [action.id for action in program.actions if action.id not in reached]
+
+
+def without_exit(program: ProgramDefinition, parts: Parts) -> list[str]:
+    """Actions that go on for ever: nothing takes their parts, stops them, or tells anybody, and they are not final.
+
+    Args:
+        parts: of all actions of the program, and of others that its reactions start.
+    """
+    switches = [e for e in edges(program) if e.reaction.start]
+    ended = {e.owner for e in edges(program) if e.reaction.stop or e.reaction.event}
+    ended |= {e.owner for e in switches if e.reaction.start != e.owner and not e.reaction.keep_owner}
+    if any(e.reaction.stop for e in edges(program) if not e.owner):
+        return []
+    nothing: frozenset[str] = frozenset()
+    found = []
+    for action in program.actions:
+        if action.final or action.id in ended:
+            continue
+        own = parts[action.id]
+        # What shares a part with it is never active beside it, so that its reactions are not judged.
+        if not any(
+            e.reaction.start != action.id
+            and own & parts.get(e.reaction.start, nothing)
+            and not own & parts.get(e.owner, nothing)
+            for e in switches
+        ):
+            found.append(action.id)
+    return found

@@ -1,0 +1,131 @@
+"""Puts values for a program's parameters and parts for its roles, before anything of it is checked.
+
+References stand in values of actions' parameters and in conditions:
+
+    linear: [0, 0, -$speed]
+    when: wrist.force_norm > $threshold and time < $start + 2
+
+An expression is computed (program_expression.py) and its number put in its place. A parameter with a unit brings it
+along where it stands alone, with or without a sign, so that units are checked as if they were written there.
+Roles stand wherever parts do: in `parts`, and before the first dot of a state variable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from robot_rt_control.conditions.tokens import unit_at
+from robot_rt_control.definitions.definitions import Scalar
+from robot_rt_control.program.expression import KnownParameter, Result, evaluate, evaluate_prefix
+from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.names import VARIABLE_PATTERN
+
+_VARIABLE = re.compile(VARIABLE_PATTERN)
+_HEAD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=\.)")
+_SPACE = re.compile(r"\s*")
+_NUMBER = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
+
+
+class Substitution:
+    """What stands for what in one use of a program.
+
+    Args:
+        parameters: by name.
+        roles: role → part.
+
+    Attributes:
+        used: names of the parameters and roles that were met so far.
+    """
+
+    def __init__(self, parameters: Mapping[str, KnownParameter], roles: Mapping[str, str]) -> None:
+        self.parameters, self.roles = parameters, roles
+        self.used: set[str] = set()
+
+    def part(self, name: str) -> str:
+        """The part's name for the name of a role; any other name stays."""
+        if name in self.roles:
+            self.used.add(name)
+            return self.roles[name]
+        return name
+
+    def variable(self, name: str) -> str:
+        """The state variable, its role replaced."""
+        head = _HEAD.match(name)
+        return name if head is None else self.part(head[0]) + name[head.end() :]
+
+    def value(self, text: str, of: str) -> Result:
+        """The value of a text in which a dollar is.
+
+        Raises:
+            DefinitionError: not an expression, or an unknown parameter.
+        """
+        if "$" not in text.replace("$$", ""):
+            return Result(value=text.replace("$$", "$"))
+        return self._used(evaluate(text, self.parameters, of))
+
+    def _used(self, result: Result) -> Result:
+        self.used |= result.references
+        return result
+
+    def is_sampled(self, references: frozenset[str]) -> bool:
+        """Whether one of these parameters only has a sample of its value."""
+        return any(self.parameters[name].sampled for name in references)
+
+    def condition(self, text: str, of: str) -> str:
+        """The condition, with numbers for its expressions and parts for its roles.
+
+        Raises:
+            DefinitionError: an unknown parameter, or one that is no number or boolean.
+        """
+        if "$" not in text and not self.roles:
+            return text
+        pieces: list[str] = []
+        position = 0
+        while position < len(text):
+            piece, position = self._piece(text, position, of)
+            pieces.append(piece)
+        return "".join(pieces)
+
+    def _piece(self, text: str, position: int, of: str) -> tuple[str, int]:
+        """What stands for the next piece of a condition, and the position behind that."""
+        if match := _VARIABLE.match(text, position):
+            return self.variable(match[0]), match.end()
+        if text[position] in "$(+-.0123456789":
+            found = evaluate_prefix(text, position, self.parameters, of)
+            if found is not None and found[0].references:
+                return self._number(text, self._used(found[0]), found[1], of), found[1]
+            if text[position] == "$":
+                raise DefinitionError(
+                    f"{of}: {text!r}",
+                    expected="the name of a parameter behind '$', as in x > $threshold",
+                    got=repr(text[position : position + 12]),
+                )
+        if match := _NUMBER.match(text, position):
+            end = match.end()
+            unit = unit_at(text, end)
+            return text[position : end + len(unit)], end + len(unit)
+        return text[position], position + 1
+
+    def _number(self, text: str, result: Result, end: int, of: str) -> str:
+        if isinstance(result.value, str | tuple):
+            names = ", ".join(f"${name}" for name in sorted(result.references))
+            raise DefinitionError(
+                f"{of}: {names} cannot stand in a condition",
+                expected="a number or a boolean"
+                + ("; an element is $name[0]" if isinstance(result.value, tuple) else ""),
+                got="a list" if isinstance(result.value, tuple) else f"the text {result.value!r}",
+            )
+        shown = literal(result.value)
+        return f"{shown} {result.unit}" if result.unit and not unit_at(text, end) else shown
+
+
+def literal(value: Scalar) -> str:
+    """A number or boolean as conditions and YAML write it."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def common_unit(results: list[Result]) -> str:
+    """The unit of a list some of whose elements are parameters: theirs, where all have the same; else empty."""
+    units = {result.unit for result in results if result.references}
+    return units.pop() if len(units) == 1 else ""

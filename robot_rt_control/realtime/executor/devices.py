@@ -1,0 +1,126 @@
+"""The executor's devices: those computed in the tick, those in this process, and those behind a driver process."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from robot_rt_control.hardware.from_workcell import hardware_info
+from robot_rt_control.hardware.process_image import ProcessImage
+from robot_rt_control.memory.atomics import load_acquire, store_release
+from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.model.workcell import MOCK, DeviceDescription
+from robot_rt_control.realtime.executor.assembly import World
+from robot_rt_control.vocabulary.errors import ChannelError, HardwareError
+
+_log = logging.getLogger(__name__)
+
+_PENDING_IMAGE = offset_of(world_dtype, "pending_image")
+_RETRY_S = 0.1
+
+
+class Devices:
+    """Opens all devices of a workcell and keeps them attached.
+
+    Args:
+        in_process: host Python plugins in this process (lockstep) rather than attach to their driver processes.
+        image_name: device name → name of the driver's shared-memory image.
+    """
+
+    def __init__(self, world: World, *, in_process: bool, image_name: Callable[[str], str]) -> None:
+        self._world, self._image_name = world, image_name
+        python = [d for d in world.workcell.devices if d.plugin != MOCK]
+        self.in_process = in_process and bool(python)
+        self._hosted = python if in_process else []
+        self._driven = [] if in_process else python
+        self.hosts: dict[str, Any] = {}
+        self._images: dict[str, ProcessImage] = {}
+        self._retired: list[ProcessImage] = []
+        self.silent: set[str] = set()
+        """Lockstep: hosted devices that publish no states, for tests of what becomes of it."""
+        self._readers: list[tuple[str, Callable[[], object]]] = []
+        self._writers: list[Callable[[], object]] = []
+
+    def open(self, timeout_s: float, progress: Callable[[str], object]) -> None:
+        """Start the plugins of this process, and wait for the driver processes of the others.
+
+        Raises:
+            HardwareError: a plugin failed, or a driver did not come up in time.
+        """
+        for device in self._hosted:
+            from robot_rt_control.hardware.lockstep_host import LockstepHost
+
+            progress(f"starting the hardware plugin {device.plugin!r} of device {device.name!r} in this process")
+            host = LockstepHost(device.plugin, hardware_info(self._world.workcell, device))
+            self.hosts[device.name] = host
+            self._connect(device, host.image)
+            host.activate()
+            period = self._world.workcell.period
+            self._readers.append((device.name, partial(host.cycle_read, 0.0, period)))
+            self._writers.append(partial(host.cycle_write, 0.0, period))
+        deadline = time.monotonic() + timeout_s
+        for device in self._driven:
+            progress(f"waiting for the driver process of device {device.name!r}")
+            self._images[device.name] = image = self._attach(device, deadline)
+            self._connect(device, image)
+
+    def _attach(self, device: DeviceDescription, deadline: float) -> ProcessImage:
+        while True:
+            try:
+                return ProcessImage.attach(self._image_name(device.name))
+            except ChannelError as error:
+                if time.monotonic() > deadline:
+                    raise HardwareError(
+                        f"device {device.name!r}: its driver process did not come up ({error})",
+                        hint="Start it: ros2 run robot_rt_control hardware_driver",
+                    ) from error
+            time.sleep(_RETRY_S)
+
+    def _connect(self, device: DeviceDescription, image: ProcessImage) -> None:
+        record = self._world.memory.devices[device.index]
+        max_age = int(record.max_age)
+        image.connect_device(record)
+        record.max_age = max_age
+        self._world.link_device(device.index, image.manifest)
+
+    def read(self) -> None:
+        """Lockstep: let the hosted plugins publish their state."""
+        for name, reader in self._readers:
+            if name not in self.silent:
+                reader()
+
+    def write(self) -> None:
+        """Lockstep: let the hosted plugins take their commands."""
+        for writer in self._writers:
+            writer()
+
+    def reattach(self) -> None:
+        """Attach to the successors of driver processes that have died. The parts stay faulted until cleared."""
+        for device in self._driven:
+            image = self._images[device.name]
+            if image.driver_alive():
+                continue
+            try:
+                successor = ProcessImage.attach(self._image_name(device.name), image.manifest)
+            except ChannelError:
+                continue  # not up yet; the device's age tells meanwhile
+            pending = self._world.address + _PENDING_IMAGE
+            while load_acquire(pending):
+                time.sleep(0.001)
+            self._world.memory.pending_device = device.index
+            store_release(pending, successor.address)
+            self._images[device.name] = successor
+            self._retired.append(image)  # its memory stays mapped: the loop may be reading it in this very tick
+            _log.warning("device %r: attached to its restarted driver process", device.name)
+
+    def close(self) -> None:
+        """Shut the hosted plugins down, and detach from the drivers, which bring their devices to rest."""
+        for host in self.hosts.values():
+            host.shutdown()
+        for image in self._images.values():
+            image.close()
+
+

@@ -1,0 +1,396 @@
+"""The real-time executor without ROS: world, channel, hardware, installations and the loop, with a life cycle."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robot_rt_control.memory.atomics import load_acquire, store_release
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.realtime.executor import native_loader
+from robot_rt_control.realtime.executor.assembly import World
+from robot_rt_control.realtime.executor.devices import Devices
+from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, default_folder
+from robot_rt_control.realtime.executor.installer import Installer
+from robot_rt_control.realtime.executor.lockstep import Lockstep
+from robot_rt_control.realtime.executor.native_loader import NativeType
+from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
+from robot_rt_control.realtime.tick.server_watch import ServerWatch
+from robot_rt_control.vocabulary import defaults
+from robot_rt_control.vocabulary.enums import Command, FaultReason, OperationalState, OverrunPolicy
+from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.fault_reasons import FAULTS
+
+_log = logging.getLogger(__name__)
+
+_INTERNAL = offset_of(world_dtype, "pending_internal")
+_INTERNAL_S = 2.0
+"""How long the loop may take for a command of the executor's own."""
+_LOG_S = 0.02
+"""How often the executor looks whether a log of the last ticks is asked for."""
+_CYCLES_BEFORE_ENABLING = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutorOptions:
+    """How an executor runs."""
+
+    clock: str = "realtime"
+    """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator;
+    hardware: the cycle of the workcell's driving device."""
+    simulation_speed: float = 1.0
+    """Lockstep: how fast simulated time goes by itself; 0: as fast as possible; negative: only by `step`."""
+    priority: int = 80
+    """Of the real-time thread under SCHED_FIFO; 0: an ordinary thread."""
+    cpu: int = -1
+    """Processor of the real-time thread; -1: any."""
+    lock_memory: bool = True
+    native_silence_s: float = defaults.SERVER_NATIVE_SILENCE_S
+    python_silence_s: float = defaults.SERVER_PYTHON_SILENCE_S
+    device_timeout_s: float = 20.0
+    """How long `configure` waits for the driver processes to come up."""
+    overrun_policy: str = ""
+    """count, warn or fault: what missed deadlines lead to; empty: as the workcell says."""
+    fault_folder: Path | None = None
+    """Where logs of the last ticks go; None: as the workcell says."""
+
+    @property
+    def gated(self) -> bool:
+        """Whether ticks come by `step` alone."""
+        return self.clock == "lockstep" and self.simulation_speed < 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartStatus:
+    """What a part is doing, in words; empty: none."""
+
+    name: str
+    operational_state: str
+    fault: str
+    fault_file: str
+    active_action: str
+    session: str
+
+
+class Executor:
+    """One workcell's executor. configure → activate → deactivate → cleanup, by one thread at a time.
+
+    Args:
+        channel_name: of the shared-memory channel; None: a private channel, for a server in this process.
+        image_name: device name → name of the driver's shared-memory image.
+        load: gives the code of an action type's key.
+    """
+
+    def __init__(
+        self,
+        workcell: Workcell,
+        options: ExecutorOptions,
+        *,
+        channel_name: str | None,
+        image_name: Callable[[str], str],
+        load: Callable[[str], NativeType] = native_loader.load,
+    ) -> None:
+        self.workcell, self.options = workcell, options
+        self._driving_device = workcell.driving_device().index if options.clock == "hardware" else None
+        period_ns = round(workcell.period * 1e9)
+        self.world = World(workcell)
+        self.world.memory.watching = options.clock != "lockstep"
+        if channel_name is None:
+            self.channel = Channel.private()
+        else:
+            self.channel = Channel.create(channel_name, workcell=workcell.digest, period_ns=period_ns)
+        self.channel.memory.gated = options.gated
+        self.channel.memory.simulated = options.clock == "lockstep"
+        self.devices = Devices(self.world, in_process=options.clock == "lockstep", image_name=image_name)
+        self._period_ns = period_ns
+        self._set_overruns()
+        log = workcell.fault_log
+        folder = options.fault_folder or (Path(log.folder).expanduser() if log.folder else default_folder())
+        self.recorder = FaultRecorder(
+            self.world, self.channel, ticks=log.ticks, after=log.after, files=log.files, folder=folder
+        )
+        self._recording = threading.Lock()
+        self._commanding = threading.Lock()
+        self._installer = Installer(
+            self.world.memory,
+            self.world.address,
+            self.channel,
+            load,
+            ticking=options.clock != "lockstep",
+        )
+        self._thread: RealtimeThread | None = None
+        self.lockstep: Lockstep | None = None
+        self._server_watch = ServerWatch(self.channel)
+        self._lost_epoch = 0
+        self._stop = threading.Event()
+        self._workers: list[threading.Thread] = []
+
+    def _set_overruns(self) -> None:
+        given, overrun = self.workcell.overruns, self.world.memory.overrun
+        self.overrun_policy = self.options.overrun_policy or given.policy
+        overrun.policy = OverrunPolicy[self.overrun_policy.upper()]
+        overrun.limit = given.limit
+        overrun.window = max(1, round(given.window / self.workcell.period))
+        overrun.report_ticks = max(1, round(defaults.OVERRUN_REPORT_S / self.workcell.period))
+
+    # --- life cycle -----------------------------------------------------------------------------
+
+    def configure(self, progress: Callable[[str], object] = _log.info) -> None:
+        """Attach the hardware and compile the loop.
+
+        Raises:
+            RobotControlError: a device did not come up.
+        """
+        self.devices.open(self.options.device_timeout_s, progress)
+        begin = time.monotonic()
+        progress("loading the tick loop (the first time it is compiled: some ten seconds)")
+        if self.options.clock != "lockstep":
+            RealtimeThread.compile(World(self.workcell).memory, Channel.private())
+        else:
+            self.lockstep = Lockstep(
+                self.world,
+                self.channel,
+                self.devices,
+                period_ns=self._period_ns,
+                speed=self.options.simulation_speed,
+                before_tick=self._before_lockstep_tick,
+            )
+        progress(f"the tick loop is ready after {time.monotonic() - begin:.1f} s")
+
+    def activate(self) -> None:
+        """Start ticking, and enable the motion of all parts that have no fault."""
+        if self.options.clock != "lockstep":
+            self._thread = RealtimeThread(
+                self.world.memory,
+                self.channel,
+                period_ns=self._period_ns,
+                priority=self.options.priority,
+                cpu=self.options.cpu,
+                lock=self.options.lock_memory,
+                native_silence_s=self.options.native_silence_s,
+                python_silence_s=self.options.python_silence_s,
+                driving_device=self._driving_device,
+                device_timeout_s=defaults.DRIVING_DEVICE_TIMEOUT_TICKS * self.workcell.period,
+            )
+            self._thread.start()
+            for warning in self._thread.scheduling.warnings:
+                _log.warning(warning)
+        self._stop.clear()
+        self._workers = [
+            threading.Thread(target=self._serve_installations, name="installer", daemon=True),
+            threading.Thread(target=self._watch, name="watch", daemon=True),
+            threading.Thread(target=self._write_logs, name="fault logs", daemon=True),
+        ]
+        for worker in self._workers:
+            worker.start()
+        self._enable_all()
+        if self.lockstep is not None:
+            self.lockstep.start()
+
+    def _enable_all(self) -> None:
+        """Enable every part, also one whose device needs a while; a fault stays for somebody to clear."""
+        deadline = time.monotonic() + self.options.device_timeout_s
+        while True:
+            self._internal_command(Command.ENABLE, self._all_states_known)
+            left = [
+                part.name
+                for part in self.workcell.parts
+                if self.world.memory.parts_runtime[part.index].state == OperationalState.DISABLED
+            ]
+            if not left:
+                return
+            if time.monotonic() > deadline:
+                _log.error("not enabled, as their position is not known: %s; enable them later", ", ".join(left))
+                return
+
+    def deactivate(self, timeout_s: float = 2.0) -> bool:
+        """Bring all parts to rest, disable their motion and stop ticking. Returns whether they came to rest in time."""
+        self._internal_command(Command.DISABLE, lambda: True)
+        deadline = time.monotonic() + timeout_s
+        while not (rest := self._at_rest()) and time.monotonic() < deadline:
+            if self.lockstep is not None:
+                self.lockstep.step(10)
+            else:
+                time.sleep(0.005)
+        self._stop.set()
+        self.channel.ring_install()  # the installer sleeps on it
+        for worker in self._workers:
+            worker.join(2.0)
+        self.channel.memory.executor_beat = 0
+        if self.lockstep is not None:
+            self.lockstep.stop()
+        if self._thread is not None:
+            self._thread.stop()
+            self._thread = None
+        self.write_logs(finish=True)
+        return rest
+
+    def cleanup(self) -> None:
+        """Give hardware and channel back."""
+        self.devices.close()
+        self.channel.close()
+
+    # --- while it runs ----------------------------------------------------------------------------
+
+    @property
+    def scheduling(self) -> str:
+        """What the operating system granted the real-time thread, in words."""
+        return "lockstep" if self._thread is None else self._thread.scheduling.description
+
+    def step(self, ticks: int) -> int:
+        """Lockstep: run so many ticks. Returns the last tick's number.
+
+        Raises:
+            RobotControlError: the clock is another one, or the executor is not configured.
+        """
+        if self.lockstep is None:
+            raise RobotControlError(
+                "step", expected="clock:=lockstep", got=self.options.clock, hint="Restart the executor in lockstep"
+            )
+        tick = self.lockstep.step(ticks)
+        self.write_logs()
+        return tick
+
+    def write_logs(self, *, finish: bool = False) -> None:
+        """Write the logs of the last ticks that the loop has asked for. Any thread; the loop does not wait."""
+        with self._recording:
+            self.recorder.serve(finish=finish)
+
+    def miss_deadlines(self, count: int) -> None:
+        """Lockstep: let the next tick find that so many deadlines were missed, as if the machine had been busy."""
+        self.world.memory.overrun.missed += count
+        self.channel.memory.timing.deadline_misses += count
+
+    def protective_stop(self, stop: bool, reason: str = "") -> int:
+        """End all actions, brake and hold all parts until released; or release. Needs no control server.
+
+        Returns:
+            The tick that did it, or will.
+
+        Raises:
+            RobotControlError: the loop did not take it in time.
+        """
+        if stop:
+            self.channel.memory.stop_reason = reason.encode()[:255]
+        command = Command.PROTECTIVE_STOP if stop else Command.RELEASE_PROTECTIVE_STOP
+        with self._commanding:
+            pending = self.world.address + _INTERNAL
+            deadline = time.monotonic() + _INTERNAL_S
+            self._await_internal(deadline)
+            self.world.memory.internal.command = command
+            store_release(pending, 1)
+            if self.options.gated:
+                return int(self.world.memory.tick) + 1
+            self._await_internal(deadline)
+        return int(self.world.memory.tick)
+
+    def _await_internal(self, deadline: float) -> None:
+        """Until the loop has done the command of the executor's own that is waiting."""
+        while load_acquire(self.world.address + _INTERNAL):
+            if time.monotonic() > deadline:
+                raise RobotControlError("the loop did not take the command", hint="Is the executor active?")
+            time.sleep(0.0005)
+
+    def serve_installations(self) -> None:
+        """Lockstep: answer an installation that was requested, in the calling thread; others need not wait for it."""
+        if self.lockstep is not None:
+            self.lockstep.serve(self._installer.serve)
+
+    def _all_states_known(self) -> bool:
+        """Whether every device with joints or outputs delivers states without an error.
+
+        A driver's first cycles are slow, and one that has missed its executor takes commands again when it has seen
+        their enable withdrawn.
+        """
+        w = self.world.memory
+        for part in self.workcell.parts:
+            if not (part.dof or part.outputs):
+                continue
+            device = w.devices[w.parts_runtime[part.index].device]
+            if device.image and (device.last_cycle < _CYCLES_BEFORE_ENABLING or device.faulted):
+                return False
+            if not np.isfinite(w.parts[part.index].position[: part.dof]).all():
+                return False
+        return True
+
+    def _at_rest(self) -> bool:
+        w = self.world.memory
+        return all(
+            not w.parts[p.index].commanded_velocity[: p.dof].any() for p in self.workcell.parts if p.dof
+        )
+
+    def _internal_command(self, command: Command, ready: Callable[[], bool]) -> None:
+        """Have the loop do a command of the executor's own as soon as `ready`; the server's ring is not touched."""
+        deadline = time.monotonic() + self.options.device_timeout_s
+        while not ready() and time.monotonic() < deadline:
+            if self.lockstep is not None:
+                self.lockstep.step(1)
+            else:
+                time.sleep(0.005)
+        with self._commanding:
+            internal = self.world.memory.internal
+            internal.command, internal.part = command, -1
+            pending = self.world.address + _INTERNAL
+            store_release(pending, 1)
+            if self.lockstep is not None:
+                self.lockstep.step(1)
+            while load_acquire(pending) and time.monotonic() < deadline:
+                time.sleep(0.001)
+
+    def _serve_installations(self) -> None:
+        while not self._stop.is_set():
+            if not self.channel.wait_for_install(0.1):
+                continue
+            if self.lockstep is None:
+                self._installer.serve()
+            else:
+                self.serve_installations()
+
+    def _before_lockstep_tick(self) -> None:
+        self._installer.serve()
+        # Without heartbeats: simulated time stands still for as long as anybody likes.
+        memory = self.channel.memory
+        if int(memory.server_epoch) != self._lost_epoch and not self.channel.server_attached:
+            self._lost_epoch = int(memory.server_epoch)
+            self.world.memory.server_lost = 1
+
+    def _write_logs(self) -> None:
+        while not self._stop.wait(_LOG_S):
+            self.write_logs()
+
+    def _watch(self) -> None:
+        """See at once when the server or a driver dies; keep the Python heartbeat going."""
+        while not self._stop.wait(0.0):
+            self.channel.memory.executor_beat += 1
+            if self._server_watch.died(0.02):
+                self.channel.end_server(self._server_watch.epoch)
+            self.devices.reattach()
+
+    def part_status(self) -> list[PartStatus]:
+        """What each part is doing, in words."""
+        w = self.world.memory
+        tables = w.tables[int(w.active_tables)]
+        found = []
+        for part in self.workcell.parts:
+            runtime = w.parts_runtime[part.index]
+            slot, fault = int(runtime.active_action), FaultReason(int(runtime.fault))
+            action = tables.actions[slot] if slot >= 0 else None
+            found.append(
+                PartStatus(
+                    name=part.name,
+                    operational_state=OperationalState(int(runtime.state)).name.lower(),
+                    fault=FAULTS[fault].text,
+                    fault_file=self.recorder.path(int(runtime.fault_log)),
+                    active_action="" if action is None else bytes(action["name"]).decode(errors="replace"),
+                    session="" if action is None else bytes(tables.sessions[int(action.session)]["name"]).decode(),
+                )
+            )
+        return found

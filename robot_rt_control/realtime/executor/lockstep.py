@@ -1,0 +1,106 @@
+"""Driving the tick in simulated time: by request, at a speed factor, or as fast as possible."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.realtime.executor.assembly import World
+from robot_rt_control.realtime.executor.devices import Devices
+from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
+
+_BATCH_S = 0.02
+
+
+class Lockstep:
+    """Runs ticks one behind the other; simulator and loop wait for each other.
+
+    Args:
+        speed: simulated seconds in a second; 0: as fast as possible; negative: only by `step`.
+        before_tick: called before each batch of ticks, by the thread that runs them, under the lock.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        channel: Channel,
+        devices: Devices,
+        *,
+        period_ns: int,
+        speed: float,
+        before_tick: Callable[[], object],
+    ) -> None:
+        self._world, self._channel, self._devices = world, channel, devices
+        self._period_ns, self._speed, self._before_tick = period_ns, speed, before_tick
+        self._entry = lockstep_entry(keep_gil=devices.in_process)
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def time_ns(self) -> int:
+        """Simulated time: that of the last tick."""
+        return int(self._world.memory.tick) * self._period_ns
+
+    def start(self) -> None:
+        """Let time go by itself, unless it is gated by `step`."""
+        if self._speed >= 0:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, name="lockstep", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Let time stand still."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(5.0)
+            self._thread = None
+
+    def serve(self, function: Callable[[], object]) -> None:
+        """Call a function while no tick runs."""
+        with self._lock:
+            function()
+
+    def step(self, ticks: int) -> int:
+        """Run so many ticks. Returns the last one's number. Raises HardwareError: a simulator failed."""
+        with self._lock:
+            self._ticks(ticks)
+            return int(self._world.memory.tick)
+
+    def _ticks(self, ticks: int) -> None:
+        self._before_tick()
+        head = self._written()
+        if self._devices.in_process:
+            world, channel, period = self._world.address, self._channel.address, self._period_ns
+            read, write, entry = self._devices.read, self._devices.write, self._entry
+            for _ in range(ticks):
+                read()
+                entry(world, channel, 1, period)
+                write()
+        else:
+            self._entry(self._world.address, self._channel.address, ticks, self._period_ns)
+        if self._written() != head:
+            self._channel.ring_events()
+
+    def _written(self) -> int:
+        """Counts what the loop has written for the server: events, and samples of stream outputs."""
+        memory = self._channel.memory
+        return int(memory.events.head) + int(memory.samples_out)
+
+    def _run(self) -> None:
+        """Batches of ticks: at `speed` against the wall clock, or without pause."""
+        batch = max(1, round(_BATCH_S * 1e9 / self._period_ns * (self._speed or 1.0)))
+        due = time.monotonic()
+        while not self._stop.is_set():
+            self.step(batch)
+            if self._speed == 0:
+                time.sleep(0)  # let a thread that waits for the lock have it
+                continue
+            due += batch * self._period_ns * 1e-9 / self._speed
+            pause = due - time.monotonic()
+            if pause > 0:
+                self._stop.wait(pause)
+            else:
+                due = time.monotonic()  # slower than asked for: do not try to catch up

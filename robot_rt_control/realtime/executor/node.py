@@ -1,0 +1,309 @@
+"""The real-time executor's node: life cycle, and what people and tools see of the loop, which itself knows no ROS."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sensor_msgs.msg
+import std_msgs.msg
+from builtin_interfaces.msg import Time
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+
+from robot_rt_control import msg, srv
+from robot_rt_control.hardware.from_workcell import with_window
+from robot_rt_control.hardware.picture import camera_of, picture_path
+from robot_rt_control.memory.segment_names import channel_name, image_name
+from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
+from robot_rt_control.realtime.executor.frames import FramePublisher
+from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
+from robot_rt_control.realtime.tick.histogram import percentile
+from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
+from robot_rt_control.vocabulary.errors import ChannelError, HardwareError, RobotControlError
+
+_PARAMETERS = (
+    NodeParameter(
+        name="clock",
+        default="realtime",
+        choices=("realtime", "lockstep", "hardware"),
+        description="What drives the loop: the wall clock, simulated time in step with the simulator, "
+        "or the cycle of a device's driver.",
+    ),
+    NodeParameter(
+        name="simulation_speed",
+        default=1.0,
+        minimum=-1.0,
+        maximum=1000.0,
+        description="Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step.",
+    ),
+    NodeParameter(name="gui", default=False, description="Lockstep: show the simulation in a window."),
+    NodeParameter(
+        name="realtime_priority",
+        default=80,
+        minimum=0,
+        maximum=98,
+        description="Priority of the real-time thread under SCHED_FIFO; 0: an ordinary thread.",
+    ),
+    NodeParameter(
+        name="realtime_cpu",
+        default=-1,
+        minimum=-1,
+        maximum=1023,
+        description="Processor of the real-time thread; -1: any.",
+    ),
+    NodeParameter(name="lock_memory", default=True, description="Lock the process's memory: no page is swapped."),
+    NodeParameter(
+        name="joint_state_rate",
+        default=100.0,
+        minimum=0.1,
+        maximum=1000.0,
+        description="[Hz] of the topic joint_states.",
+    ),
+    NodeParameter(
+        name="device_timeout",
+        default=60.0,
+        minimum=0.0,
+        maximum=3600.0,
+        description="[s] to wait for the driver processes to come up.",
+    ),
+    NodeParameter(
+        name="overrun_policy",
+        default="workcell",
+        choices=("workcell", "count", "warn", "fault"),
+        description="What missed deadlines lead to; workcell: as the workcell file says.",
+    ),
+)
+
+
+def _duration(nanoseconds: int) -> Time:
+    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+class RealtimeExecutorNode(WorkcellNode):
+    """The node `realtime_executor`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("realtime_executor", _PARAMETERS, **options)
+        self.executor_core: Executor | None = None
+        self._made: list[Any] = []
+
+    # --- life cycle -----------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        path = self.value("workcell")
+        if not path:
+            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
+        workcell = load_workcell(Path(path), self.value("hardware") or None)
+        if self.value("gui") and self.value("clock") == "lockstep":
+            workcell = with_window(workcell)
+        options = ExecutorOptions(
+            clock=self.value("clock"),
+            simulation_speed=self.value("simulation_speed"),
+            priority=self.value("realtime_priority"),
+            cpu=self.value("realtime_cpu"),
+            lock_memory=self.value("lock_memory"),
+            device_timeout_s=self.value("device_timeout"),
+            overrun_policy="" if self.value("overrun_policy") == "workcell" else self.value("overrun_policy"),
+        )
+        namespace = self.get_namespace()
+        domain = os.environ.get("ROS_DOMAIN_ID", "0")
+        core = Executor(
+            workcell,
+            options,
+            channel_name=channel_name(namespace, domain),
+            image_name=lambda device: image_name(namespace, domain, device),
+        )
+        try:
+            core.configure(self.get_logger().info)
+        except BaseException:  # also when Ctrl-C breaks it off
+            core.cleanup()
+            raise
+        self.executor_core = core
+
+    def activate(self) -> None:
+        core = self._core()
+        core.activate()
+        self._offer(core.workcell)
+        self.get_logger().info(f"ticking every {core.workcell.period * 1e3:g} ms ({core.scheduling})")
+
+    def deactivate(self) -> None:
+        self.remove(*self._made)
+        self._made.clear()
+        if not self._core().deactivate():
+            self.get_logger().error("not all parts came to rest before the loop stopped")
+
+    def cleanup(self) -> None:
+        if self.executor_core is not None:
+            self.executor_core.cleanup()
+            self.executor_core = None
+
+    def _core(self) -> Executor:
+        if self.executor_core is None:
+            raise RobotControlError("the executor is not configured")
+        return self.executor_core
+
+    # --- what people and tools see ----------------------------------------------------------------
+
+    def _offer(self, workcell: Workcell) -> None:
+        latched = QoSProfile(
+            depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+        )
+        description = self.create_publisher(std_msgs.msg.String, "robot_description", latched)
+        description.publish(std_msgs.msg.String(data=workcell.robot_description()))
+        self._joint_names = workcell.joint_state_names()
+        self._joints = self.create_publisher(sensor_msgs.msg.JointState, "joint_states", 10)
+        self._status = self.create_publisher(msg.ExecutorStatus, "~/status", 10)
+        self._frames = FramePublisher.make(self, workcell)
+        self._sensors = SensorTopics(self, workcell)
+        slow, fast = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
+        timers = [
+            self.create_timer(1.0 / self.value("joint_state_rate"), self._publish_joints, callback_group=fast),
+            self.create_timer(0.2, self._publish_status, callback_group=slow),
+        ]
+        if self.value("clock") == "lockstep":
+            self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
+            timers.append(self.create_timer(0.005, self._publish_clock, callback_group=fast))
+            self._made.append(self._clock_publisher)
+        step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
+        self._made.append(
+            self.create_service(
+                srv.ProtectiveStop,
+                "~/protective_stop",
+                self._protective_stop,
+                callback_group=MutuallyExclusiveCallbackGroup(),
+            )
+        )
+        if self._core().devices.hosts:
+            self._made.append(
+                self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
+            )
+        self._made += [*timers, step, self._joints, self._status, description, *self._sensors.publishers]
+        if self._frames is not None:
+            self._made.append(self._frames.publisher)
+
+    def _stamp(self, time_ns: int) -> Time:
+        """A tick's start on the ROS clock: simulated time in lockstep."""
+        if self.value("clock") == "lockstep":
+            return _duration(time_ns)
+        age = time.monotonic_ns() - time_ns
+        return _duration(self.get_clock().now().nanoseconds - age)
+
+    def _publish_joints(self) -> None:
+        core = self.executor_core
+        if core is None or not self.active:
+            return
+        snapshot = core.channel.snapshot()
+        message = sensor_msgs.msg.JointState()
+        message.header.stamp = self._stamp(int(snapshot.time_ns))
+        for part in core.workcell.parts:
+            if part.name not in self._joint_names:
+                continue
+            measured = snapshot.parts[part.index].measured
+            message.name += list(self._joint_names[part.name])
+            message.position.extend(measured.position[: part.dof].tolist())
+            message.velocity.extend(measured.velocity[: part.dof].tolist())
+            message.effort.extend(measured.effort[: part.dof].tolist())
+        self._joints.publish(message)
+        self._sensors.publish(message.header.stamp, snapshot)
+        if self._frames is not None:
+            self._frames.publish(message.header.stamp, snapshot)
+
+    def _publish_clock(self) -> None:
+        core = self.executor_core
+        if core is not None and core.lockstep is not None and self.active:
+            self._clock_publisher.publish(Clock(clock=_duration(core.lockstep.time_ns)))
+
+    def _publish_status(self) -> None:
+        core = self.executor_core
+        if core is None or not self.active:
+            return
+        snapshot, memory = core.channel.snapshot(), core.channel.memory
+        timing = memory.timing
+        message = msg.ExecutorStatus(
+            stamp=self._stamp(int(snapshot.time_ns)),
+            tick=int(snapshot.tick),
+            period=core.workcell.period,
+            clock=self.value("clock"),
+            lifecycle_state=self.lifecycle_word,
+            server_attached=core.channel.server_attached,
+            speed=float(snapshot.speed),
+            protective_stop=bool(snapshot.protective_stop),
+            scheduler=core.scheduling,
+            overrun_policy=core.overrun_policy,
+            deadline_misses=int(timing.deadline_misses),
+            events_lost=int(snapshot.events_lost),
+        )
+        for what, worst in (("compute", timing.max_compute_ns), ("lateness", timing.max_lateness_ns)):
+            counts = np.array(timing[what])
+            for suffix, fraction in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999)):
+                setattr(message, f"{what}_{suffix}", percentile(counts, fraction))
+            setattr(message, f"{what}_max", float(worst) * 1e-9)
+        message.parts.extend(msg.PartStatus(**asdict(part)) for part in core.part_status())
+        self._status.publish(message)
+
+    def _step(self, request: Any, response: Any) -> Any:
+        core = self._core()
+        try:
+            if not core.options.gated:
+                raise RobotControlError(
+                    "step: simulated time goes by itself here",
+                    expected="clock:=lockstep and a negative simulation_speed",
+                    got=f"clock:={core.options.clock}, simulation_speed {core.options.simulation_speed:g}",
+                )
+            response.tick = core.step(int(request.ticks))
+        except (RobotControlError, ChannelError) as error:
+            response.success, response.message = False, str(error)
+            return response
+        response.success = True
+        response.time = _duration(response.tick * round(core.workcell.period * 1e9))
+        return response
+
+    def _protective_stop(self, request: Any, response: Any) -> Any:
+        try:
+            response.tick = self._core().protective_stop(request.stop, request.reason)
+        except RobotControlError as error:
+            response.success, response.message = False, str(error)
+            return response
+        response.success = True
+        return response
+
+    def _take_picture(self, request: Any, response: Any) -> Any:
+        try:
+            response.path = str(self._picture(request))
+        except RobotControlError as error:
+            response.success, response.message = False, str(error)
+            return response
+        response.success = True
+        return response
+
+    def _picture(self, request: Any) -> Path:
+        """Of the first simulated device; simulated time stands still meanwhile."""
+        core = self._core()
+        if core.lockstep is None or not core.devices.hosts:
+            raise HardwareError("no device is simulated in this process", hint="Ask its driver node")
+        plugins = [host.plugin for host in core.devices.hosts.values()]
+        camera = camera_of(next((plugin for plugin in plugins if hasattr(plugin, "take_picture")), plugins[0]))
+        path, width, height = picture_path(request.path), int(request.width), int(request.height)
+        try:
+            core.lockstep.serve(lambda: camera.take_picture(path, width, height))
+        except OSError as error:
+            raise HardwareError(f"picture {path} was not taken", got=str(error)) from error
+        return path
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop."""
+    return run_node(RealtimeExecutorNode, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,243 @@
+"""Checks of program tables before the loop may see them: every index, offset and region, and every condition's stack.
+
+The tables come from another process. Whatever they hold, the tick must not leave its memory.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from robot_rt_control.conditions.check import find_fault, offsets_read
+from robot_rt_control.definitions.streams import SETTINGS, VARIABLES, record_size
+from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+_TIME = offset_of(world_dtype, "time")
+_SPEED, _PROTECTIVE_STOP = offset_of(world_dtype, "speed"), offset_of(world_dtype, "protective_stop")
+_PARTS = offset_of(world_dtype, "parts")
+_STATE = offset_of(world_dtype, "state_arena")
+_PART_END_OF_FLOATS = offset_of(part_dtype, "command_mode")
+
+
+def _refuse(item: str, expected: str, got: object) -> NoReturn:
+    raise DefinitionError(f"program tables refused: {item}", expected=expected, got=str(got))
+
+
+def _in_range(item: str, values: np.ndarray, low: int, high: int) -> None:
+    """All values in [low, high)."""
+    bad = np.flatnonzero((values < low) | (values >= high))
+    if len(bad):
+        _refuse(f"{item} of entry {bad[0]}", f"at least {low} and below {high}", int(values[bad[0]]))
+
+
+def _disjoint(item: str, offsets: np.ndarray, sizes: np.ndarray) -> None:
+    """No two of the regions [offset, offset + size) share a byte."""
+    order = np.argsort(offsets, kind="stable")
+    ends = (offsets + sizes)[order]
+    bad = np.flatnonzero(offsets[order][1:] < ends[:-1])
+    if len(bad):
+        _refuse(item, "regions that do not overlap", f"two that share offset {int(offsets[order][bad[0] + 1])}")
+
+
+def _regions(item: str, offsets: np.ndarray, sizes: np.ndarray, arena: int) -> None:
+    """Regions are aligned to 8 bytes and lie inside their arena."""
+    _in_range(f"{item} size", sizes, 0, arena + 1)
+    _in_range(f"{item} offset", offsets, 0, arena + 1)
+    if len(offsets) and int((offsets + sizes).max()) > arena:
+        _refuse(item, f"an end within {arena} bytes", int((offsets + sizes).max()))
+    if ((offsets | sizes) & 7).any():
+        _refuse(item, "multiples of 8 bytes", "another number")
+
+
+def _readable(item: str, offsets: np.ndarray, n_parts: int) -> None:
+    """Offsets of state variables: system values, measured values of a part, or the state arena."""
+    offsets = offsets.astype(np.int64)
+    in_part = (offsets >= _PARTS) & (offsets < _PARTS + n_parts * part_dtype.itemsize)
+    in_part &= (offsets - _PARTS) % part_dtype.itemsize < _PART_END_OF_FLOATS
+    in_state = (offsets >= _STATE) & (offsets < _STATE + capacities.STATE_ARENA_BYTES)
+    system = (offsets == _TIME) | (offsets == _SPEED) | (offsets == _PROTECTIVE_STOP)
+    good = (in_part | in_state | system) & (offsets % 8 == 0)
+    if not good.all():
+        _refuse(item, "the offset of a state variable", int(offsets[~good][0]))
+
+
+def _check_actions(t: np.record, n_parts: int) -> None:
+    actions = t.actions[: t.n_actions]
+    used = actions[actions["identity"] != 0]
+    if len(np.unique(used["identity"])) != len(used):
+        _refuse("action identities", "each once", "one twice")
+    _in_range("session of action", used["session"], 0, int(t.n_sessions))
+    _in_range("type of action", used["type"], 0, int(t.n_types))
+    _in_range("number of parts of action", used["n_parts"], 1, capacities.MAX_ACTION_SLOTS + 1)
+    _in_range("part of action", used["parts"].ravel(), 0, max(n_parts, 1))
+    for s in range(capacities.MAX_ACTION_SLOTS):
+        for u in range(s):
+            twice = (used["parts"][:, s] == used["parts"][:, u]) & (used["n_parts"] > s)
+            if twice.any():
+                _refuse("parts of action", "each part in one slot", f"identity {int(used['identity'][twice][0])}")
+    _regions("parameters", used["parameter_offset"], used["parameter_size"], capacities.PARAMETER_ARENA_BYTES)
+    _regions("state", used["state_offset"], used["state_size"], capacities.STATE_ARENA_BYTES)
+    _disjoint("state", used["state_offset"], used["state_size"])
+    _in_range("number of signals", used["n_signals"], 0, capacities.STATE_ARENA_BYTES)
+    _in_range("number of state variables", used["n_variables"], 0, capacities.STATE_ARENA_BYTES)
+    if (8 * (used["n_signals"] + used["n_variables"]) > used["state_size"]).any():
+        _refuse("state", "room for all signals and state variables", "a smaller record")
+    _in_range("number of reactions of action", used["n_reactions"], 0, int(t.n_reactions) + 1)
+    _in_range("first reaction of action", used["first_reaction"], 0, int(t.n_reactions) + 1)
+    owned = used[used["n_reactions"] > 0]
+    if (owned["first_reaction"] < t.n_free_reactions).any():
+        _refuse("first reaction of action", "behind the free-standing ones", "an earlier one")
+    if len(owned) and int((owned["first_reaction"] + owned["n_reactions"]).max()) > t.n_reactions:
+        _refuse("reactions of action", f"at most {int(t.n_reactions)}", "more")
+
+
+def _check_fallbacks(t: np.record, n_parts: int) -> None:
+    for name in ("default_action", "safety_action"):
+        slots = t[name][:n_parts]
+        _in_range(f"{name} of part", slots, -1, int(t.n_actions))
+        for part, slot in enumerate(slots):
+            if slot < 0:
+                continue
+            a = t.actions[slot]
+            if a.identity == 0 or a.session != 0 or a.n_parts != 1 or a.parts[0] != part:
+                _refuse(f"{name} of part {part}", "an action of session 0 on this part alone", f"action slot {slot}")
+
+
+def _check_reactions(t: np.record, n_parts: int) -> None:
+    r = t.reactions[: t.n_reactions]
+    n_actions = int(t.n_actions)
+    exists = np.append(t.actions["identity"][:n_actions] != 0, False)  # the last one answers for -1
+    session_of = np.append(t.actions["session"][:n_actions], -1)
+    _in_range("session of reaction", r["session"], 0, int(t.n_sessions))
+    for name in ("owner", "start_action", "signal_action"):
+        index = r[name]
+        _in_range(f"{name} of reaction", index, -1, n_actions)
+        named = index >= 0
+        if (named & ~exists[index]).any() or (named & (session_of[index] != r["session"])).any():
+            _refuse(f"{name} of reaction", "an action of the same session", "another one")
+    place = np.arange(len(r))
+    free = place < t.n_free_reactions
+    if ((r["owner"] < 0) != free).any():
+        _refuse("order of reactions", "the free-standing ones first", "another one")
+    # Exactly those of its range are an action's: a reaction that two of them judge could fire more often than fits.
+    first = np.append(t.actions["first_reaction"][:n_actions], 0).astype(np.int64)[r["owner"]]
+    count = np.append(t.actions["n_reactions"][:n_actions], 0).astype(np.int64)
+    owned = ~free & (place >= first) & (place < first + count[r["owner"]])
+    in_use = np.append(t.actions["identity"][:n_actions] != 0, False)
+    if (owned != ~free).any() or int(count[in_use].sum()) != int(owned.sum()):
+        _refuse("reactions of action", "those that it owns", "others")
+    signals = np.append(t.actions["n_signals"][:n_actions], 0)[r["signal_action"]]
+    raises = r["signal_action"] >= 0
+    if (raises & ((r["signal"] < 0) | (r["signal"] >= signals))).any():
+        _refuse("signal of reaction", "a signal of the action", "another number")
+    _in_range("runtime slot of reaction", r["runtime_slot"], 0, capacities.MAX_REACTIONS)
+    if len(np.unique(r["runtime_slot"])) != len(r):
+        _refuse("runtime slots of reactions", "each once", "one twice")
+    _in_range("captures of reaction", r["n_captures"], 0, capacities.MAX_CAPTURES + 1)
+    captured = np.arange(capacities.MAX_CAPTURES) < r["n_captures"][:, None]
+    _readable("captured value of reaction", r["captures"][captured], n_parts)
+
+
+def _check_conditions(t: np.record, n_parts: int) -> None:
+    r = t.reactions[: t.n_reactions]
+    _in_range("instructions of reaction", r["n_instructions"], 1, capacities.MAX_INSTRUCTIONS + 1)
+    ends = np.cumsum(r["n_instructions"], dtype=np.int64)
+    starts = ends - r["n_instructions"]
+    if (r["first_instruction"] != starts).any() or (len(ends) and int(ends[-1]) != t.n_instructions):
+        _refuse("instructions of reaction", "those of all reactions one behind the other", "another place")
+    ins = t.instructions[: t.n_instructions]
+    fault = find_fault(ins, r["n_instructions"])
+    if fault:
+        _refuse("condition", "a valid program", fault)
+    _readable("variable of instruction", offsets_read(ins), n_parts)
+
+
+def _check_streams(t: np.record) -> None:
+    streams, actions = t.streams[: t.n_streams], t.actions[: t.n_actions]
+    _in_range("action of stream", streams["action"], 0, int(t.n_actions))
+    used = actions["identity"] != 0
+    _in_range("number of streams of action", actions["n_streams"][used], 0, capacities.MAX_ACTION_STREAMS + 1)
+    # Exactly those of its range are an action's, one range behind the other.
+    rows = np.arange(len(streams))
+    first, count = actions["first_stream"].astype(np.int64), actions["n_streams"].astype(np.int64)
+    of = streams["action"]
+    owned = (rows >= first[of]) & (rows < first[of] + count[of]) & used[of]
+    owned &= streams["identity"] == actions["identity"][of]
+    if not owned.all() or int(count[used].sum()) != len(streams):
+        _refuse("streams of action", "those that it owns", "others")
+    _in_range("place of stream", streams["place"], 0, capacities.MAX_STREAMS)
+    if len(np.unique(streams["place"])) != len(streams):
+        _refuse("places of streams", "each once", "one twice")
+    _in_range("values of stream", streams["n_values"], 1, capacities.MAX_STREAM_VALUES + 1)
+    _in_range("width of stream", streams["width"], 1, capacities.MAX_STREAM_VALUES + 1)
+    if (streams["n_values"] > streams["width"]).any():
+        _refuse("values of stream", "at most as many as there is room for", "more")
+    _in_range("quaternion of stream", streams["quaternion"], -1, capacities.MAX_STREAM_VALUES - 3)
+    if ((streams["quaternion"] >= 0) & (streams["quaternion"] + 4 > streams["n_values"])).any():
+        _refuse("quaternion of stream", "four of its values", "values that it does not have")
+    _in_range("gap function of stream", streams["method"], -1, capacities.MAX_ACTION_STREAMS)
+    state, parameters = actions["state_size"][of], actions["parameter_size"][of]
+    sizes = np.array([record_size(int(s["width"]), bool(s["is_output"]), int(s["method"]) >= 0) for s in streams])
+    for item, offsets, length, room in (
+        ("record of stream", streams["record"], sizes, state),
+        ("variables of stream", streams["variables"], 8 * len(VARIABLES), state),
+        ("settings of stream", streams["settings"], 8 * len(SETTINGS), parameters),
+    ):
+        bad = (offsets < 0) | (offsets & 7 != 0) | (offsets + length > room)
+        if item != "record of stream":
+            bad &= streams["is_output"] == 0
+        if bad.any():
+            _refuse(item, "a place inside its action's records", f"offset {int(offsets[bad][0])}")
+
+
+def check_tables(t: np.record, *, n_parts: int) -> None:
+    """Check tables (a record of `layout.tables_dtype`) as a whole.
+
+    Raises:
+        DefinitionError: names the first thing that is wrong.
+    """
+    for name, capacity in (
+        ("n_types", capacities.MAX_ACTION_TYPES),
+        ("n_sessions", capacities.MAX_SESSIONS),
+        ("n_actions", capacities.MAX_ACTIONS),
+        ("n_reactions", capacities.MAX_REACTIONS),
+        ("n_instructions", capacities.MAX_INSTRUCTIONS),
+        ("n_streams", capacities.MAX_STREAMS),
+    ):
+        if not 0 <= t[name] <= capacity:
+            _refuse(name, f"at most {capacity}", int(t[name]))
+    if not 0 <= t.n_free_reactions <= t.n_reactions:
+        _refuse("n_free_reactions", f"at most {int(t.n_reactions)}", int(t.n_free_reactions))
+    if t.n_sessions < 1 or (t.sessions["identity"][: t.n_sessions] <= 0).any():
+        _refuse("sessions", "identities above 0, the system's session first", "another list")
+    _check_actions(t, n_parts)
+    _check_fallbacks(t, n_parts)
+    _check_reactions(t, n_parts)
+    _check_conditions(t, n_parts)
+    _check_streams(t)
+
+
+def check_new_parameters(count: int, blobs: np.ndarray, active: np.record) -> None:
+    """The new parameter regions lie inside the arena, and touch nothing that the loop may be reading.
+
+    Args:
+        count: how many regions there are said to be.
+        blobs: the regions, of `layout.blob_dtype`.
+        active: the tables that the loop uses (a record of `layout.tables_dtype`).
+
+    Raises:
+        DefinitionError: names what is wrong.
+    """
+    if not 0 <= count <= capacities.MAX_ACTIONS:
+        _refuse("number of new parameter records", f"at most {capacities.MAX_ACTIONS}", count)
+    _regions("new parameters", blobs["offset"], blobs["size"], capacities.PARAMETER_ARENA_BYTES)
+    used = active.actions[: active.n_actions]
+    used = used[used["identity"] != 0]
+    _disjoint(
+        "new parameters, beside those in use",
+        np.concatenate([blobs["offset"], used["parameter_offset"]]),
+        np.concatenate([blobs["size"], used["parameter_size"]]),
+    )

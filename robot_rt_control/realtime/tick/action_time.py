@@ -1,0 +1,38 @@
+"""The time that actions see: scaled by the speed override, and the last command's motion in that time."""
+
+from robot_rt_control.native.realtime_code import realtime
+
+
+@realtime
+def set_time(w, p):
+    """Set dt of a part. Its safety action knows no override: it brings the part to rest as fast at any speed."""
+    slot = w.parts_runtime[p].active_action
+    if slot >= 0 and slot == w.tables[w.active_tables].safety_action[p]:
+        w.parts[p].dt = w.period
+    else:
+        w.parts[p].dt = w.period * w.speed
+
+
+@realtime
+def _within(x, bound):
+    return min(max(x, -bound), bound)
+
+
+@realtime
+def show_motion(w, p):
+    """Velocity and acceleration of the last command in the part's time: what an action goes on from.
+
+    Where time stands still so does the part; and no velocity seems larger than what the limits allow, as it would
+    where the part was braked in real time.
+    """
+    part = w.parts[p]
+    if part.dt == w.period:
+        for j in range(part.dof):
+            part.motion_velocity[j] = part.commanded_velocity[j]
+            part.motion_acceleration[j] = part.commanded_acceleration[j]
+        return
+    limits = w.limits[p]
+    faster = 0.0 if part.dt <= 0.0 else w.period / part.dt
+    for j in range(part.dof):
+        part.motion_velocity[j] = _within(part.commanded_velocity[j] * faster, limits.velocity[j])
+        part.motion_acceleration[j] = _within(part.commanded_acceleration[j] * faster * faster, limits.acceleration[j])

@@ -1,0 +1,65 @@
+"""Watching how long the code of each action takes in a tick: in the wall-clock loop alone.
+
+The one place where the tick reads a clock, and only where `w.watching` says so: in lockstep it never does, so that a
+replay does not depend on the machine.
+"""
+
+from robot_rt_control.memory.clock import now_ns
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.defaults import BUDGET_STRIKES
+from robot_rt_control.vocabulary.enums import BudgetPolicy, EventKind, Status
+
+_OK = int(Status.OK)
+_EXCEEDED = int(Status.TIME_BUDGET)
+_FAIL = int(BudgetPolicy.FAIL)
+_EVENT = int(EventKind.BUDGET_EXCEEDED)
+
+
+@realtime
+def begin_timing(w):
+    """The time before a call of an action's code [ns]; 0 where nothing is watched."""
+    if w.watching == 0:
+        return 0
+    return now_ns()
+
+
+@realtime
+def elapsed_ns(w, began):
+    """The time [ns] since `begin_timing`; 0 where nothing is watched."""
+    if w.watching == 0:
+        return 0
+    return now_ns() - began
+
+
+@realtime
+def judge_budget(w, ch, slot):
+    """After an action's last call in a tick: report it where it took longer than it may. Returns a status.
+
+    The time includes what the operating system took for others meanwhile: only an action that is too slow in several
+    ticks in a row may fail by it.
+    """
+    if w.watching == 0:
+        return _OK
+    a = w.tables[w.active_tables].actions[slot]
+    rt = w.actions_runtime[slot]
+    budget = w.tables[w.active_tables].types[a.type].budget_ns
+    if budget == 0 or rt.busy_ns <= budget:
+        rt.strikes = 0
+        return _OK
+    rt.strikes += 1
+    if rt.reported_tick == 0 or w.tick - rt.reported_tick >= w.budget_report_ticks:
+        rt.reported_tick = w.tick
+        if begin_event(w, ch, _EVENT, 0) >= 0:
+            e = ch.events.entries[ch.events.head % capacities.EVENT_RING_ENTRIES]
+            e.session = w.tables[w.active_tables].sessions[a.session].identity
+            e.current_action = a.identity
+            e.part = a.parts[0]
+            e.n_values = 2
+            e.values[0] = rt.busy_ns * 1e-9
+            e.values[1] = budget * 1e-9
+            publish_event(ch)
+    if w.budget_policy == _FAIL and rt.strikes >= BUDGET_STRIKES:
+        return _EXCEEDED
+    return _OK

@@ -1,0 +1,212 @@
+"""Step 6, limits: whatever an action wrote, what leaves is finite, within the limits, and can still brake.
+
+Jerk, where it is limited: jerk_limit.py. Efforts near a limit: effort_barrier.py. Else, for a joint with position q,
+velocity v and deceleration a, moving towards a limit at distance d, the next period's velocity must leave room to
+brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
+"""
+
+import math
+
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.effort_barrier import bounded_effort, braking_effort
+from robot_rt_control.realtime.tick.jerk_limit import braking_speed, jerk_limited_velocity
+from robot_rt_control.realtime.tick.outputs import limit_outputs
+from robot_rt_control.realtime.tick.parts import fault_part
+from robot_rt_control.vocabulary.enums import (
+    CommandMode,
+    FaultReason,
+    OperationalState,
+)
+
+_NONE = int(CommandMode.NONE)
+_POSITION = int(CommandMode.POSITION)
+_VELOCITY = int(CommandMode.VELOCITY)
+_EFFORT = int(CommandMode.EFFORT)
+_ENABLED = int(OperationalState.ENABLED)
+_NON_FINITE = int(FaultReason.NON_FINITE_COMMAND)
+_UNSUPPORTED = int(FaultReason.UNSUPPORTED_COMMAND_MODE)
+_POSITION_LIMIT = int(FaultReason.POSITION_LIMIT)
+_VELOCITY_LIMIT = int(FaultReason.VELOCITY_LIMIT)
+
+
+@realtime
+def limited_velocity(limits, j, q, v_last, v, dt):
+    """The velocity nearest to `v` that keeps all limits of joint j, from position q and last velocity v_last."""
+    top = limits.velocity[j]
+    v = min(max(v, -top), top)
+    # A joint that is too fast (after effort commands) comes down to its limit without a jolt.
+    change = limits.acceleration[j] * dt
+    v = min(max(v, v_last - change), v_last + change)
+    return _able_to_brake(limits, j, q, v, dt)
+
+
+@realtime
+def _able_to_brake(limits, j, q, v, dt):
+    # Braking before a limit comes before the bound on acceleration: it is the last to be applied.
+    v = min(v, braking_speed(limits.position_upper[j] - q, limits.acceleration[j], dt))
+    return max(v, -braking_speed(q - limits.position_lower[j], limits.acceleration[j], dt))
+
+
+@realtime
+def _next_velocity(part, limits, j, q, v, settle, dt):
+    """The velocity nearest to `v` that keeps all limits of joint j, from position q and the last command."""
+    if limits.jerk[j] <= 0.0:
+        return limited_velocity(limits, j, q, part.commanded_velocity[j], v, dt)
+    v = jerk_limited_velocity(
+        limits, j, q, part.commanded_velocity[j], part.commanded_acceleration[j], v, settle, dt
+    )
+    # Where it was not braked in time (its range or its state jumped), this comes before the bound on jerk.
+    return _able_to_brake(limits, j, q, v, dt)
+
+
+@realtime
+def _leave(part, j, q, v, dt):
+    part.commanded_acceleration[j] = (v - part.commanded_velocity[j]) / dt
+    part.commanded_velocity[j] = v
+    part.commanded_position[j] = q
+
+
+@realtime
+def _limit_position(part, limits, dt):
+    for j in range(part.dof):
+        q = part.commanded_position[j]
+        wanted = (part.position_command[j] - q) / dt
+        v = _next_velocity(part, limits, j, q, wanted, False, dt)
+        # The action's own number where nothing was limited: no rounding creeps in.
+        _leave(part, j, part.position_command[j] if v == wanted else q + v * dt, v, dt)
+        part.commanded_effort[j] = 0.0
+
+
+@realtime
+def _present_position(part, j, dt):
+    """Where joint j is as a velocity command leaves: measured, else where the last command has brought it."""
+    if math.isfinite(part.position[j]):
+        return part.position[j]
+    return part.commanded_position[j] + part.commanded_velocity[j] * dt
+
+
+@realtime
+def _limit_velocity(part, limits, settle, dt):
+    for j in range(part.dof):
+        q = _present_position(part, j, dt)
+        v = _next_velocity(part, limits, j, q, part.velocity_command[j], settle, dt)
+        _leave(part, j, q, v, dt)
+        part.commanded_effort[j] = 0.0
+
+
+@realtime
+def _limit_effort(part, limits, dt):
+    for j in range(part.dof):
+        change = limits.effort_rate[j] * dt
+        last = part.commanded_effort[j]
+        e = bounded_effort(limits, j, part.position[j], part.velocity[j], part.effort_command[j])
+        e = min(max(e, last - change), last + change)
+        part.commanded_effort[j] = min(max(e, -limits.effort[j]), limits.effort[j])
+        q = part.position[j] if math.isfinite(part.position[j]) else part.commanded_position[j]
+        v = part.velocity[j] if math.isfinite(part.velocity[j]) else 0.0
+        _leave(part, j, q, v, dt)
+
+
+@realtime
+def _brake(part, limits, mode, dt):
+    """Towards rest with the full deceleration of the limits, then hold. Effort alone: a damper, which holds nothing."""
+    if mode == _EFFORT:
+        for j in range(part.dof):
+            part.effort_command[j] = braking_effort(limits, j, part.velocity[j])
+        _limit_effort(part, limits, dt)
+        return
+    if mode == _VELOCITY:
+        for j in range(part.dof):
+            part.velocity_command[j] = 0.0
+        _limit_velocity(part, limits, True, dt)
+        return
+    for j in range(part.dof):
+        q = part.commanded_position[j]
+        v = _next_velocity(part, limits, j, q, 0.0, True, dt)
+        _leave(part, j, q if v == 0.0 else q + v * dt, v, dt)
+        part.commanded_effort[j] = 0.0
+
+
+@realtime
+def _braking_mode(limits, last):
+    """The mode to brake in: position where the hardware has it, else velocity, else effort."""
+    if last == _POSITION or last == _VELOCITY:
+        return last
+    if limits.supported_modes & (1 << _POSITION):
+        return _POSITION
+    if limits.supported_modes & (1 << _VELOCITY):
+        return _VELOCITY
+    return _EFFORT
+
+
+@realtime
+def _first_non_finite(part):
+    """The first joint whose command of the present mode is not finite, -1: none."""
+    for j in range(part.dof):
+        x = part.position_command[j]
+        if part.command_mode == _VELOCITY:
+            x = part.velocity_command[j]
+        elif part.command_mode == _EFFORT:
+            x = part.effort_command[j]
+        if not math.isfinite(x):
+            return j
+    return -1
+
+
+@realtime
+def _monitor(w, ch, p):
+    """Fault the part where the measured motion violates a system limit. Unknown values violate nothing."""
+    part = w.parts[p]
+    limits = w.limits[p]
+    for j in range(part.dof):
+        q = part.position[j]
+        v = part.velocity[j]
+        slow = limits.velocity[j] * 0.01
+        if (q > limits.position_upper[j] + limits.position_tolerance and v > slow) or (
+            q < limits.position_lower[j] - limits.position_tolerance and v < -slow
+        ):
+            fault_part(w, ch, p, _POSITION_LIMIT, j)
+            return
+        if abs(v) > limits.velocity[j] * (1.0 + limits.velocity_tolerance):
+            fault_part(w, ch, p, _VELOCITY_LIMIT, j)
+            return
+
+
+@realtime
+def limit(w, ch):
+    """Limit what every part with joints is commanded, or bring it to rest where no action commands it."""
+    dt = w.period
+    for p in range(w.n_parts):
+        part = w.parts[p]
+        pr = w.parts_runtime[p]
+        limits = w.limits[p]
+        if part.dof == 0:
+            if limits.n_outputs > 0 and pr.state == _ENABLED and pr.active_action >= 0:
+                reason = limit_outputs(w, p)
+                if reason != 0:
+                    fault_part(w, ch, p, reason, -1)
+            continue
+        if pr.state == _ENABLED:
+            _monitor(w, ch, p)
+        mode = _NONE
+        if pr.state == _ENABLED and pr.active_action >= 0:
+            mode = part.command_mode
+        if mode != _NONE:
+            if mode < 0 or mode > _EFFORT or limits.supported_modes & (1 << mode) == 0:
+                fault_part(w, ch, p, _UNSUPPORTED, -1)
+                mode = _NONE
+            else:
+                joint = _first_non_finite(part)
+                if joint >= 0:
+                    fault_part(w, ch, p, _NON_FINITE, joint)
+                    mode = _NONE
+        if mode == _NONE:
+            mode = _braking_mode(limits, pr.last_mode)
+            _brake(part, limits, mode, dt)
+        elif mode == _POSITION:
+            _limit_position(part, limits, dt)
+        elif mode == _VELOCITY:
+            _limit_velocity(part, limits, False, dt)
+        else:
+            _limit_effort(part, limits, dt)
+        pr.last_mode = mode

@@ -1,0 +1,97 @@
+"""Calling the compiled methods of an action type by address, from the tick.
+
+Every entry has the same signature, `int64 entry(State*, Params*, Part*, Part*, Part*, Part*)`, in Numba's
+native calling convention: `i32 entry(i64* result, excinfo** exception, six record pointers)`. The returned
+i32 is Numba's own status, zero when no exception happened; the only exception that checked code can meet
+is an index out of range. So installing a new action type never recompiles the tick.
+
+With NUMBA_DISABLE_JIT=1 there is no native code: `register_interpreted` puts a Python function in the place
+of an entry, under an address that means nothing else, and `call_action` builds the records from the addresses.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, config
+from numba.extending import intrinsic
+
+from robot_rt_control.memory.layout import part_dtype
+from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
+from robot_rt_control.vocabulary.enums import Status
+
+_BOUNDS = int(Status.BOUNDS)
+
+_interpreted: dict[int, tuple[Callable[..., Any], np.dtype, np.dtype, int]] = {}
+
+
+def register_interpreted(
+    address: int, function: Callable[..., Any], state_dtype: np.dtype, params_dtype: np.dtype, n_slots: int
+) -> None:
+    """Let `call_action` call a Python function where NUMBA_DISABLE_JIT=1 leaves no native code.
+
+    Args:
+        address: any non-zero number that is not yet in use; the tick's tables carry it like an address.
+        function: takes (state, params, part_0 .. part_{n_slots-1}) as np.record, returns None or an int status.
+        state_dtype: record type of the state.
+        params_dtype: record type of the parameters.
+        n_slots: number of parts that the function takes.
+    """
+    if address == 0 or address in _interpreted:
+        raise ValueError(f"address {address} is 0 or already registered")
+    if not 0 <= n_slots <= MAX_ACTION_SLOTS:
+        raise ValueError(f"n_slots = {n_slots}: expected 0 to {MAX_ACTION_SLOTS}")
+    _interpreted[address] = (function, state_dtype, params_dtype, n_slots)
+
+
+def record_at(address: int, dtype: np.dtype) -> np.record:
+    """The record at an address, as a view: writing it writes that memory. The caller keeps the memory alive."""
+    memory = (ctypes.c_char * dtype.itemsize).from_address(address)
+    return np.frombuffer(memoryview(memory), dtype)[0]
+
+
+def _call_interpreted(address: int, state_address: int, params_address: int, p0: int, p1: int, p2: int, p3: int) -> int:
+    function, state_dtype, params_dtype, n_slots = _interpreted[int(address)]
+    parts = [record_at(int(p), part_dtype) for p in (p0, p1, p2, p3)[:n_slots]]
+    try:
+        status = function(
+            record_at(int(state_address), state_dtype), record_at(int(params_address), params_dtype), *parts
+        )
+    except IndexError:
+        return _BOUNDS
+    return 0 if status is None else int(status)
+
+
+if config.DISABLE_JIT:
+    call_action = _call_interpreted
+else:
+
+    @intrinsic
+    def call_action(typingctx, address, state_address, params_address, p0, p1, p2, p3):
+        """Call the entry at `address` (all arguments int64 addresses; slots without a part may be 0).
+
+        Returns:
+            The status that the user's method returned, or Status.BOUNDS when an index was out of range.
+        """
+        signature = types.int64(*[types.int64] * 7)
+
+        def codegen(context, builder, _signature, arguments):
+            word = ir.IntType(64)
+            pointer = ir.IntType(8).as_pointer()
+            entry_type = ir.FunctionType(ir.IntType(32), [word.as_pointer(), pointer.as_pointer(), *[pointer] * 6])
+            # in the caller's entry block: a call inside of a loop must not grow the stack
+            result = cgutils.alloca_once(builder, word)
+            exception = cgutils.alloca_once(builder, pointer)
+            entry = builder.inttoptr(arguments[0], entry_type.as_pointer())
+            records = [builder.inttoptr(a, pointer) for a in arguments[1:]]
+            builder.store(ir.Constant(word, 0), result)
+            status = builder.call(entry, [result, exception, *records])
+            failed = builder.icmp_signed("!=", status, ir.Constant(ir.IntType(32), 0))
+            return builder.select(failed, ir.Constant(word, _BOUNDS), builder.load(result))
+
+        return signature, codegen

@@ -1,0 +1,34 @@
+"""New parameters of an action, carried by a command: cheap enough for callbacks that answer at a high rate."""
+
+from robot_rt_control.memory.atomics import address_of
+from robot_rt_control.memory.layout import channel_dtype, offset_of, world_dtype
+from robot_rt_control.memory.plain_access import copy_bytes
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import Refusal
+
+_ARENA = offset_of(world_dtype, "parameter_arena")
+_UPDATES = offset_of(channel_dtype, "parameter_updates")
+_SIZE = capacities.PARAMETER_UPDATE_BYTES
+_MALFORMED = int(Refusal.MALFORMED)
+
+
+@realtime
+def parameters_beside(ch, i):
+    """Address of the parameter record that the command at entry i of the ring may carry."""
+    return address_of(ch) + _UPDATES + i * _SIZE
+
+
+@realtime
+def take_parameters(w, slot, source, size):
+    """Copy a whole record over the one of an action. Returns 0, or why not.
+
+    Args:
+        source: address of the record; 0: there is none.
+        size: [bytes], as the command says; the action's own size decides.
+    """
+    a = w.tables[w.active_tables].actions[slot]
+    if source == 0 or size != a.parameter_size or size > _SIZE:
+        return _MALFORMED
+    copy_bytes(address_of(w) + _ARENA + a.parameter_offset, source, size)
+    return 0

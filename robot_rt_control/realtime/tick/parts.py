@@ -1,0 +1,132 @@
+"""The operational state of parts: disabled, enabled, faulted."""
+
+import math
+
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.activation import (
+    DEFAULT,
+    SAFETY,
+    end_activation,
+    release_parts,
+    take_fallback,
+)
+from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.outputs import begin_outputs, settle_outputs
+from robot_rt_control.realtime.tick.recorder import request_log
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import (
+    EventKind,
+    OperationalState,
+    Refusal,
+    StopCause,
+)
+
+_DISABLED = int(OperationalState.DISABLED)
+_ENABLED = int(OperationalState.ENABLED)
+_FAULTED = int(OperationalState.FAULTED)
+_PART_FAULTED = int(EventKind.PART_FAULTED)
+_PART_ENABLED = int(EventKind.PART_ENABLED)
+_PART_DISABLED = int(EventKind.PART_DISABLED)
+_BY_FAULT = int(StopCause.PART_FAULT)
+_BY_COMMAND = int(StopCause.COMMAND)
+_STILL_FAULTED = int(Refusal.STILL_FAULTED)
+_NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
+
+
+@realtime
+def _report(w, ch, p, kind, reason, joint, log):
+    k = begin_event(w, ch, kind, reason)
+    if k >= 0:
+        e = ch.events.entries[k]
+        e.part = p
+        e.joint = joint
+        e.log = log
+        publish_event(ch)
+
+
+@realtime
+def takes_commands(part):
+    """Whether anything of a part is commanded. A part that only measures has nothing to lose and nothing to enable."""
+    return part.dof > 0 or part.n_outputs > 0
+
+
+@realtime
+def set_state(w, p, state):
+    w.parts_runtime[p].state = state
+    w.parts[p].operational_state = state
+
+
+@realtime
+def fault_part(w, ch, p, reason, joint):
+    """Fault a part: its action ends, the loop itself brakes it; other parts of that action go to safety."""
+    pr = w.parts_runtime[p]
+    if pr.state == _FAULTED:
+        return
+    pr.fault = reason
+    pr.fault_joint = joint
+    set_state(w, p, _FAULTED)
+    slot = pr.active_action
+    pr.fault_log = request_log(w, _PART_FAULTED, reason, p, joint, 0, slot)
+    _report(w, ch, p, _PART_FAULTED, reason, joint, pr.fault_log)
+    if slot >= 0:
+        end_activation(w, ch, slot, _BY_FAULT)
+        release_parts(w, ch, slot, SAFETY)
+    settle_outputs(w, p)
+
+
+@realtime
+def clear_fault(w, p):
+    """Clear a fault whose cause is gone; the part is then disabled. Returns 0, or why not."""
+    pr = w.parts_runtime[p]
+    if pr.state != _FAULTED:
+        return 0
+    d = w.devices[pr.device]
+    if d.age > d.max_age or d.faulted == 1:
+        return _STILL_FAULTED
+    pr.fault = 0
+    pr.fault_joint = -1
+    pr.fault_log = 0
+    set_state(w, p, _DISABLED)
+    return 0
+
+
+@realtime
+def enable_part(w, ch, p):
+    """Enable motion, starting from where the part is measured to be. Returns 0, or why not."""
+    pr = w.parts_runtime[p]
+    if pr.state == _ENABLED:
+        return 0
+    if pr.state == _FAULTED:
+        return _STILL_FAULTED
+    part = w.parts[p]
+    for j in range(part.dof):
+        if not math.isfinite(part.position[j]):
+            return _NOT_ENABLED
+    for j in range(capacities.MAX_JOINTS):
+        if j < part.dof:
+            part.commanded_position[j] = part.position[j]
+        part.commanded_velocity[j] = 0.0
+        part.commanded_acceleration[j] = 0.0
+        part.commanded_effort[j] = 0.0
+    if pr.outputs_settling == 0:
+        begin_outputs(part, w.limits[p])
+    pr.outputs_settling = 0
+    set_state(w, p, _ENABLED)
+    _report(w, ch, p, _PART_ENABLED, 0, -1, 0)
+    take_fallback(w, ch, p, DEFAULT)
+    return 0
+
+
+@realtime
+def disable_part(w, ch, p):
+    """End the part's action; the loop itself brakes it, and then writes no more commands."""
+    pr = w.parts_runtime[p]
+    if pr.state != _ENABLED:
+        return
+    set_state(w, p, _DISABLED)
+    slot = pr.active_action
+    if slot >= 0:
+        end_activation(w, ch, slot, _BY_COMMAND)
+        release_parts(w, ch, slot, SAFETY)
+    settle_outputs(w, p)
+    _report(w, ch, p, _PART_DISABLED, 0, -1, 0)

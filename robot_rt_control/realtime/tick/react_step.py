@@ -1,0 +1,239 @@
+"""Step 4, react: judge all conditions on the state after sense, then let the firings respond in global order."""
+
+from collections.abc import Callable
+from typing import Any
+
+from robot_rt_control.conditions.kernel import evaluate
+from robot_rt_control.memory.atomics import address_of, record_at
+from robot_rt_control.memory.layout import offset_of, reaction_dtype, reaction_runtime_dtype, world_dtype
+from robot_rt_control.memory.plain_access import load_f8
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.activation import (
+    DEFAULT,
+    begin_activation,
+    end_activation,
+    session_ended,
+    take_fallback,
+)
+from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.sense_step import sense
+from robot_rt_control.vocabulary.enums import (
+    EventKind,
+    OperationalState,
+    ReactionFlag,
+    Refusal,
+    StopCause,
+)
+
+_FIRE_ONCE = int(ReactionFlag.FIRE_ONCE)
+_STOP = int(ReactionFlag.STOP)
+_KEEP_OWNER = int(ReactionFlag.KEEP_OWNER)
+_ENABLED = int(OperationalState.ENABLED)
+_FIRED = int(EventKind.REACTION_FIRED)
+_DROPPED = int(EventKind.SWITCH_DROPPED)
+_SIGNAL_DROPPED = int(EventKind.SIGNAL_DROPPED)
+_OVERLAP = int(Refusal.PARTS_OVERLAP)
+_NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
+_STOPPED = int(Refusal.PROTECTIVE_STOP)
+_BY_REACTION = int(StopCause.REACTION)
+_UNKNOWN = 2
+_MEMORIES = offset_of(world_dtype, "reactions_runtime")
+_REACTION_SIZE = reaction_dtype.itemsize
+_MEMORY_SIZE = reaction_runtime_dtype.itemsize
+
+
+reaction_at: Callable[[int], Any] = record_at(reaction_dtype)
+memory_at: Callable[[int], Any] = record_at(reaction_runtime_dtype)
+
+
+@realtime
+def _judge(w, t, first, last, activation, n):
+    """Judge reactions first to last - 1 of one activation; each firing is noted. Returns the new number of firings."""
+    base = address_of(w)
+    reactions = address_of(t.reactions)
+    memories = base + _MEMORIES
+    for i in range(first, last):
+        r = reaction_at(reactions + i * _REACTION_SIZE)
+        value = evaluate(base, t.instructions, int(r.first_instruction), int(r.n_instructions))
+        m = memory_at(memories + int(r.runtime_slot) * _MEMORY_SIZE)
+        if m.activation != activation or m.identity != r.identity:
+            m.identity = r.identity
+            m.activation = activation
+            m.memory = 0
+            m.fired = 0
+        if value != _UNKNOWN and value != m.memory:
+            m.memory = value
+            if value == 1 and (m.fired == 0 or r.flags & _FIRE_ONCE == 0):
+                m.fired += 1
+                w.firings[n] = i
+                n += 1
+    return n
+
+
+@realtime
+def _report(w, ch, i):
+    """The event of a firing, with the captured values as the condition saw them."""
+    t = w.tables[w.active_tables]
+    r = t.reactions[i]
+    k = begin_event(w, ch, _FIRED, 0)
+    if k < 0:
+        return
+    e = ch.events.entries[k]
+    e.reaction = r.identity
+    e.session = t.sessions[r.session].identity
+    if r.owner >= 0:
+        e.previous_action = t.actions[r.owner].identity
+        e.current_action = e.previous_action
+    if r.start_action >= 0:
+        e.current_action = t.actions[r.start_action].identity
+        if r.owner < 0:
+            displaced = w.parts_runtime[t.actions[r.start_action].parts[0]].active_action
+            if displaced >= 0:
+                e.previous_action = t.actions[displaced].identity
+    e.n_values = r.n_captures
+    base = address_of(w)
+    for c in range(r.n_captures):
+        e.values[c] = load_f8(base + int(r.captures[c]))
+    publish_event(ch)
+
+
+@realtime
+def _claimed(w, slot):
+    """Whether a part of the action was claimed by an earlier switch of this tick."""
+    a = w.tables[w.active_tables].actions[slot]
+    for s in range(a.n_parts):
+        if w.parts_runtime[a.parts[s]].claimed_tick == w.tick:
+            return True
+    return False
+
+
+@realtime
+def _claim(w, slot):
+    a = w.tables[w.active_tables].actions[slot]
+    for s in range(a.n_parts):
+        w.parts_runtime[a.parts[s]].claimed_tick = w.tick
+
+
+@realtime
+def _refusal_of_start(w, r):
+    """Why the reaction may not start its action now; 0: it may."""
+    t = w.tables[w.active_tables]
+    a = t.actions[r.start_action]
+    if w.protective_stop != 0.0:
+        return _STOPPED
+    if _claimed(w, r.start_action):
+        return _OVERLAP
+    for s in range(a.n_parts):
+        pr = w.parts_runtime[a.parts[s]]
+        if pr.state != _ENABLED:
+            return _NOT_ENABLED
+        if pr.active_action >= 0 and _claimed(w, pr.active_action):
+            return _OVERLAP
+    return 0
+
+
+@realtime
+def _free(w, ch, slot):
+    """End an active action on behalf of a reaction and claim its parts."""
+    if w.actions_runtime[slot].active == 1:
+        _claim(w, slot)
+        end_activation(w, ch, slot, _BY_REACTION)
+
+
+@realtime
+def _switch(w, ch, r):
+    """Start and stop what the reaction says. Returns 0, or why the switch was dropped."""
+    t = w.tables[w.active_tables]
+    ends_owner = r.owner >= 0 and r.flags & _KEEP_OWNER == 0
+    if ends_owner and (w.actions_runtime[r.owner].active == 0 or _claimed(w, r.owner)):
+        return _OVERLAP
+    if r.start_action >= 0:
+        refusal = _refusal_of_start(w, r)
+        if refusal != 0:
+            return refusal
+    elif r.owner < 0:
+        for k in range(w.n_active):
+            if t.actions[w.active[k]].session == r.session and _claimed(w, w.active[k]):
+                return _OVERLAP
+    if ends_owner:
+        _free(w, ch, r.owner)
+    if r.start_action >= 0:
+        a = t.actions[r.start_action]
+        for s in range(a.n_parts):
+            displaced = w.parts_runtime[a.parts[s]].active_action
+            if displaced >= 0:
+                _free(w, ch, displaced)
+        _claim(w, r.start_action)
+        begin_activation(w, ch, r.start_action, w.tick + 1)
+    elif r.owner < 0:
+        for _ in range(w.n_active):
+            found = -1
+            for k in range(w.n_active):
+                if t.actions[w.active[k]].session == r.session:
+                    found = w.active[k]
+            if found < 0:
+                break
+            _free(w, ch, found)
+    return 0
+
+
+@realtime
+def raise_signal(w, ch, slot, signal):
+    """Raise a signal to an action; it is dropped, and that is reported, where the action is not active."""
+    a = w.tables[w.active_tables].actions[slot]
+    if w.actions_runtime[slot].active == 1:
+        w.state_arena[a.state_offset // 8 + signal] = 1.0
+        return True
+    k = begin_event(w, ch, _SIGNAL_DROPPED, 0)
+    if k >= 0:
+        e = ch.events.entries[k]
+        e.session = w.tables[w.active_tables].sessions[a.session].identity
+        e.current_action = a.identity
+        publish_event(ch)
+    return False
+
+
+@realtime
+def _respond(w, ch, i):
+    t = w.tables[w.active_tables]
+    r = t.reactions[i]
+    if r.start_action >= 0 or r.flags & _STOP != 0:
+        refusal = _switch(w, ch, r)
+        if refusal != 0:
+            k = begin_event(w, ch, _DROPPED, refusal)
+            if k >= 0:
+                e = ch.events.entries[k]
+                e.reaction = r.identity
+                e.session = t.sessions[r.session].identity
+                if r.start_action >= 0:
+                    e.current_action = t.actions[r.start_action].identity
+                publish_event(ch)
+    if r.signal_action >= 0:
+        raise_signal(w, ch, r.signal_action, r.signal)
+
+
+@realtime
+def react(w, ch):
+    """Judge, respond, and bring the parts that were set free to their default action."""
+    t = w.tables[w.active_tables]
+    n = 0
+    for i in range(t.n_free_reactions):
+        if not session_ended(w, t.reactions[i].session):
+            n = _judge(w, t, i, i + 1, 0, n)
+    for k in range(w.n_active):
+        slot = w.active[k]
+        rt = w.actions_runtime[slot]
+        if rt.judged_from <= w.tick:
+            a = t.actions[slot]
+            n = _judge(w, t, a.first_reaction, a.first_reaction + a.n_reactions, rt.activation, n)
+    if n == 0:
+        return
+    for f in range(n):
+        _report(w, ch, w.firings[f])
+    for f in range(n):
+        _respond(w, ch, w.firings[f])
+    for p in range(w.n_parts):
+        pr = w.parts_runtime[p]
+        if pr.claimed_tick == w.tick and pr.active_action < 0:
+            take_fallback(w, ch, p, DEFAULT)
+    sense(w, ch)

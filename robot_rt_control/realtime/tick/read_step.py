@@ -1,0 +1,100 @@
+"""Step 1, read: the devices' state images into the parts, with their age, and what follows from them."""
+
+import math
+
+from robot_rt_control.hardware.image import read_state
+from robot_rt_control.hardware.mock import MOCK_PLUGIN, mock_cycle
+from robot_rt_control.memory.atomics import address_of
+from robot_rt_control.memory.plain_access import store_f8
+from robot_rt_control.model.forward import tool_state
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.action_time import set_time
+from robot_rt_control.realtime.tick.parts import fault_part, takes_commands
+from robot_rt_control.vocabulary import defaults
+from robot_rt_control.vocabulary.enums import FaultReason, OperationalState
+
+_ENABLED = int(OperationalState.ENABLED)
+_STALE = int(FaultReason.STALE_HARDWARE)
+_HARDWARE_ERROR = int(FaultReason.HARDWARE_ERROR)
+_REST = defaults.REST_SPEED_FRACTION
+
+
+@realtime
+def _read_device(w, d):
+    """Take the device's newest state, if there is one; else it grows older."""
+    dev = w.devices[d]
+    if dev.plugin == MOCK_PLUGIN:
+        mock_cycle(dev, w.period)
+        dev.age = 0
+        return
+    new = read_state(dev.image, dev) if dev.image != 0 else 0
+    if new == 1:
+        dev.age = 0
+        dev.faulted = 0
+    else:
+        dev.age += 1
+        if new < 0:
+            dev.faulted = 1
+
+
+@realtime
+def _derive(w, p):
+    """What follows from the measured joints: tool pose and twist, at rest."""
+    part = w.parts[p]
+    if part.dof == 0:
+        return
+    if part.chain.n_joints > 0:
+        tool_state(
+            part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist
+        )
+    resting = 1.0
+    for j in range(part.dof):
+        slow = _REST * w.limits[p].velocity[j]
+        if abs(part.commanded_velocity[j]) > slow or abs(part.velocity[j]) > slow:
+            resting = 0.0
+        elif math.isnan(part.velocity[j]):
+            resting = math.nan
+            break
+    part.at_rest = resting
+
+
+@realtime
+def read(w, ch):
+    """Read all devices; values that are too old become unknown and fault the moving parts behind them."""
+    for d in range(w.n_devices):
+        _read_device(w, d)
+    base = address_of(w)
+    for i in range(w.n_reads):
+        link = w.reads[i]
+        dev = w.devices[link.device]
+        value = dev.state[link.interface]
+        if dev.age > dev.max_age:
+            value = math.nan
+        store_f8(base + link.offset, value)
+    for p in range(w.n_parts):
+        part = w.parts[p]
+        pr = w.parts_runtime[p]
+        dev = w.devices[pr.device]
+        set_time(w, p)
+        part.age = dev.age
+        _derive(w, p)
+        if pr.state == _ENABLED:
+            if not takes_commands(part):
+                continue  # its values are unknown until they come again
+            if dev.age > dev.max_age:
+                fault_part(w, ch, p, _STALE, -1)
+            elif dev.faulted == 1:
+                fault_part(w, ch, p, _HARDWARE_ERROR, -1)
+        else:
+            _follow(w, p)
+
+
+@realtime
+def _follow(w, p):
+    """A part that is not enabled and not braking any more: the last command follows what is measured."""
+    part = w.parts[p]
+    for j in range(part.dof):
+        if part.commanded_velocity[j] != 0.0 or not math.isfinite(part.position[j]):
+            return
+    for j in range(part.dof):
+        part.commanded_position[j] = part.position[j]

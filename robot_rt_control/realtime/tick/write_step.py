@@ -1,0 +1,50 @@
+"""Step 7, write: the parts' last commands into the devices' command images, only where motion is enabled."""
+
+from robot_rt_control.hardware.image import write_command
+from robot_rt_control.memory.atomics import address_of
+from robot_rt_control.memory.plain_access import load_f8
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.outputs import are_outputs_settling
+from robot_rt_control.realtime.tick.parts import takes_commands
+from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
+
+_NO_MODE = int(CommandMode.NONE)
+_ENABLED = int(OperationalState.ENABLED)
+
+
+@realtime
+def _is_written(w, p):
+    """Whether the part's command leaves: motion is enabled, or the part still brakes or goes to its safe outputs."""
+    part = w.parts[p]
+    if not takes_commands(part):
+        return False  # enabled as it is, it must not keep up its device's enable
+    if w.parts_runtime[p].state == _ENABLED:
+        return True
+    for j in range(part.dof):
+        if part.commanded_velocity[j] != 0.0:
+            return True
+    return are_outputs_settling(w, p)
+
+
+@realtime
+def write(w):
+    """Write the commands of all parts that may move, then hand each command image over as a whole."""
+    for d in range(w.n_devices):
+        w.devices[d].enabled = 0
+    for p in range(w.n_parts):
+        pr = w.parts_runtime[p]
+        written = _is_written(w, p)
+        pr.written = written
+        dev = w.devices[pr.device]
+        dev.mode[p] = pr.last_mode if written else _NO_MODE
+        if written:
+            dev.enabled = 1
+    base = address_of(w)
+    for i in range(w.n_writes):
+        link = w.writes[i]
+        if w.parts_runtime[link.part].written:
+            w.devices[link.device].command[link.interface] = load_f8(base + link.offset)
+    for d in range(w.n_devices):
+        dev = w.devices[d]
+        if dev.image != 0:
+            write_command(dev.image, dev)

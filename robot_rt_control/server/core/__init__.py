@@ -1,0 +1,1 @@
+"""What the control server is built on: the attachment to an executor, and the core around it."""

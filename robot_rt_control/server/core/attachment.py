@@ -1,0 +1,153 @@
+"""All that lives as long as the control server is attached to one executor."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.server.link.executor_link import ExecutorLink
+from robot_rt_control.server.link.heartbeat import Heartbeats
+from robot_rt_control.server.streams.stream_hub import StreamHub
+from robot_rt_control.server.tables.definer import Definer
+from robot_rt_control.server.tables.definition_store import DefinitionStore
+from robot_rt_control.server.tables.directory import Directory
+from robot_rt_control.server.tables.part_view import PartView
+from robot_rt_control.server.tables.preparation import Preparer
+from robot_rt_control.server.types.action_types import ActionTypes
+from robot_rt_control.vocabulary.enums import EventKind
+
+_EPOCH_BITS = 40
+"""So many identities fit between two attachments."""
+
+
+class Attachment:
+    """The channel, the link over it, what is defined, and the heartbeats.
+
+    Args:
+        channel: attached (`Channel.attach`) or private.
+        types: the action types, built.
+        parts: of the workcell, in its order.
+        variables: state variables of parts and system, by full name.
+        on_event: see ExecutorLink; called after the attachment itself has taken notice.
+        on_lost: see ExecutorLink.
+        while_waiting: see ExecutorLink; given, there are no threads at all.
+        period: of a tick [s].
+        on_samples: called after events were handed out: stream outputs may have samples.
+        on_refused_sample: see StreamHub.
+        clock: likewise.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        types: ActionTypes,
+        parts: Mapping[str, PartView],
+        variables: Mapping[str, VariableRef],
+        *,
+        on_event: Callable[[np.record], None],
+        on_lost: Callable[[str], None],
+        while_waiting: Callable[[], None] | None,
+        period: float,
+        on_samples: Callable[[], None],
+        on_refused_sample: Callable[[str, str, str], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self.channel = channel
+        self.epoch = int(channel.memory.server_epoch)
+        base = self.epoch << _EPOCH_BITS
+        self.directory = Directory()
+        self._on_event = on_event
+        self.link = ExecutorLink(
+            channel, on_event=self._take, on_lost=on_lost, while_waiting=while_waiting, first_transaction=base + 1
+        )
+        self.link.after_dispatch = on_samples
+        self.store = DefinitionStore(types, self.link.install, self.directory, base)
+        self.streams = StreamHub(channel, period, self.store, report=on_refused_sample, clock=clock)
+        self.definer = Definer(self.store, Preparer(types, parts), variables, parts)
+        self.system_identity = self.store.new_identity()
+        self.ending: dict[int, int] = {}
+        """Transaction → session that it ends; nobody waits for it, as the loop is gated."""
+        self._last_event: tuple[int, int] = (0, 0)
+        self._dropped: set[int] = set()
+        self._events_lost = int(channel.memory.snapshot.events_lost)
+        self._reading = threading.Lock()  # nobody may read the channel while it is unmapped
+        self._closed = False
+        self._heartbeats = Heartbeats(channel) if while_waiting is None else None
+
+    def start(self) -> None:
+        """Start heartbeats and dispatcher: from now on events come."""
+        if self._heartbeats is not None:
+            self._heartbeats.start()
+            self.link.start()
+
+    def close(self) -> None:
+        """Leave the executor: the loop brings all sessions' parts to safety. Afterwards nobody touches the channel."""
+        self.link.stop()
+        if self._heartbeats is not None:
+            self._heartbeats.stop()
+        with self._reading:
+            self._closed = True
+            self.streams.close()
+            self.channel.release_server()
+            self.channel.close()
+
+    @property
+    def without_threads(self) -> bool:
+        """Whether `poll` has to hand out the events."""
+        return self._heartbeats is None
+
+    def now(self) -> tuple[int, int]:
+        """The last tick and its start time [ns]; not of one snapshot, for messages only."""
+        with self._reading:
+            if self._closed:
+                return 0, 0
+            memory = self.channel.memory
+            return int(memory.loop_beat), int(memory.snapshot.time_ns)
+
+    def snapshot(self) -> np.record | None:
+        """The last tick's snapshot, a copy; None: there was no tick yet, or the attachment is closed."""
+        with self._reading:
+            if self._closed:
+                return None
+            snapshot = self.channel.snapshot()
+        return snapshot if snapshot.tick > 0 else None
+
+    def new_losses(self) -> int:
+        """How many events the loop has had no room for since this was asked last."""
+        with self._reading:
+            if self._closed:
+                return 0
+            lost, before = int(self.channel.memory.snapshot.events_lost), self._events_lost
+        self._events_lost = lost
+        return lost - before
+
+    def signal_dropped(self, transaction: int) -> bool:
+        """Whether the signal that this transaction raised was dropped. To be asked once."""
+        if transaction in self._dropped:
+            self._dropped.discard(transaction)
+            return True
+        return False
+
+    def knows(self, event: np.record) -> bool:
+        """Whether an event concerns this server: actions of a server before it may still end."""
+        session = int(event["session"])
+        return session == 0 or session in self.directory.sessions
+
+    def _take(self, event: np.record) -> None:
+        kind, transaction = int(event["kind"]), int(event["transaction"])
+        if kind == EventKind.TABLES_INSTALLED:
+            self.store.taken(transaction)
+        elif kind in (EventKind.COMMAND_DONE, EventKind.COMMAND_REFUSED):
+            ended = self.ending.pop(transaction, None)
+            if ended is not None:
+                self.store.retiring.add(ended)
+            # The loop reports a dropped signal right before it answers the command that raised it.
+            if self._last_event == (EventKind.SIGNAL_DROPPED, int(event["tick"])) and not self.link.gated:
+                self._dropped.add(transaction)
+        self._last_event = (kind, int(event["tick"]))
+        if self.knows(event):
+            self._on_event(event)

@@ -1,0 +1,423 @@
+"""What the control server is built on: attached to an executor, with sessions, and events with names."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from robot_rt_control.definitions.stream_sample import OutputSample
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.fault_log import log_path
+from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.core.attachment import Attachment
+from robot_rt_control.server.events.event_hub import EventHub, Listener
+from robot_rt_control.server.events.events import (
+    EVENTS_LOST,
+    SESSION_ENDED,
+    SESSION_OPENED,
+    STREAM_REFUSED,
+    EventTranslator,
+    ServerEvent,
+)
+from robot_rt_control.server.events.reasons import status_text
+from robot_rt_control.server.link import heartbeat
+from robot_rt_control.server.programs.program_store import ProgramStore
+from robot_rt_control.server.sessions import Session, SessionRegistry
+from robot_rt_control.server.tables.entities import SessionContents
+from robot_rt_control.server.tables.part_view import PartView
+from robot_rt_control.server.tables.variables import workcell_variables
+from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
+from robot_rt_control.server.types.type_keeper import TypeKeeper
+from robot_rt_control.vocabulary.enums import Command, EventKind
+from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError, SessionError
+
+_log = logging.getLogger(__name__)
+
+SampleListener = Callable[[OutputSample], None]
+
+
+class ServerCore:
+    """Attachment, sessions and events. `ControlServer` adds definitions and commands.
+
+    Args:
+        workcell: the same that the executor has read.
+        types: the action types, built.
+        clock: monotonic time [s], for leases.
+        builder: to load action types later; None: none can be loaded.
+        programs: those that can be used by name; left out: the library only.
+
+    Raises:
+        DefinitionError: the workcell asks for an action type that does not exist.
+    """
+
+    def __init__(
+        self,
+        workcell: Workcell,
+        types: ActionTypes,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        builder: Builder | None = None,
+        programs: ProgramStore | None = None,
+    ) -> None:
+        self.workcell, self.types = workcell, types
+        self.parts = {p.name: PartView(p, self._raw_snapshot) for p in workcell.parts}
+        for view in self.parts.values():
+            view.workcell = MappingProxyType(self.parts)
+        for part in workcell.parts:
+            for name in (part.default_action, part.safety_action):
+                if name is not None:
+                    types.get(name, f"part {part.name!r} of the workcell")
+        self.variables = workcell_variables(workcell)
+        self.programs = programs or ProgramStore()
+        self._refs = {name: v.ref for name, v in self.variables.items()}
+        self._clock = clock
+        self._sessions: SessionRegistry | None = None
+        self._attachment: Attachment | None = None
+        self._translator: EventTranslator
+        self._system_pending = False
+        self._lost = ""
+        self._changing = threading.RLock()
+        self._keeper = TypeKeeper(types, workcell, builder, self._changing, self._used_types)
+        self._hub = EventHub()
+        self._sample_listeners: list[SampleListener] = []
+        heartbeat.prepare()
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def attach(self, channel: Channel, *, while_waiting: Callable[[], None] | None = None) -> None:
+        """Take the place of the control server at an executor, and install default and safety actions.
+
+        Args:
+            channel: from `Channel.attach`, or a private one.
+            while_waiting: where executor and server share one thread: lets the executor do its part. Then there are
+                no threads, no heartbeats, and `poll` hands out the events.
+
+        Raises:
+            ChannelError: the executor does not answer; the server is not attached.
+        """
+        with self._changing:
+            self.detach("the control server attached anew")
+            if not channel.server_attached:
+                channel.claim_server()
+            first = int(channel.memory.server_epoch) == 1
+            if self._sessions is None:
+                prefix = "s" if first else f"s{int(channel.memory.server_epoch)}_"
+                self._sessions = SessionRegistry(self.parts, clock=self._clock, prefix=prefix)
+            self._lost = ""
+            attachment = Attachment(
+                channel,
+                self.types,
+                self.parts,
+                self._refs,
+                on_event=self._take_event,
+                on_lost=self._take_loss,
+                while_waiting=while_waiting,
+                period=self.workcell.period,
+                on_samples=self._take_samples,
+                on_refused_sample=self._take_refused_sample,
+                clock=self._clock,
+            )
+            self._translator = EventTranslator(
+                attachment.directory,
+                list(self.parts),
+                [p.joint_names for p in self.workcell.parts],
+                self.session_of_part,
+                log_file=lambda number: log_path(bytes(channel.memory.fault_files).decode(), number),
+                stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),
+            )
+            self._attachment = attachment
+            try:
+                attachment.start()
+                if not first:
+                    # Tables of a server before this one may be active, with parameters wherever they are.
+                    attachment.definer.install_nothing(attachment.system_identity)
+                self._system_pending = True
+                if first or not attachment.link.gated:
+                    self._install_system()
+            except BaseException:
+                self.detach("the executor did not take the system's actions")
+                raise
+
+    def _install_system(self) -> None:
+        at = self._at()
+        types = [(p.default_action, p.safety_action) for p in self.workcell.parts]
+        at.definer.install_system(at.system_identity, list(self.parts.values()), types)
+        self._system_pending = False
+
+    def detach(self, reason: str) -> None:
+        """Leave the executor; all sessions end with the reason, and the loop brings their parts to safety."""
+        with self._changing:
+            attachment, self._attachment = self._attachment, None
+            if attachment is None:
+                return
+            attachment.close()
+            self._end_all(reason)
+
+    @property
+    def lost(self) -> str:
+        """Why the executor is gone; empty: attached, or never attached. `detach` and `attach` again."""
+        return self._lost
+
+    @property
+    def attached(self) -> bool:
+        """Whether there is an executor."""
+        return self._attachment is not None and not self._lost
+
+    @property
+    def gated(self) -> bool:
+        """Whether the loop ticks on request only: then commands are not awaited."""
+        return self._at().link.gated
+
+    def _used_types(self) -> dict[RegisteredType, str]:
+        """The types that actions have, each with one of these actions."""
+        store = self._attachment.store if self._attachment is not None else None
+        return store.used_types() if store is not None else {}
+
+    def _at(self) -> Attachment:
+        if self._attachment is None:
+            raise ChannelError("there is no executor: the control server is not attached", hint="Start the executor")
+        if self._lost:
+            raise ChannelError(f"there is no executor: {self._lost}", hint="Start the executor again")
+        return self._attachment
+
+    def _registry(self) -> SessionRegistry:
+        self._at()
+        assert self._sessions is not None  # made with the first attachment
+        return self._sessions
+
+    def poll(self) -> None:
+        """To be called every 50 ms or so: ends sessions whose lease has run out, and tidies up the tables."""
+        attachment = self._attachment
+        if attachment is None or self._lost:
+            return
+        if attachment.without_threads:
+            attachment.link.dispatch()
+        attachment.streams.poll()
+        with self._changing:
+            for session, reason in self._registry().overdue():
+                self._close(session, reason)
+            self._tidy()
+        lost = attachment.new_losses()
+        if lost:
+            tick, time_ns = attachment.now()
+            reason = f"the loop could not report {lost} events: the control server did not take them in time"
+            self._hub.emit(ServerEvent(kind=EVENTS_LOST, tick=tick, time_ns=time_ns, reason=reason))
+
+    def _tidy(self) -> None:
+        """What waits for a good moment: the system's actions after a server before this one, sessions that ended."""
+        at = self._at()
+        if self._system_pending and at.store.all_taken:
+            self._install_system()
+        if not at.link.gated:  # there the next change does it: tables come at known steps only
+            at.definer.tidy()
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    def open_session(
+        self, name: str, parts: Sequence[str], lease: float = -1.0, *, read_only: bool = False, deadline: float = 0.0
+    ) -> Session:
+        """Take the exclusive right to move some parts; or, read-only, none of them.
+
+        Args:
+            name: for people; may be empty.
+            lease: [s]; 0: until closed; negative: the default.
+            read_only: `parts` is empty; it watches and reacts with events.
+            deadline: [s] after which it ends, renewed or not; 0: none.
+
+        Raises:
+            DefinitionError: an unknown part, or none.
+            SessionError: a part is taken; names the holder.
+            ChannelError: there is no executor.
+        """
+        with self._changing:
+            at = self._at()
+            identity = at.store.new_identity()
+            session = self._registry().open(name, parts, lease, identity, read_only=read_only, deadline=deadline)
+            at.directory.sessions[session.identity] = session.id
+            tick, time_ns = at.now()
+            held = ", ".join(session.parts)
+            self._hub.emit(ServerEvent(kind=SESSION_OPENED, session=session.id, tick=tick, time_ns=time_ns, part=held))
+        return session
+
+    def session(self, session_id: str) -> Session:
+        """A living session.
+
+        Raises:
+            SessionError: there is none; tells why it ended where there was one.
+        """
+        return self._registry().get(session_id)
+
+    def sessions(self) -> list[Session]:
+        """All living sessions, the oldest first."""
+        return self._sessions.live() if self._sessions is not None else []
+
+    def remaining(self, session: Session) -> float:
+        """[s] until a session ends unless it is renewed; inf: until it is closed."""
+        return session.remaining(self._clock())
+
+    def session_of_part(self, part: str) -> str:
+        """Id of the session that holds a part; empty: none."""
+        holder = self._sessions.holder_of(part) if self._sessions is not None else None
+        return holder.id if holder is not None else ""
+
+    def contents(self, session: Session) -> SessionContents:
+        """What a session has defined."""
+        return self._at().definer.contents(session)
+
+    def renew_session(self, session_id: str) -> None:
+        """Count a session's lease from now.
+
+        Raises:
+            SessionError: there is no such session.
+        """
+        self._registry().renew(session_id)
+
+    def close_session(self, session_id: str) -> None:
+        """End a session: its actions end, and their parts take their safety action.
+
+        Raises:
+            SessionError: there is no such session.
+            ChannelError: the executor did not answer; the session has ended all the same.
+        """
+        with self._changing:
+            self._close(self.session(session_id), "closed by its client")
+
+    def _close(self, session: Session, reason: str) -> None:
+        at = self._at()
+        try:
+            if session.identity in at.store.sessions:
+                if at.link.gated:
+                    at.link.send(
+                        Command.END_SESSION,
+                        session=session.identity,
+                        on_transaction=lambda number: at.ending.update({number: session.identity}),
+                    )
+                else:
+                    at.link.send(Command.END_SESSION, session=session.identity)
+        finally:
+            self._end(session, reason)
+        try:
+            self._tidy()
+        except RobotControlError:
+            _log.warning("the tables could not be tidied up yet", exc_info=True)
+
+    def _end(self, session: Session, reason: str) -> None:
+        """The session's end, once the loop knows of it."""
+        if self._sessions is None or not self._sessions.end(session, reason):
+            return
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=SESSION_ENDED,
+                session=session.id,
+                tick=tick,
+                time_ns=time_ns,
+                part=", ".join(session.parts),
+                reason=reason,
+                file=session.end_file,
+            )
+        )
+        if attachment is None:
+            return
+        if session.identity not in attachment.store.sessions:
+            attachment.directory.forget([session.identity])
+        elif session.identity not in attachment.ending.values():
+            attachment.store.retiring.add(session.identity)
+
+    def _end_all(self, reason: str) -> None:
+        for session in self.sessions():
+            self._end(session, reason)
+
+    def _raw_snapshot(self) -> np.record | None:
+        return self._attachment.snapshot() if self._attachment is not None and not self._lost else None
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def announce(self, kind: str, *, session: str = "", parts: Sequence[str] = (), reason: str = "") -> None:
+        """Tell an event of the server's own."""
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=kind, session=session, tick=tick, time_ns=time_ns, part=", ".join(parts), reason=reason
+            )
+        )
+
+    def fault_file(self, part: str) -> str:
+        """The log of the last ticks before a part's fault, on the executor's machine; empty: there is none."""
+        attachment, view = self._attachment, self._raw_snapshot()
+        if attachment is None or view is None:
+            return ""
+        number = int(view.parts[self.parts[part].index].fault_log)
+        return log_path(bytes(attachment.channel.memory.fault_files).decode(), number)
+
+    def add_listener(self, listener: Listener) -> None:
+        """Tell `listener` every event from now on."""
+        self._hub.add(listener)
+
+    def take_events(self) -> None:
+        """Hand out, in this thread, all events that have come: then a snapshot taken before tells nothing newer."""
+        attachment = self._attachment
+        if attachment is not None and not self._lost:
+            attachment.link.dispatch()
+
+    def remove_listener(self, listener: Listener) -> None:
+        """Tell it no more."""
+        self._hub.remove(listener)
+
+    def add_sample_listener(self, listener: SampleListener) -> None:
+        """Hand `listener` every sample of a stream output from now on, in the dispatcher's thread."""
+        self._sample_listeners.append(listener)
+
+    def _take_samples(self) -> None:
+        """In the dispatcher's thread."""
+        attachment = self._attachment
+        if attachment is None:
+            return
+        for sample in attachment.streams.take():
+            for listener in self._sample_listeners:
+                listener(sample)
+
+    def _take_refused_sample(self, session: str, action: str, reason: str) -> None:
+        attachment = self._attachment
+        tick, time_ns = (0, 0) if attachment is None else attachment.now()
+        self._hub.emit(
+            ServerEvent(
+                kind=STREAM_REFUSED, session=session, tick=tick, time_ns=time_ns, current_action=action, reason=reason
+            )
+        )
+
+    def _take_event(self, raw: np.record) -> None:
+        """In the dispatcher's thread."""
+        event = self._translator.translate(raw)
+        self._hub.emit(event)
+        if event.kind == "action_failed" and event.session:
+            status = status_text(int(raw["status"]))
+            self._end_by_id(event.session, f"action {event.current_action!r} failed: {status}", event.file)
+        elif int(raw["kind"]) == EventKind.SERVER_LOST:
+            self._end_all("the executor heard nothing from the control server, and ended all sessions")
+            attachment = self._attachment
+            if attachment is not None:
+                attachment.channel.renew_server()
+
+    def _end_by_id(self, session_id: str, reason: str, file: str) -> None:
+        if self._sessions is None:
+            return
+        try:
+            session = self._sessions.get(session_id)
+        except SessionError:
+            return
+        session.end_file = file
+        self._end(session, reason)
+
+    def _take_loss(self, reason: str) -> None:
+        """In the dispatcher's thread, or in that of an installation."""
+        self._lost = reason
+        self._end_all(reason)

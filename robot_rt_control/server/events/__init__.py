@@ -1,0 +1,1 @@
+"""Events with names, numbered and published."""

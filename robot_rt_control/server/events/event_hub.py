@@ -1,0 +1,45 @@
+"""Numbers events and tells them to whoever listens."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from robot_rt_control.server.events.events import ServerEvent
+
+_log = logging.getLogger(__name__)
+
+Listener = Callable[[ServerEvent], None]
+"""Called for every event, in order, in the thread that found it: quick, and without calling the server."""
+
+
+class EventHub:
+    """All methods may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._listeners: tuple[Listener, ...] = ()
+        self._sequence = 0
+
+    def add(self, listener: Listener) -> None:
+        """Tell `listener` every event from now on."""
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
+    def remove(self, listener: Listener) -> None:
+        """Tell it no more."""
+        with self._lock:
+            self._listeners = tuple(entry for entry in self._listeners if entry != listener)
+
+    def emit(self, event: ServerEvent) -> None:
+        """Number an event and tell it. A listener that fails is logged and disturbs nobody."""
+        with self._lock:
+            self._sequence += 1
+            numbered = replace(event, sequence=self._sequence)
+            for listener in self._listeners:
+                try:
+                    listener(numbered)
+                except Exception:
+                    _log.exception("a listener could not handle %s", numbered)

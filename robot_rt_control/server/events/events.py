@@ -1,0 +1,133 @@
+"""Events with names instead of numbers, for whoever listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_rt_control.server.events.reasons import fault_text, refusal_text, status_text, stop_text
+from robot_rt_control.server.tables.directory import Directory
+from robot_rt_control.vocabulary.enums import EventKind
+
+SESSION_OPENED, SESSION_ENDED, EVENTS_LOST = "session_opened", "session_ended", "events_lost"
+RECOVERY_STARTED, RECOVERY_ENDED = "recovery_started", "recovery_ended"
+"""Kinds of events that the loop knows nothing of."""
+_BUDGET_NAMES = ("compute_time", "time_budget")
+"""[s] Values of a budget_exceeded event."""
+STREAM_REFUSED = "stream_refused"
+"""A sample for a stream input was refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerEvent:
+    """Something that happened, told outside real time. The fields are those of msg/Event."""
+
+    kind: str
+    """command_done, …: the names of `vocabulary.EventKind` in lower case, or one of the above."""
+    session: str = ""
+    tick: int = 0
+    time_ns: int = 0
+    """Start of the tick: CLOCK_MONOTONIC, or simulated time."""
+    event: str = ""
+    """The user's name for it, from the reaction."""
+    reaction: str = ""
+    previous_action: str = ""
+    current_action: str = ""
+    part: str = ""
+    reason: str = ""
+    file: str = ""
+    """The log of the last ticks, on the executor's machine."""
+    names: tuple[str, ...] = ()
+    values: tuple[float, ...] = ()
+    sequence: int = 0
+    """Counts this server's events from 1, without a gap."""
+
+
+class EventTranslator:
+    """Turns raw events of the loop (`layout.event_dtype`) into ServerEvents without a sequence number.
+
+    Args:
+        directory: names of identities.
+        part_names: in the workcell's order.
+        joint_names: of each part.
+        holder_of: id of the session that holds a part, or an empty text.
+        log_file: path of the log of this number; empty: there is none.
+        stop_reason: why the protective stop was asked for.
+    """
+
+    def __init__(
+        self,
+        directory: Directory,
+        part_names: Sequence[str],
+        joint_names: Sequence[Sequence[str]],
+        holder_of: Callable[[str], str],
+        *,
+        log_file: Callable[[int], str] = lambda _: "",
+        stop_reason: Callable[[], str] = lambda: "",
+    ) -> None:
+        self._directory, self._part_names, self._joint_names = directory, part_names, joint_names
+        self._holder_of = holder_of
+        self._log_file, self._stop_reason = log_file, stop_reason
+
+    def translate(self, event: np.record) -> ServerEvent:
+        """The event in words."""
+        kind = EventKind(int(event["kind"]))
+        directory = self._directory
+        session = directory.session_id(int(event["session"]))
+        previous, current = int(event["previous_action"]), int(event["current_action"])
+        part = self._part(event, current or previous)
+        if kind in (EventKind.PART_FAULTED, EventKind.PART_ENABLED, EventKind.PART_DISABLED):
+            session = self._holder_of(part)
+        reaction = directory.reactions.get(int(event["reaction"]))
+        n = int(event["n_values"])
+        return ServerEvent(
+            kind=kind.name.lower(),
+            session=session,
+            tick=int(event["tick"]),
+            time_ns=int(event["time_ns"]),
+            event=reaction.event if reaction and kind == EventKind.REACTION_FIRED else "",
+            reaction=reaction.name if reaction else "",
+            previous_action=directory.action_id(previous),
+            current_action=directory.action_id(current),
+            part=part,
+            reason=self._reason(kind, event),
+            file=self._log_file(int(event["log"])),
+            names=_BUDGET_NAMES if kind == EventKind.BUDGET_EXCEEDED else reaction.captures[:n] if reaction else (),
+            values=tuple(float(v) for v in event["values"][:n]),
+        )
+
+    def _part(self, event: np.record, action: int) -> str:
+        known = self._directory.actions.get(action)
+        if known is not None:
+            return ", ".join(known.moved_parts)
+        index = int(event["part"])
+        return self._part_names[index] if 0 <= index < len(self._part_names) else ""
+
+    def _reason(self, kind: EventKind, event: np.record) -> str:
+        reason = int(event["reason"])
+        if kind in (EventKind.COMMAND_REFUSED, EventKind.SWITCH_DROPPED):
+            return refusal_text(reason)
+        if kind == EventKind.ACTION_STOPPED:
+            status = status_text(int(event["status"]))
+            return f"{stop_text(reason)}: {status}" if status else stop_text(reason)
+        if kind == EventKind.ACTION_FAILED:
+            return status_text(int(event["status"]))
+        if kind == EventKind.PART_FAULTED:
+            part, joint = int(event["part"]), int(event["joint"])
+            names = self._joint_names[part] if 0 <= part < len(self._joint_names) else ()
+            where = f" ({names[joint]})" if 0 <= joint < len(names) else ""
+            return fault_text(reason) + where
+        if kind == EventKind.SIGNAL_DROPPED:
+            return "a signal was raised to an action that is not active"
+        if kind == EventKind.PROTECTIVE_STOP:
+            return self._stop_reason()
+        if kind == EventKind.OVERRUN:
+            return f"{int(event['status'])} deadlines missed since the last report"
+        if kind == EventKind.BUDGET_EXCEEDED:
+            took, budget = (float(v) * 1e6 for v in event["values"][:2])
+            return f"its code took {took:.0f} µs in this tick, more than its time budget of {budget:.0f} µs"
+        if kind == EventKind.SERVER_LOST:
+            return "the loop heard nothing from the control server"
+        return ""

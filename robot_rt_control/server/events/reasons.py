@@ -1,0 +1,77 @@
+"""The loop's numbers in words: why a command was refused, an action ended, a part was faulted."""
+
+from __future__ import annotations
+
+from robot_rt_control.vocabulary.enums import FaultReason, Refusal, Status, StopCause
+from robot_rt_control.vocabulary.fault_reasons import FAULTS
+
+_REFUSALS = {
+    Refusal.NONE: "",
+    Refusal.UNKNOWN_ACTION: "the action does not exist any more",
+    Refusal.OTHER_SESSION: "the session has ended, or the action belongs to another session",
+    Refusal.PARTS_OVERLAP: "two actions use the same part",
+    Refusal.PART_NOT_ENABLED: "the motion of a part is not enabled",
+    Refusal.UNKNOWN_PART: "there is no such part",
+    Refusal.TOO_MANY_SCHEDULED: "too many commands wait for their target tick",
+    Refusal.TARGET_TICK_PASSED: "the target tick has passed",
+    Refusal.MALFORMED: "the command is malformed",
+    Refusal.STILL_FAULTED: "the part is faulted, and the cause of the fault is still there or was not cleared",
+    Refusal.PROTECTIVE_STOP: "a protective stop holds all parts",
+}
+
+_STOP_CAUSES = {
+    StopCause.COMMAND: "stopped by a command",
+    StopCause.REACTION: "ended by a reaction",
+    StopCause.FAILURE: "the action failed",
+    StopCause.SESSION_END: "the session ended",
+    StopCause.SERVER_LOST: "the control server was lost",
+    StopCause.PART_FAULT: "a part was faulted",
+    StopCause.REMOVED: "the action was removed",
+    StopCause.DISPLACED: "another action took a part",
+    StopCause.PROTECTIVE_STOP: "a protective stop",
+}
+
+
+_STATUSES = {
+    Status.OK: "",
+    Status.BOUNDS: "index out of range",
+    Status.NO_CODE: "its native code is missing",
+    Status.PLANNING_FAILED: "a motion could not be planned from the present state",
+    Status.START_TOO_FAR: "the robot is too far from where the motion begins",
+    Status.SINGULAR: "the kinematics are singular",
+    Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",
+}
+
+
+def _text(table: dict, kind: type, number: int) -> str:
+    try:
+        return table[kind(number)]
+    except ValueError:
+        return f"reason {number}"
+
+
+def refusal_text(reason: int) -> str:
+    """Why the loop refused a command or dropped a switch (`vocabulary.Refusal`)."""
+    return _text(_REFUSALS, Refusal, reason)
+
+
+def stop_text(cause: int) -> str:
+    """Why an action ended (`vocabulary.StopCause`)."""
+    return _text(_STOP_CAUSES, StopCause, cause)
+
+
+def fault_text(reason: int) -> str:
+    """Why a part is faulted (`vocabulary.FaultReason`)."""
+    return _text({r: info.text for r, info in FAULTS.items()}, FaultReason, reason)
+
+
+def fault_remedy(reason: int) -> str:
+    """What to do before the fault is cleared; empty: unknown."""
+    return FAULTS[FaultReason(reason)].remedy if reason in set(FaultReason) else ""
+
+
+def status_text(status: int) -> str:
+    """What a real-time function returned (`vocabulary.Status`, or the user's own positive number)."""
+    if status > 0:
+        return f"status {status} of the action's own code"
+    return _text(_STATUSES, Status, status)

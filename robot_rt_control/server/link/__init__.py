@@ -1,0 +1,1 @@
+"""The control server's end of the channel: commands, answers, snapshots, heartbeats."""

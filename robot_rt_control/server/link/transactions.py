@@ -1,0 +1,68 @@
+"""Transactions of the command ring, as the control server sends them and waits for their answers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_rt_control.memory.layout import command_dtype
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import Command, Refusal
+from robot_rt_control.vocabulary.errors import CapacityError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the loop said to a command."""
+
+    queued: bool
+    """The loop runs on request only: nobody has seen the command yet, it waits for the next step."""
+    tick: int = 0
+    refusal: Refusal = Refusal.NONE
+    transaction: int = 0
+
+
+class Waiter:
+    """One caller's wait for one answer."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.event: np.record | None = None
+
+
+@dataclass(frozen=True)
+class Posted:
+    """A transaction on its way to the loop."""
+
+    transaction: int
+    what: str
+    """For messages."""
+    timeout_s: float
+    """How long the answer may take."""
+    waiter: Waiter
+
+
+def transaction_row(command: Command, *, session: int, actions: Sequence[tuple[int, int]]) -> np.record:
+    """A transaction (a record of `layout.command_dtype`) without its number.
+
+    Args:
+        session: identity of the session.
+        actions: (slot, identity) of each action.
+
+    Raises:
+        CapacityError: too many actions.
+    """
+    row = np.zeros(1, command_dtype)[0]
+    row.command, row.session, row.n_actions = int(command), session, len(actions)
+    if len(actions) > capacities.MAX_ACTIONS_PER_COMMAND:
+        raise CapacityError(
+            "too many actions in one command",
+            expected=f"at most {capacities.MAX_ACTIONS_PER_COMMAND} (MAX_ACTIONS_PER_COMMAND)",
+            got=str(len(actions)),
+        )
+    for i, (slot, identity) in enumerate(actions):
+        row.actions[i], row.identities[i] = slot, identity
+    return row

@@ -1,0 +1,266 @@
+"""Between the ROS messages and what the control server works with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from builtin_interfaces.msg import Time
+
+from robot_rt_control import msg
+from robot_rt_control.definitions.action_type import Parameter
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition, Value
+from robot_rt_control.definitions.streams import Stream, StreamOutput
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.types.action_types import RegisteredType
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+# --- from messages -------------------------------------------------------------------------------
+
+
+def parameter_value(message: Any) -> ParameterValue:
+    """From msg/ParameterValue. Numbers stay a list: what is declared as a scalar takes a list of one.
+
+    Raises:
+        DefinitionError: both numbers and a text, or a bad name.
+    """
+    if len(message.values) and message.text:
+        raise DefinitionError(
+            f"parameter {message.name!r}",
+            expected="either `values` or `text`",
+            got="both",
+            hint="Leave one of them out",
+        )
+    value: Value = tuple(message.values) if len(message.values) else message.text
+    return ParameterValue(name=message.name, value=value, unit=message.unit)
+
+
+def parameter_values(messages: Iterable[Any]) -> tuple[ParameterValue, ...]:
+    """From a list of msg/ParameterValue."""
+    return tuple(map(parameter_value, messages))
+
+
+def reaction_definition(message: Any) -> ReactionDefinition:
+    """From msg/Reaction.
+
+    Raises:
+        DefinitionError: it is not valid in itself.
+    """
+    return ReactionDefinition(
+        name=message.name,
+        condition=message.condition,
+        start=message.start,
+        stop=message.stop,
+        signal=message.signal,
+        event=message.event,
+        fire_once=message.fire_once,
+        keep_owner=message.keep_owner,
+        capture=tuple(message.capture),
+    )
+
+
+def action_definition(message: Any) -> ActionDefinition:
+    """From msg/ActionDefinition.
+
+    Raises:
+        DefinitionError: it is not valid in itself.
+    """
+    return ActionDefinition(
+        id=message.id,
+        type=message.type,
+        parts=tuple(message.parts),
+        parameters=parameter_values(message.parameters),
+        reactions=tuple(map(reaction_definition, message.reactions)),
+    )
+
+
+# --- to messages ---------------------------------------------------------------------------------
+
+
+def time_message(nanoseconds: int) -> Time:
+    """builtin_interfaces/Time."""
+    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def event_message(event: ServerEvent, stamp: Time) -> Any:
+    """msg/Event.
+
+    Args:
+        stamp: start of the event's tick on the ROS clock.
+    """
+    return msg.Event(
+        kind=event.kind,
+        session=event.session,
+        tick=event.tick,
+        stamp=stamp,
+        event=event.event,
+        reaction=event.reaction,
+        previous_action=event.previous_action,
+        current_action=event.current_action,
+        part=event.part,
+        reason=event.reason,
+        file=event.file,
+        names=list(event.names),
+        values=list(event.values),
+        sequence=event.sequence,
+    )
+
+
+def part_message(server: ControlServer, part: PartDescription, view: SnapshotView | None) -> Any:
+    """msg/PartInfo."""
+    record, n = part.record, part.dof
+
+    def per_joint(name: str) -> list[float]:
+        return [float(v) for v in record[name][:n]]
+
+    can_effort = CommandMode.EFFORT in part.command_modes
+    return msg.PartInfo(
+        name=part.name,
+        kind=part.kind.name.lower(),
+        device=part.device,
+        joint_names=list(part.joint_names),
+        joint_units=list(part.units),
+        position_lower=per_joint("position_lower"),
+        position_upper=per_joint("position_upper"),
+        velocity_limit=per_joint("velocity_limit"),
+        acceleration_limit=per_joint("acceleration_limit"),
+        jerk_limit=per_joint("jerk_limit"),
+        effort_limit=per_joint("effort_limit") if can_effort else [math.inf] * n,
+        command_modes=[mode.name.lower() for mode in part.command_modes],
+        default_action=part.default_action or "",
+        safety_action=part.safety_action or "",
+        session=server.session_of_part(part.name),
+        operational_state=view.operational_state(part.index).name.lower() if view is not None else "disabled",
+        fault=view.fault(part.index) if view is not None else "",
+    )
+
+
+def session_messages(server: ControlServer) -> list[Any]:
+    """msg/SessionInfo of all sessions that live, the oldest first."""
+    view = server.snapshot()
+    active = set(view.active_identities) if view is not None else set()
+    messages = []
+    for session in server.sessions():
+        actions = server.contents(session).actions if server.attached else {}
+        messages.append(
+            msg.SessionInfo(
+                id=session.id,
+                name=session.name,
+                parts=list(session.parts),
+                read_only=session.read_only,
+                lease=session.lease,
+                remaining=server.remaining(session),
+                program=session.program,
+                actions=list(actions),
+                active=[a.id for a in actions.values() if a.entry.identity in active],
+            )
+        )
+    return messages
+
+
+def _shown(value: object) -> str:
+    """A default as text: 0.5, true, [0, 0, 1]."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"[{', '.join(map(_shown, value))}]"
+    return str(value)
+
+
+def parameter_message(parameter: Parameter) -> Any:
+    """msg/ParameterInfo."""
+    return msg.ParameterInfo(
+        name=parameter.name,
+        type=parameter.type,
+        unit=parameter.unit,
+        length=str(parameter.length),
+        required=parameter.default is None and not parameter.optional,
+        default_value=_shown(parameter.default),
+        minimum=-math.inf if parameter.minimum is None else float(parameter.minimum),
+        maximum=math.inf if parameter.maximum is None else float(parameter.maximum),
+        choices=list(parameter.choices),
+        description=parameter.description,
+    )
+
+
+def _stream_message(stream: Stream) -> Any:
+    units = stream.units if isinstance(stream.units, tuple) else (stream.units,) if stream.units else ()
+    return msg.StreamInfo(
+        name=stream.name,
+        is_output=isinstance(stream, StreamOutput),
+        length=str(stream.length),
+        units=list(units),
+        description=stream.description,
+    )
+
+
+def action_type_message(registered: RegisteredType) -> Any:
+    """msg/ActionTypeInfo."""
+    declared = registered.action_type
+    return msg.ActionTypeInfo(
+        name=registered.name,
+        description=registered.description,
+        slots=[
+            msg.SlotInfo(name=s.name, kinds=[k.name.lower() for k in s.kinds], moves=s.moves, description=s.description)
+            for s in declared.slots
+        ],
+        parameters=[parameter_message(p) for p in declared.parameters],
+        state_variables=[
+            msg.StateVariableInfo(name=v.name, type=v.type, unit=v.unit, description=v.description, value=math.nan)
+            for v in declared.state_variables
+        ],
+        streams=[_stream_message(s) for s in declared.streams],
+        signals=list(declared.signals),
+        source=registered.origin,
+        compute_time=registered.compute_time,
+        time_budget=registered.time_budget,
+    )
+
+
+def variable_messages(server: ControlServer, wanted: str, session_id: str) -> list[Any]:
+    """msg/StateVariableInfo of all state variables whose name begins with a wanted word, by name. All of one tick.
+
+    Args:
+        wanted: words with spaces between them; empty: all variables.
+        session_id: lists the variables of this session's actions too; empty: of none.
+
+    Raises:
+        SessionError: there is no such session.
+    """
+    view = server.snapshot()
+    prefixes = tuple(wanted.split()) or ""
+    found = [
+        msg.StateVariableInfo(
+            name=v.name,
+            type=v.type,
+            unit=v.unit,
+            description=v.description,
+            value=view.value(v.offset) if view is not None else math.nan,
+        )
+        for v in server.variables.values()
+        if v.name.startswith(prefixes)
+    ]
+    if session_id:
+        for action in server.contents(server.session(session_id)).actions.values():
+            for declared in action.type.action_type.state_variables:
+                name = f"{action.id}.{declared.name}"
+                if name.startswith(prefixes):
+                    found.append(
+                        msg.StateVariableInfo(
+                            name=name,
+                            type=declared.type,
+                            unit=declared.unit,
+                            description=declared.description,
+                            value=view.action_value(action, declared.name) if view is not None else math.nan,
+                        )
+                    )
+    return sorted(found, key=lambda info: info.name)

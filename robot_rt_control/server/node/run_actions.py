@@ -1,0 +1,158 @@
+"""The ROS actions run_action and run_program: each goal is a run in a session of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.task import Future
+
+from robot_rt_control import action
+from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.node.conversions import parameter_values
+from robot_rt_control.server.runs.runs import Run, RunPlan, RunProgress, RunResult, plan_action, plan_program
+from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError
+
+_FEEDBACK_S = 0.1
+_LOOK_S = 0.02
+"""A request to cancel is seen after this time at the latest."""
+
+_CLOSE_S = 2.0
+"""How long `close` waits for runs to end."""
+
+
+class RunActions:
+    """Offers both actions of a node under `~/`, until `close`.
+
+    Args:
+        server: gives the control server; None: it is not configured.
+        group: callbacks may run in parallel.
+    """
+
+    def __init__(self, node: Node, server: Callable[[], ControlServer | None], group: CallbackGroup) -> None:
+        self._node, self._get = node, server
+        self._closing = threading.Event()
+        self._running: set[int] = set()
+        self._servers = [
+            ActionServer(
+                node,
+                kind,
+                f"~/{name}",
+                self._guarded(kind, plan),
+                callback_group=group,
+                cancel_callback=lambda _: CancelResponse.ACCEPT,
+            )
+            for name, kind, plan in (
+                ("run_action", action.RunAction, _action_plan),
+                ("run_program", action.RunProgram, _program_plan),
+            )
+        ]
+
+    def close(self) -> None:
+        """Cancel what runs, and take the actions back."""
+        self._closing.set()
+        deadline = time.monotonic() + _CLOSE_S
+        while self._running and time.monotonic() < deadline:
+            time.sleep(_LOOK_S)
+        for server in self._servers:
+            server.destroy()
+        self._servers = []
+
+    def _guarded(self, kind: Any, plan: Callable[[ControlServer, Any], RunPlan]) -> Callable[[Any], Any]:
+        async def execute(goal: Any) -> Any:
+            # In a thread of its own: a run may take hours, and the node's threads are few.
+            done: Future[Any] = Future()
+
+            def work() -> None:
+                try:
+                    done.set_result(attempt(goal))
+                finally:
+                    self._running.discard(id(goal))
+                    executor = self._node.executor
+                    if executor is not None:
+                        executor.wake()  # it looks at `done` when it is awake
+
+            self._running.add(id(goal))
+            threading.Thread(target=work, name="run", daemon=True).start()
+            return await done
+
+        def attempt(goal: Any) -> Any:
+            try:
+                server = self._get()
+                if server is None:
+                    raise ChannelError("the control server is not active", hint="Configure and activate it")
+                result = self._drive(kind, goal, Run(server, plan(server, goal.request)))
+            except RobotControlError as error:
+                goal.abort()
+                return kind.Result(success=False, message=str(error))
+            except Exception as error:
+                self._node.get_logger().error(f"a run failed unexpectedly:\n{traceback.format_exc()}")
+                goal.abort()
+                return kind.Result(success=False, message=f"internal error: {type(error).__name__}: {error}")
+            return kind.Result(
+                success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
+            )
+
+        return execute
+
+    def _drive(self, kind: Any, goal: Any, run: Run) -> RunResult:
+        """Drive a run to its end, with feedback; the goal's state tells how it ended."""
+        next_feedback = 0.0
+        try:
+            while True:
+                result = run.update()
+                if result is not None:
+                    break
+                if goal.is_cancel_requested or self._closing.is_set():
+                    result = run.cancelled()
+                    break
+                if time.monotonic() >= next_feedback:
+                    next_feedback = time.monotonic() + _FEEDBACK_S
+                    goal.publish_feedback(_feedback(kind, run.progress()))
+                run.wait(_LOOK_S)
+        finally:
+            run.close()
+        if goal.is_cancel_requested and not result.success:
+            goal.canceled()
+        elif result.success:
+            goal.succeed()
+        else:
+            goal.abort()
+        return result
+
+
+def _feedback(kind: Any, progress: RunProgress) -> Any:
+    return kind.Feedback(
+        progress=progress.progress,
+        active_action=", ".join(progress.active),
+        elapsed=progress.elapsed,
+        last_event=progress.last_event,
+    )
+
+
+def _action_plan(server: ControlServer, goal: Any) -> RunPlan:
+    return plan_action(
+        server,
+        goal.type,
+        list(goal.parts),
+        parameter_values(goal.parameters),
+        until=goal.until,
+        timeout=goal.timeout,
+    )
+
+
+def _program_plan(server: ControlServer, goal: Any) -> RunPlan:
+    return plan_program(
+        server,
+        goal.program,
+        until_event=goal.until_event,
+        timeout=goal.timeout,
+        parameters=parameter_values(goal.parameters),
+        parts=list(goal.parts),
+    )

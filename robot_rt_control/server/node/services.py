@@ -1,0 +1,228 @@
+"""The control server's services: each request is one call of the ControlServer, each refusal a message."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from robot_rt_control import srv
+from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.node.conversions import (
+    action_definition,
+    action_type_message,
+    parameter_values,
+    part_message,
+    reaction_definition,
+    session_messages,
+    variable_messages,
+)
+from robot_rt_control.server.node.program_messages import program_message
+from robot_rt_control.server.programs.programs import save_program
+from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError
+
+QUEUED = "queued for the next step"
+"""The remark of an answer where the loop ticks on request only."""
+
+
+class Services:
+    """Offers all services of a node under `~/`, until `close`.
+
+    Args:
+        server: gives the control server; None: it is not configured.
+        group: callbacks may run in parallel.
+    """
+
+    def __init__(self, node: Node, server: Callable[[], ControlServer | None], group: CallbackGroup) -> None:
+        self._node, self._get = node, server
+        handlers: dict[str, tuple[type, Callable[[ControlServer, Any, Any], str]]] = {
+            "open_session": (srv.OpenSession, self._open_session),
+            "renew_session": (srv.RenewSession, self._renew_session),
+            "close_session": (srv.CloseSession, self._close_session),
+            "list_sessions": (srv.ListSessions, self._list_sessions),
+            "define_actions": (srv.DefineActions, self._define_actions),
+            "upload_program": (srv.UploadProgram, self._upload_program),
+            "save_program": (srv.SaveProgram, self._save_program),
+            "list_programs": (srv.ListPrograms, self._list_programs),
+            "delete_program": (srv.DeleteProgram, self._delete_program),
+            "remove_actions": (srv.RemoveActions, self._remove_actions),
+            "set_action_parameters": (srv.SetActionParameters, self._set_action_parameters),
+            "start_actions": (srv.StartActions, self._start_actions),
+            "stop_actions": (srv.StopActions, self._stop_actions),
+            "load_action_types": (srv.LoadActionTypes, self._load_action_types),
+            "unload_action_types": (srv.UnloadActionTypes, self._unload_action_types),
+            "raise_signal": (srv.RaiseSignal, self._raise_signal),
+            "open_stream": (srv.OpenStream, self._open_stream),
+            "set_speed": (srv.SetSpeed, self._set_speed),
+            "set_motion": (srv.SetMotion, self._set_motion),
+            "protective_stop": (srv.ProtectiveStop, self._protective_stop),
+            "recover_parts": (srv.RecoverParts, self._recover_parts),
+            "list_parts": (srv.ListParts, self._list_parts),
+            "list_action_types": (srv.ListActionTypes, self._list_action_types),
+            "list_state_variables": (srv.ListStateVariables, self._list_state_variables),
+        }
+        self._services = [
+            node.create_service(kind, f"~/{name}", self._guarded(name, handler), callback_group=group)
+            for name, (kind, handler) in handlers.items()
+        ]
+
+    def close(self) -> None:
+        """Take the services back."""
+        for service in self._services:
+            self._node.destroy_service(service)
+        self._services = []
+
+    def _guarded(self, name: str, handler: Callable[[ControlServer, Any, Any], str]) -> Callable[[Any, Any], Any]:
+        """A service's callback: whatever happens becomes an answer, and nothing ends the node."""
+
+        def call(request: Any, response: Any) -> Any:
+            try:
+                server = self._get()
+                if server is None:
+                    raise ChannelError("the control server is not active", hint="Configure and activate it")
+                response.message = handler(server, request, response)
+                response.success = True
+            except RobotControlError as error:
+                response.success, response.message = False, str(error)
+            except Exception as error:
+                self._node.get_logger().error(f"{name} failed unexpectedly:\n{traceback.format_exc()}")
+                response.success = False
+                response.message = f"internal error in {name}: {type(error).__name__}: {error}. The log has the details"
+            return response
+
+        return call
+
+    @staticmethod
+    def _remark(server: ControlServer) -> str:
+        return QUEUED if server.gated else ""
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    def _open_session(self, server: ControlServer, request: Any, response: Any) -> str:
+        session = server.open_session(
+            request.name,
+            list(request.parts),
+            request.lease,
+            read_only=request.read_only,
+            deadline=request.deadline,
+        )
+        response.session, response.lease = session.id, session.lease
+        return ""
+
+    def _renew_session(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.renew_session(request.session)
+        return ""
+
+    def _close_session(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.close_session(request.session)
+        return self._remark(server)
+
+    def _list_sessions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.sessions = session_messages(server)
+        return ""
+
+    # --- definitions ----------------------------------------------------------------------------
+
+    def _define_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        actions = [action_definition(a) for a in request.actions]
+        server.define(request.session, actions, [reaction_definition(r) for r in request.reactions])
+        return self._remark(server)
+
+    def _upload_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        template = server.programs.template(request.program)
+        program = template.fill(
+            parameters=parameter_values(request.parameters),
+            parts=list(request.parts),
+            defined=server.contents(server.session(request.session)).actions,
+        )
+        warnings = server.install_program(request.session, program)
+        response.actions = [a.id for a in program.definition.actions]
+        return "\n".join([*warnings, *filter(None, [self._remark(server)])])
+
+    def _save_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        saved = save_program(server, request.program, check_only=request.check_only)
+        response.version, response.warnings = saved.version, list(saved.warnings)
+        return ""
+
+    def _list_programs(self, server: ControlServer, request: Any, response: Any) -> str:
+        programs = [server.programs.get(request.name)] if request.name else server.programs.all()
+        response.programs = [program_message(p, with_text=request.with_text) for p in programs]
+        return ""
+
+    def _delete_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        versions = server.programs.delete(request.name)
+        return f"deleted: version {', '.join(map(str, versions))}"
+
+    def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        if request.actions or request.reactions:
+            server.remove(request.session, list(request.actions), list(request.reactions))
+        else:
+            server.clear(request.session)
+        return self._remark(server)
+
+    def _set_action_parameters(self, server: ControlServer, request: Any, response: Any) -> str:
+        values = parameter_values(request.parameters)
+        response.tick = server.set_parameters(request.session, request.action, values)
+        return self._remark(server)
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def _start_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.start(request.session, list(request.actions), int(request.target_tick))
+        return self._remark(server)
+
+    def _stop_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.stop(request.session, list(request.actions))
+        return self._remark(server)
+
+    def _raise_signal(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.signal(request.session, request.action, request.signal)
+        return self._remark(server)
+
+    def _open_stream(self, server: ControlServer, request: Any, response: Any) -> str:
+        opened = server.open_stream(request.session, request.action, request.stream)
+        response.length, response.tick = opened.length, opened.tick
+        response.period, response.delay = opened.period, opened.delay
+        return ""
+
+    def _set_speed(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.set_speed(request.speed)
+        return self._remark(server)
+
+    def _set_motion(self, server: ControlServer, request: Any, response: Any) -> str:
+        return server.set_motion(list(request.parts), request.command) or self._remark(server)
+
+    def _protective_stop(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.protective_stop(request.stop, request.reason)
+        return self._remark(server)
+
+    def _recover_parts(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.sessions = server.recoveries.recover(list(request.parts))
+        return self._remark(server)
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def _list_parts(self, server: ControlServer, request: Any, response: Any) -> str:
+        view = server.snapshot()
+        response.parts = [part_message(server, part, view) for part in server.workcell.parts]
+        return "" if view is not None else "there is no executor: states are not known"
+
+    def _list_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
+        types = [server.types.get(request.name, "the list of types")] if request.name else server.types.all()
+        response.action_types = [action_type_message(t) for t in types]
+        return ""
+
+    def _load_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.names = server.load_action_types(request.source, code=request.code, replace=request.replace)
+        return ""
+
+    def _unload_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
+        server.unload_action_types(list(request.names))
+        return ""
+
+    def _list_state_variables(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.variables = variable_messages(server, request.filter, request.session)
+        return ""

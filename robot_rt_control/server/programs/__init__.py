@@ -1,0 +1,1 @@
+"""Programs by name, checked, added to sessions and watched."""

@@ -1,0 +1,1 @@
+"""Runs: one action or one program in a session of its own; recovery is one of them."""

@@ -1,0 +1,202 @@
+"""Recovery: faults cleared, motion enabled and a part's recovery program run, on request or by configuration."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from robot_rt_control.model.recovery import RecoveryDescription
+from robot_rt_control.server.events.events import RECOVERY_ENDED, RECOVERY_STARTED, ServerEvent
+from robot_rt_control.server.runs.runs import Run, plan_program
+from robot_rt_control.vocabulary.enums import OperationalState
+from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, RobotControlError, SessionError, unknown
+
+if TYPE_CHECKING:
+    from robot_rt_control.server.control_server import ControlServer
+
+_log = logging.getLogger(__name__)
+
+_RETRY_S = 0.5
+"""An automatic recovery whose fault cannot be cleared yet is tried again after this time."""
+
+
+@dataclass
+class _Recovery:
+    """A recovery under way."""
+
+    part: str
+    run: Run
+
+
+class Recoveries:
+    """All recoveries of a workcell. Its methods may be called from any thread.
+
+    An automatic recovery waits until the part is free and its fault can be cleared. A part that faults again during its
+    recovery, or within the cooldown after it, is left to people: so nothing loops.
+
+    Args:
+        described: part → its recovery.
+        clock: monotonic time [s].
+    """
+
+    def __init__(
+        self, server: ControlServer, described: Mapping[str, RecoveryDescription], *, clock: Callable[[], float]
+    ) -> None:
+        self._server, self._described, self._clock = server, described, clock
+        self._lock = threading.RLock()
+        self._running: list[_Recovery] = []
+        self._waiting: dict[str, float] = {}
+        """Part → when its automatic recovery is to be tried."""
+        self._ended: dict[str, float] = {}
+        """Part → when its last recovery ended."""
+        if described:
+            server.add_listener(self._take)
+
+    # --- on request -----------------------------------------------------------------------------
+
+    def recover(self, parts: Sequence[str] = ()) -> list[str]:
+        """Begin the recovery of parts: of all of them or, where one is refused before anything begins, of none.
+
+        Args:
+            parts: empty: all that are faulted and have a recovery program.
+
+        Returns:
+            Ids of the sessions that recover them.
+
+        Raises:
+            DefinitionError: a part is unknown or has no recovery program, or there is nothing to recover.
+            SessionError: a session holds one of the parts; names it.
+            CommandRefused: a protective stop holds the parts, or a fault cannot be cleared.
+            ChannelError: there is no executor.
+        """
+        with self._lock:
+            names = list(dict.fromkeys(parts)) or self._faulted()
+            for name in names:
+                self._check(name)
+            view = self._server.snapshot()
+            if view is not None and view.protective_stop:
+                raise CommandRefused(
+                    "recovery was refused: a protective stop holds all parts",
+                    hint="Release it first: the service protective_stop with stop: false, or Client.release()",
+                )
+            return [self._begin(name) for name in names]
+
+    def _faulted(self) -> list[str]:
+        view = self._server.snapshot()
+        found = [
+            name
+            for name in self._described
+            if view is not None and view.operational_state(self._server.parts[name].index) == OperationalState.FAULTED
+        ]
+        if not found:
+            raise DefinitionError(
+                "nothing to recover",
+                expected="a part that is faulted and has a recovery program",
+                got=f"none; parts with a recovery program: {', '.join(self._described) or 'none'}",
+                hint="Name the parts, or give them a `recovery` in the workcell file",
+            )
+        return found
+
+    def _check(self, name: str) -> None:
+        if name not in self._server.parts:
+            raise DefinitionError(
+                f"recovery of part {name!r}", expected=unknown("part", name, self._server.parts), got=repr(name)
+            )
+        if name not in self._described:
+            raise DefinitionError(
+                f"part {name!r} has no recovery program",
+                expected=f"one of: {', '.join(self._described)}" if self._described else "a part with `recovery`",
+                hint="Clear its fault and enable it by hand, or give it a `recovery` in the workcell file",
+            )
+        holder = self._server.session_of_part(name)
+        if holder:
+            raise SessionError(
+                f"recovery of part {name!r} was refused",
+                expected="a part that no session holds",
+                got=f"session {holder!r} holds it",
+                hint="Close the session first",
+            )
+
+    def _begin(self, part: str) -> str:
+        """Clear, enable and start, in a session of its own. Raises RobotControlError: nothing is left of it."""
+        server, described = self._server, self._described[part]
+        plan = plan_program(server, described.program, until_event=described.until_event, timeout=described.timeout)
+        parts = list(dict.fromkeys((part, *plan.parts)))
+
+        def prepare() -> None:
+            for command in ("clear_faults", "enable"):
+                server.set_motion(parts, command)
+
+        run = Run(server, plan, prepare)
+        self._running.append(_Recovery(part, run))
+        server.announce(RECOVERY_STARTED, session=run.session_id, parts=parts, reason=plan.name)
+        return run.session_id
+
+    # --- by itself ------------------------------------------------------------------------------
+
+    def _take(self, event: ServerEvent) -> None:
+        """In the dispatcher's thread."""
+        described = self._described.get(event.part)
+        if event.kind == "part_faulted" and described is not None and described.automatic:
+            self._waiting.setdefault(event.part, 0.0)
+
+    def poll(self) -> None:
+        """To be called every 50 ms or so: drives what is under way, and begins what is automatic."""
+        if not self._running and not self._waiting:
+            return
+        with self._lock:
+            for recovery in list(self._running):
+                self._drive(recovery)
+            for part, due in list(self._waiting.items()):
+                if self._clock() >= due:
+                    self._try(part)
+
+    def _drive(self, recovery: _Recovery) -> None:
+        try:
+            result = recovery.run.update()
+            if result is None:
+                return
+            message = "done" if result.success else f"failed: {result.message}"
+        except RobotControlError as error:
+            message = f"failed: {error}"
+        self._running.remove(recovery)
+        self._ended[recovery.part] = self._clock()
+        try:
+            recovery.run.close()
+        except RobotControlError as error:
+            _log.warning("the session of a recovery could not be closed: %s", error)
+        self._server.announce(RECOVERY_ENDED, session=recovery.run.session_id, parts=[recovery.part], reason=message)
+
+    def _try(self, part: str) -> None:
+        """Begin an automatic recovery, or see why not."""
+        server, described = self._server, self._described[part]
+        view = server.snapshot()
+        if view is None or any(r.part == part for r in self._running):
+            return
+        if view.operational_state(server.parts[part].index) != OperationalState.FAULTED:
+            del self._waiting[part]  # somebody was faster
+            return
+        since = self._clock() - self._ended.get(part, -float("inf"))
+        if since < described.cooldown:
+            del self._waiting[part]
+            server.announce(
+                RECOVERY_ENDED,
+                parts=[part],
+                reason=f"not recovered by itself: it faulted again within {described.cooldown:g} s of its last one. "
+                "Look for the cause, then recover it by hand",
+            )
+            return
+        try:
+            if view.protective_stop or server.session_of_part(part):
+                raise SessionError(f"part {part!r} is not free")
+            if not view.position_known(server.parts[part].index):
+                raise CommandRefused(f"the position of part {part!r} is not known")
+            self._begin(part)
+        except RobotControlError as error:
+            _log.debug("automatic recovery of part %r waits: %s", part, error)
+            self._waiting[part] = self._clock() + _RETRY_S
+        else:
+            del self._waiting[part]

@@ -1,0 +1,337 @@
+"""One action or one program in a session of its own, from start to end: what the ROS actions do, without ROS."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    ParameterValue,
+    ProgramDefinition,
+    ReactionDefinition,
+)
+from robot_rt_control.program.file import FilledProgram, ProgramTemplate
+from robot_rt_control.server.events.events import SESSION_ENDED, ServerEvent
+from robot_rt_control.server.events.reasons import stop_text
+from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.programs.programs import check_for_session
+from robot_rt_control.vocabulary.enums import StopCause
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+
+if TYPE_CHECKING:
+    from robot_rt_control.server.control_server import ControlServer
+
+_DONE = "done"
+_BROKEN_OFF = (stop_text(StopCause.PART_FAULT), stop_text(StopCause.PROTECTIVE_STOP))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunProgress:
+    """Where a run is."""
+
+    progress: float
+    """0 to 1; NaN: unknown."""
+    active: tuple[str, ...]
+    """Ids of its active actions."""
+    elapsed: float
+    """[s] of the loop's time since the first start."""
+    last_event: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """How a run ended."""
+
+    success: bool
+    message: str
+    ticks: int
+    last_event: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """What a run does."""
+
+    name: str
+    program: ProgramDefinition
+    parts: tuple[str, ...]
+    end_event: str
+    """Ends the run; empty: it ends when everything that is active is done."""
+    timeout: float
+    """[s] of the loop's time; 0: none."""
+    filled: FilledProgram | None = None
+    """Where the program comes from a text."""
+
+
+def plan_action(
+    server: ControlServer,
+    type_name: str,
+    parts: Sequence[str],
+    parameters: Sequence[ParameterValue],
+    *,
+    until: str,
+    timeout: float,
+) -> RunPlan:
+    """The plan for one action.
+
+    Args:
+        parts: "arm", or "slot=part".
+        until: the condition that ends it; empty: the action's own `is_done`.
+
+    Raises:
+        DefinitionError: unknown type, or it has no `is_done` and there is no `until`.
+    """
+    registered = server.types.get(type_name, "the action to run")
+    own = [v.name for v in registered.action_type.state_variables]
+    if not until and "is_done" not in own:
+        raise DefinitionError(
+            f"action type {type_name!r} has no state variable 'is_done'",
+            expected="a condition in `until`",
+            got="none",
+            hint="Say when the action shall end, such as 'time > 10'",
+        )
+    id_ = type_name.rpartition(".")[2]
+    while id_ in server.parts:
+        id_ += "_action"
+    end = ReactionDefinition(condition=until or "is_done", name="until", event=_DONE, stop=True)
+    definition = ActionDefinition(
+        id=id_, type=type_name, parts=tuple(parts), parameters=tuple(parameters), reactions=(end,)
+    )
+    program = ProgramDefinition(actions=(definition,), start=(id_,))
+    return RunPlan(
+        name=f"run {type_name}",
+        program=program,
+        parts=_moved_parts(server, program),
+        end_event=_DONE,
+        timeout=_checked_timeout(timeout),
+    )
+
+
+def plan_program(
+    server: ControlServer,
+    program: str,
+    *,
+    until_event: str,
+    timeout: float,
+    parameters: Iterable[ParameterValue] = (),
+    parts: Mapping[str, str] | Iterable[str] = (),
+) -> RunPlan:
+    """The plan for a program.
+
+    Args:
+        program: YAML text, the path of a file, or the name of a kept program: "trace_edge", "trace_edge@2".
+        parameters: values of its parameters; what is left out takes its default.
+        parts: parts for its roles, role → part or "role=part".
+        until_event: name of the event that ends it; empty: it ends when everything that is active is done.
+
+    Raises:
+        DefinitionError: the program is not valid, starts nothing, or never emits `until_event`; with the line.
+    """
+    is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
+    template = ProgramTemplate.load(program) if is_path else server.programs.template(program)
+    filled = template.fill(parameters=parameters, parts=parts)
+    read = filled.definition
+    if not read.start:
+        raise DefinitionError("the program starts no action", expected="start: [id, …]", got="none")
+    check_for_session(server, filled, None)
+    events = {r.event for a in read.actions for r in a.reactions} | {r.event for r in read.reactions}
+    if until_event and until_event not in events:
+        raise DefinitionError(
+            "the program cannot end: no reaction emits its last event",
+            expected=f"one of: {', '.join(sorted(e for e in events if e)) or 'none is emitted'}",
+            got=repr(until_event),
+        )
+    return RunPlan(
+        name=f"program {read.name}".strip(),
+        program=read,
+        parts=read.parts or _moved_parts(server, read),
+        end_event=until_event,
+        timeout=_checked_timeout(timeout),
+        filled=filled,
+    )
+
+
+def _checked_timeout(timeout: float) -> float:
+    if not 0.0 <= timeout < math.inf:
+        raise DefinitionError("timeout", expected="a time in seconds, 0: none", got=f"{timeout:g}")
+    return timeout
+
+
+def _moved_parts(server: ControlServer, program: ProgramDefinition) -> tuple[str, ...]:
+    """The parts that the program's actions move; what is wrong with them shows when they are defined."""
+    found: dict[str, None] = {}
+    for action in program.actions:
+        slots = server.types.get(action.type, f"action {action.id!r}").action_type.slots
+        pairs = (
+            list(action.parts.items())
+            if isinstance(action.parts, dict)
+            else list(zip((s.name for s in slots), action.parts, strict=False))
+        )
+        moving = {s.name for s in slots if s.moves}
+        found.update((part, None) for slot, part in pairs if slot in moving or slot not in {s.name for s in slots})
+    return tuple(found)
+
+
+class Run:
+    """A run under way. One thread drives it: `update` about ten times a second, then `close`.
+
+    Args:
+        prepare: called once the session holds the parts, before anything starts.
+
+    Raises:
+        RobotControlError: it could not be started; nothing is left of it.
+    """
+
+    def __init__(self, server: ControlServer, plan: RunPlan, prepare: Callable[[], None] | None = None) -> None:
+        self._server, self._plan = server, plan
+        self._changed = threading.Event()
+        self._lock = threading.Lock()
+        self._active: dict[str, None] = {}
+        self._first_tick = self._last_tick = 0
+        self._last_event = self._end = self._fault = ""
+        self._end_reached = False
+        self._session = server.open_session(plan.name, plan.parts, 0.0)
+        server.add_listener(self._take)
+        try:
+            if prepare is not None:
+                prepare()
+            if plan.filled is not None:
+                server.install_program(self._session.id, plan.filled)
+            else:
+                server.define(self._session.id, plan.program.actions, plan.program.reactions)
+            server.start(self._session.id, plan.program.start)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def session_id(self) -> str:
+        """Of the session of its own."""
+        return self._session.id
+
+    def _take(self, event: ServerEvent) -> None:
+        """In the dispatcher's thread."""
+        if event.session != self._session.id:
+            return
+        with self._lock:
+            self._last_tick = max(self._last_tick, event.tick)
+            if event.kind == "action_started":
+                self._first_tick = self._first_tick or event.tick
+                self._active[event.current_action] = None
+            elif event.kind == "action_stopped":
+                self._active.pop(event.previous_action, None)
+                self._fault = f"action {event.previous_action!r}: {event.reason}" if event.reason in _BROKEN_OFF else ""
+            elif event.kind == "reaction_fired" and event.event:
+                self._last_event = event.event
+                if event.event == self._plan.end_event:
+                    self._end_reached = True
+            elif event.kind == SESSION_ENDED:
+                self._end = event.reason
+            elif event.kind == "command_refused":
+                self._end = f"the loop refused a command: {event.reason}"
+        self._changed.set()
+
+    def wait(self, timeout_s: float) -> None:
+        """Sleep until something happens, or for so long."""
+        self._changed.wait(timeout_s)
+        self._changed.clear()
+
+    def progress(self) -> RunProgress:
+        """Where it is."""
+        view = self._server.snapshot()
+        with self._lock:
+            active, first, last_event = tuple(self._active), self._first_tick, self._last_event
+        values = [] if view is None else self._values(active, "progress")
+        return RunProgress(
+            progress=values[0] if len(values) == 1 else math.nan,
+            active=active,
+            elapsed=0.0 if view is None or not first else max(view.tick - first, 0) * self._server.workcell.period,
+            last_event=last_event,
+        )
+
+    def _values(self, active: Sequence[str], variable: str, view: SnapshotView | None = None) -> list[float]:
+        """A state variable of each active action; NaN: unknown."""
+        view = view or self._server.snapshot()
+        try:
+            actions = self._server.contents(self._session).actions
+        except RobotControlError:
+            return []
+        if view is None:
+            return []
+        return [view.action_value(actions[name], variable) for name in active if name in actions]
+
+    def _agrees(self, view: SnapshotView, active: Sequence[str]) -> bool:
+        """Whether a snapshot shows just these actions as active: events may have come that are newer than it, and in
+        the middle of a switch they tell of a state that never was."""
+        try:
+            actions = self._server.contents(self._session).actions.values()
+        except RobotControlError:
+            return False
+        with self._lock:
+            if tuple(self._active) != tuple(active) or view.tick < self._last_tick:
+                return False  # the snapshot is older than what the events say
+        return {a.id for a in actions if view.active_since(a.entry.identity) is not None} == set(active)
+
+    def update(self) -> RunResult | None:
+        """How it ended; None: it goes on."""
+        view = self._server.snapshot()
+        self._server.take_events()  # so that the events say all that led to the snapshot: the last one is the result's
+        with self._lock:
+            ended, reached, fault = self._end, self._end_reached, self._fault
+            active, first = tuple(self._active), self._first_tick
+        if reached:
+            return self._result(True, "")
+        if ended:
+            return self._result(False, ended)
+        if not first:
+            return None
+        agrees = view is not None and self._agrees(view, active)
+        if agrees and not active and fault:
+            return self._result(False, fault)
+        if agrees and not self._plan.end_event and self._is_done(active, view):
+            return self._result(True, "")
+        if agrees and not active and len(self._plan.program.actions) == 1:
+            return self._result(False, "its action was stopped before its end")
+        if self._plan.timeout and self.progress().elapsed > self._plan.timeout:
+            return self._result(False, f"it took longer than its timeout of {self._plan.timeout:g} s")
+        return None
+
+    def _is_done(self, active: Sequence[str], view: SnapshotView | None) -> bool:
+        """Whether nothing is active any more, or all that is active is done at the end of the same tick."""
+        values = self._values(active, "is_done", view)
+        return len(values) == len(active) and all(
+            value == 1.0 or self._ends_in(name) for name, value in zip(active, values, strict=True)
+        )
+
+    def _ends_in(self, action: str) -> bool:
+        """Whether the program ends by being in this state: it is final, and never done."""
+        (definition,) = (a for a in self._plan.program.actions if a.id == action)
+        declared = self._server.types.get(definition.type, "the run").action_type.state_variables
+        return definition.final and all(v.name != "is_done" for v in declared)
+
+    def _result(self, success: bool, message: str) -> RunResult:
+        with self._lock:
+            ticks = max(self._last_tick - self._first_tick, 0) if self._first_tick else 0
+            if not self._end_reached and not self._end:
+                view = self._server.snapshot()
+                ticks = max(view.tick - self._first_tick, 0) if view is not None and self._first_tick else ticks
+            return RunResult(success=success, message=message, ticks=ticks, last_event=self._last_event)
+
+    def cancelled(self) -> RunResult:
+        """The result of a run that is broken off; `close` does it."""
+        return self._result(False, "cancelled")
+
+    def close(self) -> None:
+        """Stop what is still active, with its default action, and give the parts back."""
+        self._server.remove_listener(self._take)
+        if self._session.end_reason:
+            return
+        try:
+            self._server.stop(self._session.id)
+        finally:
+            self._server.close_session(self._session.id)

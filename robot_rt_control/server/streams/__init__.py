@@ -1,0 +1,1 @@
+"""Streams between applications and the loop: timing, checks, and the rings."""

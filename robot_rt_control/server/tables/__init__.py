@@ -1,0 +1,1 @@
+"""From definitions to the tables that the loop reads: preparation, compilation, allocation, installation."""

@@ -1,0 +1,296 @@
+"""Defining, removing and changing what a session has: checked as a whole first, then installed, else left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.server.sessions import Session
+from robot_rt_control.server.tables.definition_store import Change, DefinitionStore, Fallbacks
+from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents, variables_of
+from robot_rt_control.server.tables.part_view import PartView
+from robot_rt_control.server.tables.preparation import PreparedAction, Preparer
+from robot_rt_control.server.tables.reaction_compiler import ReactionCompiler
+from robot_rt_control.server.tables.stream_entries import stream_entries
+from robot_rt_control.server.tables.table_composer import ActionEntry, join_blocks
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+
+
+class Definer:
+    """Makes changes of the store. One thread at a time.
+
+    Args:
+        preparer: prepares actions.
+        variables: state variables of parts and system, by full name.
+        part_names: of the workcell: actions may not be called so.
+    """
+
+    def __init__(
+        self,
+        store: DefinitionStore,
+        preparer: Preparer,
+        variables: Mapping[str, VariableRef],
+        part_names: Collection[str],
+    ) -> None:
+        self._store, self._preparer, self._variables = store, preparer, variables
+        self._part_names = part_names
+
+    def contents(self, session: Session) -> SessionContents:
+        """What a session has defined."""
+        found = self._store.sessions.get(session.identity)
+        return found if found is not None else SessionContents(identity=session.identity, index=-1)
+
+    # --- adding ---------------------------------------------------------------------------------
+
+    def prepare(self, session: Session, actions: Sequence[ActionDefinition]) -> list[PreparedAction]:
+        """Run the code of the action types' authors, which may take long. Several threads may do that at a time.
+
+        Raises:
+            DefinitionError: names what is wrong.
+        """
+        self._check_ids(session, [a.id for a in actions])
+        return [self._preparer.prepare(a, session.parts) for a in actions]
+
+    def define(
+        self,
+        session: Session,
+        actions: Sequence[ActionDefinition],
+        prepared: Sequence[PreparedAction],
+        reactions: Sequence[ReactionDefinition],
+    ) -> int:
+        """Add actions and free-standing reactions: all of them or none. Returns the tick; 0: the next step.
+
+        Args:
+            prepared: from `prepare`, in the order of the actions.
+
+        Raises:
+            DefinitionError: names what is wrong; nothing has changed.
+            ChannelError: the executor is gone; nothing has changed.
+        """
+        self._check_ids(session, [a.id for a in actions])  # again: others may have defined meanwhile
+        for reaction in reactions:
+            reaction.check_free_standing()
+        with self._store.change() as change:
+            contents = change.session(session.identity)
+            placed = self._place(change, contents.index, session.identity, prepared)
+            everything = {**contents.actions, **{a.id: a for a in placed}}
+            complete = [
+                replace(a, reactions=self._compile(change, contents.index, everything, a, d.reactions, ()))
+                for a, d in zip(placed, actions, strict=True)
+            ]
+            free = self._compile(change, contents.index, everything, None, reactions, contents.reactions)
+            # Reactions are part of an action's rows, so the rows are complete only now.
+            change.add(session.identity, map(_with_reactions, complete), free)
+            tick = change.apply()
+        session.used_ids.update(a.id for a in actions)
+        return tick
+
+    def _check_ids(self, session: Session, ids: Sequence[str]) -> None:
+        present = self.contents(session).actions
+        for i, id_ in enumerate(ids):
+            if id_ in ids[:i]:
+                raise DefinitionError(f"action {id_!r} is there twice", expected="each id once", got=repr(list(ids)))
+            if id_ in present:
+                raise DefinitionError(
+                    f"action {id_!r} is there already",
+                    expected=f"an id that {session.label} has not used yet",
+                    hint="Ids are never used again within a session: choose another one",
+                )
+            if id_ in session.used_ids:
+                raise DefinitionError(
+                    f"action {id_!r} was there before and has been removed",
+                    expected=f"an id that {session.label} has not used yet",
+                    hint="Ids are never used again within a session: choose another one",
+                )
+            if id_ in self._part_names:
+                raise DefinitionError(
+                    f"action {id_!r} has the name of a part",
+                    expected="an id that is not the name of a part: conditions could not tell them apart",
+                    got=repr(id_),
+                )
+
+    def _place(
+        self, change: Change, session_index: int, session: int, prepared: Sequence[PreparedAction]
+    ) -> list[DefinedAction]:
+        """Give prepared actions their places in the tables."""
+        placed = []
+        for action, slot in zip(prepared, change.action_slots(len(prepared)), strict=True):
+            registered = action.type
+            n_moved = len(registered.moving_slots)
+            indices = tuple(p.index for p in action.parts)
+            state_size = registered.state_dtype.itemsize
+            entry = ActionEntry(
+                identity=change.new_identity(),
+                slot=slot,
+                session=session_index,
+                type_index=registered.index,
+                moved_parts=indices[:n_moved],
+                read_parts=indices[n_moved:],
+                parameter_offset=change.parameter_region(action.parameters),
+                parameter_size=len(action.parameters),
+                state_offset=change.state_region(state_size),
+                state_size=state_size,
+                n_signals=len(registered.action_type.signals),
+                n_variables=len(registered.action_type.state_variables),
+                name=action.id if session_index else "",  # index 0: the system's
+                streams=stream_entries(
+                    f"action {action.id!r}",
+                    registered,
+                    action.parts[0].dof,
+                    change.stream_places(len(registered.action_type.streams)),
+                ),
+            )
+            placed.append(
+                DefinedAction(prepared=action, entry=entry, variables=variables_of(registered, entry.state_offset))
+            )
+        return placed
+
+    def _compile(
+        self,
+        change: Change,
+        session_index: int,
+        actions: Mapping[str, DefinedAction],
+        owner: DefinedAction | None,
+        reactions: Sequence[ReactionDefinition],
+        taken_names: Collection[str],
+    ) -> tuple[DefinedReaction, ...]:
+        if not reactions:
+            return ()
+        compiler = ReactionCompiler(session_index, actions, self._variables, owner)
+        identities = [change.new_identity() for _ in reactions]
+        return compiler.compile(reactions, identities, change.reaction_slots(len(reactions)), taken_names)
+
+    # --- removing ------------------------------------------------------------------------------
+
+    def remove(self, session: Session, actions: Sequence[str], reactions: Sequence[str]) -> int:
+        """Remove actions and free-standing reactions: all of them or none. Returns the tick; 0: the next step.
+
+        Raises:
+            DefinitionError: one does not exist, or a remaining reaction refers to an action; nothing has changed.
+        """
+        contents = self.contents(session)
+        gone, gone_reactions = dict.fromkeys(actions), dict.fromkeys(reactions)
+        for kind, names, known in (
+            ("action", gone, contents.actions),
+            ("free-standing reaction", gone_reactions, contents.reactions),
+        ):
+            for name in names:
+                if name not in known:
+                    raise DefinitionError(
+                        f"{kind} {name!r} cannot be removed: there is none in {session.label}",
+                        expected=unknown(kind, name, known),
+                        got=repr(name),
+                    )
+        left = [r for a in contents.actions.values() if a.id not in gone for r in a.reactions]
+        left += [r for r in contents.reactions.values() if r.name not in gone_reactions]
+        for reaction in left:
+            for name in gone:
+                if name in reaction.mentions:
+                    raise DefinitionError(
+                        f"action {name!r} cannot be removed: {reaction.label} refers to it",
+                        expected="an action that no remaining reaction refers to",
+                        hint="Remove what refers to it in the same request",
+                    )
+        if not gone and not gone_reactions:
+            return 0
+        with self._store.change() as change:
+            change.remove(session.identity, gone, gone_reactions)
+            return change.apply()
+
+    def tidy(self) -> None:
+        """Take sessions that have ended out of the tables.
+
+        Raises:
+            RobotControlError: the executor did not take the tables; nothing has changed.
+        """
+        if self._store.retiring & set(self._store.sessions):
+            with self._store.change() as change:
+                change.apply()
+
+    # --- changing ------------------------------------------------------------------------------
+
+    def with_values(self, action: DefinedAction, values: Iterable[ParameterValue]) -> PreparedAction:
+        """An action after some of its parameters are changed. Runs the code of the type's author, which may take long.
+
+        Raises:
+            DefinitionError: a value is not valid.
+        """
+        present = action.prepared
+        merged = self._preparer.new_values(action.id, action.type, present.parts[0].name, present.values, values)
+        with present.preparing:
+            parameters = self._preparer.fill(action.id, action.type, present.instance, merged)
+        return replace(present, values=merged, parameters=parameters)
+
+    def keep_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> None:
+        """Remember new parameters that a command brings to the loop: the action keeps its place."""
+        self._store.keep(session.identity, replace(action, prepared=prepared))
+
+    def replace_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> int:
+        """Install new parameters that are too large for a command. Returns the tick; 0: the next step.
+
+        Raises:
+            CapacityError: no room; nothing has changed.
+            ChannelError: the executor is gone; nothing has changed.
+        """
+        with self._store.change() as change:
+            change.replace(session.identity, replace(action, prepared=prepared), prepared.parameters)
+            return change.apply()
+
+    def find(self, session: Session, action: str) -> DefinedAction:
+        """An action of a session.
+
+        Raises:
+            DefinitionError: there is none.
+        """
+        actions = self.contents(session).actions
+        if action not in actions:
+            raise DefinitionError(
+                f"unknown action in {session.label}", expected=unknown("action", action, actions), got=repr(action)
+            )
+        return actions[action]
+
+    # --- the system's own ----------------------------------------------------------------------
+
+    def install_nothing(self, identity: int) -> int:
+        """Install tables in which only the system's session is, without actions. Returns the tick; 0: the next step."""
+        with self._store.change() as change:
+            change.session(identity)
+            self._store.directory.sessions[identity] = ""
+            return change.apply()
+
+    def install_system(
+        self, identity: int, parts: Sequence[PartView], types: Sequence[tuple[str | None, str | None]]
+    ) -> None:
+        """Install the default and safety action of each part.
+
+        Args:
+            identity: of the system's session.
+            parts: all parts of the workcell, in its order.
+            types: (default, safety) action type of each part; None: the loop itself brakes and holds.
+
+        Raises:
+            DefinitionError: an action type is unknown, does not fit the part, or needs parameters.
+        """
+        wanted: list[ActionDefinition] = []
+        for part, pair in zip(parts, types, strict=True):
+            for role, name in zip(("default", "safety"), pair, strict=True):
+                if name is not None:
+                    wanted.append(ActionDefinition(id=f"{part.name}_{role}_action", type=name, parts=(part.name,)))
+        prepared = [self._preparer.prepare(definition, None) for definition in wanted]
+        with self._store.change() as change:
+            contents = change.session(identity)
+            placed = self._place(change, contents.index, identity, prepared)
+            slot_of = {a.id: a.entry.slot for a in placed}
+            change.add(identity, placed)
+            change.fallbacks = Fallbacks(
+                *(tuple(slot_of.get(f"{p.name}_{role}_action", -1) for p in parts) for role in ("default", "safety"))
+            )
+            self._store.directory.sessions[identity] = ""
+            change.apply()
+
+
+def _with_reactions(action: DefinedAction) -> DefinedAction:
+    """The action with its reactions' rows joined into its own entry."""
+    return replace(action, entry=replace(action.entry, reactions=join_blocks([r.block for r in action.reactions])))

@@ -1,0 +1,337 @@
+"""Everything that is defined at present, and the one way to change it: as a whole, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from robot_rt_control.server.tables.allocation import Arena, SlotPool
+from robot_rt_control.server.tables.directory import Directory
+from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents
+from robot_rt_control.server.tables.table_composer import Blob, SessionEntry, TableContents, compose
+from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
+from robot_rt_control.vocabulary import capacities
+
+Install = Callable[[Callable[[np.record], int]], int]
+"""`ExecutorLink.install`."""
+
+
+@dataclass
+class _Retired:
+    """Places that the loop may be using until it has taken tables of this version."""
+
+    version: int
+    parameters: list[tuple[int, int]] = field(default_factory=list)
+    state: list[tuple[int, int]] = field(default_factory=list)
+    identities: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Fallbacks:
+    """Action slots of the system's default and safety actions, one for each part; -1: none."""
+
+    default: tuple[int, ...] = ()
+    safety: tuple[int, ...] = ()
+
+
+class DefinitionStore:
+    """What is installed. One thread at a time, but for `taken`.
+
+    Args:
+        types: the action types; each change of tables takes their keys and time budgets as they are then.
+        install: hands tables to the executor.
+        directory: names for events.
+        base: identities and versions begin above this number, so that they are never those of another server.
+    """
+
+    def __init__(self, types: ActionTypes, install: Install, directory: Directory, base: int) -> None:
+        self._types, self._install, self.directory = types, install, directory
+        self._identity = self._version = base
+        self._taken_version = base
+        self.sessions: dict[int, SessionContents] = {}
+        """identity → contents, of sessions that have defined something; the oldest, the system's, first."""
+        self.fallbacks = Fallbacks()
+        self.parameters = Arena(capacities.PARAMETER_ARENA_BYTES, name="PARAMETER_ARENA_BYTES", what="parameters")
+        self.state = Arena(capacities.STATE_ARENA_BYTES, name="STATE_ARENA_BYTES", what="state")
+        self.action_slots = SlotPool(capacities.MAX_ACTIONS, name="MAX_ACTIONS", what="actions")
+        self.reaction_slots = SlotPool(capacities.MAX_REACTIONS, name="MAX_REACTIONS", what="reactions")
+        self.stream_places = SlotPool(capacities.MAX_STREAMS, name="MAX_STREAMS", what="streams")
+        self.session_slots = SlotPool(capacities.MAX_SESSIONS, name="MAX_SESSIONS", what="sessions with definitions")
+        self.retiring: set[int] = set()
+        """Identities of sessions that have ended in the loop: the next change takes them out of the tables."""
+        self._session_of_slot: dict[int, int] = {}
+        self._retired: list[_Retired] = []
+
+    def new_identity(self) -> int:
+        """A number that nothing else has, had or will have."""
+        self._identity += 1
+        return self._identity
+
+    def taken(self, version: int) -> None:
+        """The loop has taken tables of this version. May be called from any thread."""
+        self._taken_version = max(self._taken_version, version)
+
+    @property
+    def all_taken(self) -> bool:
+        """Whether the loop has taken everything that was installed."""
+        return self._version <= self._taken_version
+
+    def used_types(self) -> dict[RegisteredType, str]:
+        """The types of all actions, each with one of its actions."""
+        return {
+            action.type: f"action {action.id!r} of session {self.directory.session_id(session.identity)!r}"
+            for session in self.sessions.values()
+            for action in session.actions.values()
+        }
+
+    def keep(self, session: int, action: DefinedAction) -> None:
+        """Remember what has changed of an action without changing the tables."""
+        contents = self.sessions[session]
+        self.sessions[session] = replace(contents, actions={**contents.actions, action.id: action})
+
+    def change(self) -> Change:
+        """Begin a change; use it in a `with` statement. It takes sessions that have ended out of the tables."""
+        self._reclaim()
+        change = Change(self)
+        for identity in self.retiring & set(self.sessions):
+            change.drop_session(identity)
+        return change
+
+    def _reclaim(self) -> None:
+        """Free what only tables used that the loop has given up."""
+        while self._retired and self._retired[0].version <= self._taken_version:
+            gone = self._retired.pop(0)
+            for offset, size in gone.parameters:
+                self.parameters.release(offset, size)
+            for offset, size in gone.state:
+                self.state.release(offset, size)
+            self.directory.forget(gone.identities)
+
+    def _contents(self, sessions: dict[int, SessionContents], fallbacks: Fallbacks) -> TableContents:
+        by_age = [sessions[identity] for identity in sorted(sessions)]
+        used = {s.index for s in by_age}
+        former = [(i, identity) for i, identity in self._session_of_slot.items() if i not in used]
+        return TableContents(
+            version=self._version,
+            type_keys=self._types.keys,
+            type_budgets_ns=self._types.budgets_ns,
+            sessions=[
+                SessionEntry(
+                    index=s.index,
+                    identity=s.identity,
+                    name=self.directory.session_id(s.identity),
+                    actions=tuple(a.entry for a in s.actions.values()),
+                    free=tuple(r.block for r in s.reactions.values()),
+                )
+                for s in by_age
+            ],
+            former_sessions=former,
+            default_action=fallbacks.default,
+            safety_action=fallbacks.safety,
+        )
+
+
+class Change:
+    """A change in the making. Leaving its `with` statement without `apply` undoes it.
+
+    `sessions` is a copy that may be changed freely; its values are immutable.
+    """
+
+    def __init__(self, store: DefinitionStore) -> None:
+        self._store = store
+        self.sessions = dict(store.sessions)
+        self.fallbacks = store.fallbacks
+        self._blobs: list[Blob] = []
+        self._undo: list[Callable[[], None]] = []
+        self._retired = _Retired(0)
+        self._released: list[Callable[[], None]] = []
+        self._new_actions: list[DefinedAction] = []
+        self._new_reactions: list[DefinedReaction] = []
+
+    def __enter__(self) -> Change:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for undo in reversed(self._undo):
+            undo()
+
+    # --- places ---------------------------------------------------------------------------------
+
+    def session(self, identity: int) -> SessionContents:
+        """The contents of a session, empty ones where it has defined nothing yet.
+
+        Raises:
+            CapacityError: too many sessions have definitions.
+        """
+        if identity not in self.sessions:
+            pool = self._store.session_slots
+            taken = pool.take()
+            self._undo.append(lambda: pool.release(taken))
+            self.sessions[identity] = SessionContents(identity=identity, index=taken[0])
+        return self.sessions[identity]
+
+    def action_slots(self, count: int) -> list[int]:
+        """Places for actions.
+
+        Raises:
+            CapacityError: there are not so many.
+        """
+        return self._take(self._store.action_slots, count)
+
+    def reaction_slots(self, count: int) -> list[int]:
+        """Places for reactions' memory.
+
+        Raises:
+            CapacityError: there are not so many.
+        """
+        return self._take(self._store.reaction_slots, count)
+
+    def stream_places(self, count: int) -> list[int]:
+        """Rings for streams.
+
+        Raises:
+            CapacityError: there are not so many.
+        """
+        return self._take(self._store.stream_places, count)
+
+    def _take(self, pool: SlotPool, count: int) -> list[int]:
+        taken = pool.take(count)
+        self._undo.append(lambda: pool.release(taken))
+        return taken
+
+    def parameter_region(self, data: np.ndarray) -> int:
+        """The offset of a new region that holds a parameter record (bytes, shape (size,)).
+
+        Raises:
+            CapacityError: no room.
+        """
+        offset = self._region(self._store.parameters, len(data))
+        self._blobs.append(Blob(offset, data))
+        return offset
+
+    def state_region(self, size: int) -> int:
+        """The offset of a new region for a state record.
+
+        Raises:
+            CapacityError: no room.
+        """
+        return self._region(self._store.state, size)
+
+    def _region(self, arena: Arena, size: int) -> int:
+        offset = arena.allocate(size)
+        self._undo.append(lambda: arena.release(offset, size))
+        return offset
+
+    def new_identity(self) -> int:
+        """A number that nothing else has, had or will have."""
+        return self._store.new_identity()
+
+    # --- contents -------------------------------------------------------------------------------
+
+    def add(self, identity: int, actions: Iterable[DefinedAction], reactions: Iterable[DefinedReaction] = ()) -> None:
+        """Put new actions, and free-standing reactions, behind those that a session has."""
+        contents = self.session(identity)
+        new_actions, new_reactions = list(actions), list(reactions)
+        self._new_actions += new_actions
+        self._new_reactions += new_reactions
+        self.sessions[identity] = replace(
+            contents,
+            actions={**contents.actions, **{a.id: a for a in new_actions}},
+            reactions={**contents.reactions, **{r.name: r for r in new_reactions}},
+        )
+
+    def remove(self, identity: int, actions: Iterable[str], reactions: Iterable[str]) -> None:
+        """Take actions and free-standing reactions out of a session; they must be there."""
+        contents = self.session(identity)
+        left, free = dict(contents.actions), dict(contents.reactions)
+        for id_ in actions:
+            self.drop_action(left.pop(id_))
+        self.drop_reactions([free.pop(name) for name in reactions])
+        self.sessions[identity] = replace(contents, actions=left, reactions=free)
+
+    def replace(self, identity: int, action: DefinedAction, data: np.ndarray) -> None:
+        """Give an action a new parameter record, in a new region: the loop may be reading the old one.
+
+        Args:
+            action: as it shall be, with its old place.
+
+        Raises:
+            CapacityError: no room.
+        """
+        contents, old = self.session(identity), action.entry
+        entry = replace(old, parameter_offset=self.parameter_region(data))
+        self._retired.parameters.append((old.parameter_offset, old.parameter_size))
+        self.sessions[identity] = replace(
+            contents, actions={**contents.actions, action.id: replace(action, entry=entry)}
+        )
+
+    # --- giving up -----------------------------------------------------------------------------
+
+    def drop_action(self, action: DefinedAction) -> None:
+        """Free an action's places, and its reactions', once the loop has given them up."""
+        entry = action.entry
+        self._retired.parameters.append((entry.parameter_offset, entry.parameter_size))
+        self._retired.state.append((entry.state_offset, entry.state_size))
+        self._retired.identities.append(entry.identity)
+        slots = self._store.action_slots
+        self._released.append(lambda: slots.release([entry.slot]))
+        places = self._store.stream_places
+        self._released.append(lambda: places.release([s.place for s in entry.streams]))
+        self.drop_reactions(action.reactions)
+
+    def drop_reactions(self, reactions: Iterable[DefinedReaction]) -> None:
+        """Free the places of reactions once the loop has given them up."""
+        gone = list(reactions)
+        self._retired.identities += [r.identity for r in gone]
+        slots = self._store.reaction_slots
+        self._released.append(lambda: slots.release([r.runtime_slot for r in gone]))
+
+    def drop_session(self, identity: int) -> None:
+        """Take a session with everything that it has defined out of the tables."""
+        contents = self.sessions.pop(identity)
+        for action in contents.actions.values():
+            self.drop_action(action)
+        self.drop_reactions(contents.reactions.values())
+        self._retired.identities.append(identity)
+        pool = self._store.session_slots
+        self._released.append(lambda: pool.release([contents.index]))
+
+    # --- applying ------------------------------------------------------------------------------
+
+    def apply(self) -> int:
+        """Install the change. Returns the tick from which it holds; 0: that of the next step.
+
+        Raises:
+            RobotControlError: it was not installed, and nothing has changed.
+        """
+        store = self._store
+        store._version += 1
+        version = store._version
+        before = dict(store._session_of_slot)
+        for contents in self.sessions.values():
+            store._session_of_slot[contents.index] = contents.identity
+        tables = store._contents(self.sessions, self.fallbacks)
+
+        def write(staging: np.record) -> int:
+            compose(tables, self._blobs, staging)
+            return version
+
+        store.directory.add(self._new_actions, self._new_reactions)
+        try:
+            tick = store._install(write)
+        except BaseException:
+            store._session_of_slot = before
+            store.directory.forget([a.entry.identity for a in self._new_actions])
+            store.directory.forget([r.identity for a in self._new_actions for r in a.reactions])
+            store.directory.forget([r.identity for r in self._new_reactions])
+            raise
+        store.sessions, store.fallbacks = self.sessions, self.fallbacks
+        store.retiring &= set(self.sessions)
+        self._undo.clear()
+        for release in self._released:
+            release()
+        self._retired.version = version
+        store._retired.append(self._retired)
+        return tick

@@ -1,0 +1,83 @@
+"""What is defined, as the server keeps it: immutable, so that a change that fails leaves everything as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.server.tables.preparation import PreparedAction
+from robot_rt_control.server.tables.table_composer import ActionEntry, ReactionBlock
+from robot_rt_control.server.types.action_types import RegisteredType
+
+_STATE_ARENA = offset_of(world_dtype, "state_arena")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DefinedReaction:
+    """A reaction in the tables."""
+
+    identity: int
+    name: str
+    owner: str
+    """Id of its action; empty: free-standing."""
+    event: str
+    captures: tuple[str, ...]
+    mentions: frozenset[str]
+    """Ids of the other actions that it starts, signals or reads."""
+    runtime_slot: int
+    block: ReactionBlock
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        owner = f"of action {self.owner!r}" if self.owner else "(free-standing)"
+        return f"reaction {self.name!r} {owner}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DefinedAction:
+    """An action with its place in the tables."""
+
+    prepared: PreparedAction
+    entry: ActionEntry
+    variables: Mapping[str, VariableRef]
+    """Its state variables, by bare name."""
+    reactions: tuple[DefinedReaction, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.prepared.id
+
+    @property
+    def type(self) -> RegisteredType:
+        return self.prepared.type
+
+    @property
+    def moved_parts(self) -> tuple[str, ...]:
+        """Names of the parts that it commands."""
+        return tuple(p.name for p in self.prepared.parts[: len(self.entry.moved_parts)])
+
+
+def variables_of(registered: RegisteredType, state_offset: int) -> dict[str, VariableRef]:
+    """Where the state variables of an action are, by bare name.
+
+    Args:
+        state_offset: of its state record in the state arena [bytes].
+    """
+    declared = registered.action_type.state_variables
+    first = _STATE_ARENA + state_offset + 8 * len(registered.action_type.signals)
+    return {v.name: VariableRef(first + 8 * i, v.type, v.unit) for i, v in enumerate(declared)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SessionContents:
+    """Everything that one session has defined."""
+
+    identity: int
+    index: int
+    """In the tables; stays for as long as the session lives."""
+    actions: Mapping[str, DefinedAction] = field(default_factory=dict)
+    reactions: Mapping[str, DefinedReaction] = field(default_factory=dict)
+    """Free-standing ones, by name."""

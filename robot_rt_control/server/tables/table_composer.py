@@ -1,0 +1,248 @@
+"""Writes everything that is defined into the staging area, as the tables that the loop reads.
+
+Reactions and instructions are kept as arrays for each action, made once when it is defined; composing
+joins them and numbers what depends on the whole: ranks, and where each action's reactions begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_rt_control.memory.layout import action_dtype, instruction_dtype, reaction_dtype
+from robot_rt_control.server.tables.stream_entries import StreamEntry, write_streams
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import CapacityError
+
+
+@dataclass(frozen=True, eq=False)
+class ReactionBlock:
+    """Reactions that lie side by side in the tables, with their instructions in the same order."""
+
+    reactions: np.ndarray
+    """Shape (n,) of `layout.reaction_dtype`; `first_instruction` is set when composing."""
+    instructions: np.ndarray
+    """Shape (m,) of `layout.instruction_dtype`."""
+
+
+def join_blocks(blocks: Sequence[ReactionBlock]) -> ReactionBlock:
+    """Several blocks as one."""
+    if not blocks:
+        return NO_REACTIONS
+    return ReactionBlock(
+        np.concatenate([b.reactions for b in blocks]), np.concatenate([b.instructions for b in blocks])
+    )
+
+
+NO_REACTIONS = ReactionBlock(np.zeros(0, reaction_dtype), np.zeros(0, instruction_dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class ActionEntry:
+    """What the tables hold of one action."""
+
+    identity: int
+    slot: int
+    session: int
+    """Index of its session."""
+    type_index: int
+    moved_parts: tuple[int, ...]
+    read_parts: tuple[int, ...]
+    parameter_offset: int
+    parameter_size: int
+    state_offset: int
+    state_size: int
+    n_signals: int
+    n_variables: int
+    name: str = ""
+    """Its id, for people."""
+    reactions: ReactionBlock = NO_REACTIONS
+    streams: tuple[StreamEntry, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SessionEntry:
+    """What the tables hold of one session. Its index stays with it for as long as it lives."""
+
+    index: int
+    identity: int
+    name: str = ""
+    """Its id, for people."""
+    actions: tuple[ActionEntry, ...] = ()
+    free: tuple[ReactionBlock, ...] = ()
+    """Free-standing reactions, as they were defined."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableContents:
+    """Everything that is defined."""
+
+    version: int
+    type_keys: Sequence[str]
+    sessions: Sequence[SessionEntry]
+    """By age: the system's first."""
+    former_sessions: Sequence[tuple[int, int]] = ()
+    """(index, identity) of sessions that have gone, so that indices below the highest have no gap."""
+    type_budgets_ns: Sequence[int] = ()
+    """Time budgets of the types [ns]; 0: none."""
+    default_action: Sequence[int] = ()
+    """Action slot for each part; -1: the loop brakes and holds."""
+    safety_action: Sequence[int] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Blob:
+    """A parameter record that is new in these tables."""
+
+    offset: int
+    data: np.ndarray
+    """Bytes, shape (size,) of uint8."""
+
+
+def check_capacities(contents: TableContents) -> None:
+    """Refuse what does not fit into the tables.
+
+    Raises:
+        CapacityError: names the capacity, its limit and how much would be needed.
+    """
+    actions = [a for s in contents.sessions for a in s.actions]
+    blocks = [b for s in contents.sessions for b in s.free] + [a.reactions for a in actions]
+    for what, limit, name, needed in (
+        ("action types", capacities.MAX_ACTION_TYPES, "MAX_ACTION_TYPES", len(contents.type_keys)),
+        ("sessions", capacities.MAX_SESSIONS, "MAX_SESSIONS", len(contents.sessions)),
+        ("actions", capacities.MAX_ACTIONS, "MAX_ACTIONS", len(actions)),
+        ("reactions", capacities.MAX_REACTIONS, "MAX_REACTIONS", sum(len(b.reactions) for b in blocks)),
+        ("streams", capacities.MAX_STREAMS, "MAX_STREAMS", sum(len(a.streams) for a in actions)),
+        (
+            "instructions of all conditions",
+            capacities.MAX_INSTRUCTIONS,
+            "MAX_INSTRUCTIONS",
+            sum(len(b.instructions) for b in blocks),
+        ),
+    ):
+        if needed > limit:
+            raise CapacityError(
+                f"too many {what}",
+                expected=f"at most {limit} ({name})",
+                got=f"{needed} needed",
+                hint="Remove those that are not needed any more, or close sessions",
+            )
+
+
+def compose(contents: TableContents, blobs: Sequence[Blob], staging: np.record) -> None:
+    """Write tables and new parameter records into the staging area (a record of `layout.staging_dtype`).
+
+    Raises:
+        CapacityError: it does not fit; nothing was written.
+    """
+    check_capacities(contents)
+    tables = staging.tables
+    tables.version = contents.version
+    tables.n_types = len(contents.type_keys)
+    tables.types["key"][: len(contents.type_keys)] = [key.encode() for key in contents.type_keys]
+    tables.types["budget_ns"][:] = 0
+    tables.types["budget_ns"][: len(contents.type_budgets_ns)] = contents.type_budgets_ns
+    _write_sessions(contents, tables)
+    actions = [a for s in contents.sessions for a in s.actions]
+    free = [b for s in contents.sessions for b in s.free]
+    first_reactions = _write_reactions(free, [a.reactions for a in actions], tables)
+    _write_actions(actions, first_reactions, _write_streams(actions, tables), tables)
+    for name in ("default_action", "safety_action"):
+        slots = getattr(contents, name)
+        tables[name][:] = -1
+        tables[name][: len(slots)] = slots
+    staging.n_blobs = len(blobs)
+    parameters = staging.parameters.view(np.uint8)
+    for i, blob in enumerate(blobs):
+        staging.blobs["offset"][i] = blob.offset
+        staging.blobs["size"][i] = len(blob.data)
+        parameters[blob.offset : blob.offset + len(blob.data)] = blob.data
+
+
+def _write_sessions(contents: TableContents, tables: np.record) -> None:
+    rows = tables.sessions
+    for index, identity in contents.former_sessions:
+        rows["identity"][index] = identity
+        rows["rank"][index] = capacities.MAX_SESSIONS
+    for rank, session in enumerate(contents.sessions):
+        rows["identity"][session.index] = session.identity
+        rows["name"][session.index] = _label(session.name)
+        rows["rank"][session.index] = rank
+    indices = [s.index for s in contents.sessions] + [index for index, _ in contents.former_sessions]
+    tables.n_sessions = max(indices) + 1
+
+
+def _label(name: str) -> bytes:
+    """A name as far as it fits into the tables: they only show it to people."""
+    return name.encode()[: capacities.MAX_LABEL_BYTES]
+
+
+def _write_reactions(free: list[ReactionBlock], owned: list[ReactionBlock], tables: np.record) -> np.ndarray:
+    """Write all reactions and instructions. Returns the number of each owned block's first reaction."""
+    blocks = free + owned
+    reactions = _join([b.reactions for b in blocks], tables.reactions)
+    tables.n_reactions = len(reactions)
+    tables.n_free_reactions = sum(len(b.reactions) for b in free)
+    tables.n_instructions = len(_join([b.instructions for b in blocks], tables.instructions))
+    counts = reactions["n_instructions"]
+    reactions["first_instruction"] = np.cumsum(counts) - counts
+    lengths = np.array([len(b.reactions) for b in owned], np.int64)
+    return tables.n_free_reactions + np.cumsum(lengths) - lengths
+
+
+def _join(pieces: list[np.ndarray], target: np.ndarray) -> np.ndarray:
+    """Write the pieces one behind the other into the target; returns the part of the target that was filled.
+
+    As plain bytes: NumPy copies records field by field, which takes ten times as long.
+    """
+    total = sum(len(piece) for piece in pieces)
+    if total:
+        joined = [piece.view(np.uint8) for piece in pieces if len(piece)]
+        np.concatenate(joined, out=target[:total].view(np.uint8))
+    return target[:total]
+
+
+def _write_streams(actions: list[ActionEntry], tables: np.record) -> list[int]:
+    """Write all streams. Returns the number of each action's first one."""
+    firsts, n = [], 0
+    for action in actions:
+        firsts.append(n)
+        write_streams(action.streams, action.identity, action.slot, tables.streams[n : n + len(action.streams)])
+        n += len(action.streams)
+    tables.n_streams = n
+    return firsts
+
+
+def _write_actions(
+    actions: list[ActionEntry], first_reactions: np.ndarray, first_streams: list[int], tables: np.record
+) -> None:
+    tables.actions["identity"][: max(int(tables.n_actions), 1)] = 0
+    n = len(actions)
+    tables.n_actions = max((a.slot for a in actions), default=-1) + 1
+    if n == 0:
+        return
+    rows = np.zeros(n, action_dtype)
+    rows["rank"] = np.arange(n)
+    rows["first_reaction"] = first_reactions
+    rows["n_reactions"] = [len(a.reactions.reactions) for a in actions]
+    rows["first_stream"] = first_streams
+    rows["n_streams"] = [len(a.streams) for a in actions]
+    rows["type"] = [a.type_index for a in actions]
+    rows["n_parts"] = [len(a.moved_parts) for a in actions]
+    for name in (
+        "identity",
+        "session",
+        "parameter_offset",
+        "parameter_size",
+        "state_offset",
+        "state_size",
+        "n_signals",
+        "n_variables",
+    ):
+        rows[name] = [getattr(a, name) for a in actions]
+    rows["name"] = [_label(a.name) for a in actions]
+    padding = (0,) * capacities.MAX_ACTION_SLOTS
+    rows["parts"] = [(a.moved_parts + a.read_parts + padding)[: capacities.MAX_ACTION_SLOTS] for a in actions]
+    tables.actions[[a.slot for a in actions]] = rows

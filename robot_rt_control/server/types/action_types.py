@@ -1,0 +1,306 @@
+"""The action types that a control server knows: built-ins, those of the workcell, and those loaded while it runs."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_rt_control.actions import BUILTIN
+from robot_rt_control.definitions.action_type import ActionType, Slot, parameter_dtype, state_dtype
+from robot_rt_control.definitions.streams import check_streams
+from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.types.type_building import BUILT_IN, LoadedType, build_types
+from robot_rt_control.vocabulary import capacities, defaults
+from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError, unknown
+from robot_rt_control.vocabulary.names import check_name, check_type_name
+
+
+@dataclass(frozen=True, eq=False)
+class RegisteredType:
+    """An action type whose native code is in the cache."""
+
+    name: str
+    index: int
+    """In the tables' list of types."""
+    action_type: type[ActionType]
+    key: str
+    """Of its native code."""
+    parameter_dtype: np.dtype
+    state_dtype: np.dtype
+    origin: str = ""
+    """Where it comes from: "built in", a file, or an entry point."""
+    compute_time: float = math.nan
+    """Of its longest tick, as measured when it was built [s]; NaN: not measured."""
+    time_budget: float = math.inf
+    """What its code may take in one tick [s]."""
+
+    @property
+    def moving_slots(self) -> tuple[Slot, ...]:
+        """The slots whose parts it commands; they come first."""
+        return tuple(s for s in self.action_type.slots if s.moves)
+
+    @property
+    def description(self) -> str:
+        """What it does: the class's docstring."""
+        return inspect.cleandoc(self.action_type.__doc__ or "")
+
+    @property
+    def too_slow(self) -> str:
+        """What is wrong with its compute time, empty if nothing is."""
+        if not self.compute_time > self.time_budget:
+            return ""
+        return (
+            f"one tick of action type {self.name!r} takes up to {self.compute_time * 1e6:.1f} µs, "
+            f"more than its time budget of {self.time_budget * 1e6:.1f} µs"
+        )
+
+
+def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_S) -> RegisteredType:
+    """Check an action type's declarations.
+
+    Args:
+        index: in the tables' list of types.
+        period: of the loop [s].
+
+    Raises:
+        DefinitionError: names the type and the declaration that is not valid.
+        CompileError: it is slower than its time budget, and not built in.
+    """
+    action_type = loaded.action_type
+    of = f"action type {action_type.name!r}"
+    check_type_name("name of an action type", action_type.name)
+    slots = action_type.slots
+    if not slots or not slots[0].moves:
+        raise DefinitionError(f"{of}: slots", expected="at least one slot that moves", got=str([s.name for s in slots]))
+    if len(slots) > capacities.MAX_ACTION_SLOTS:
+        raise CapacityError(
+            f"{of} has too many slots",
+            expected=f"at most {capacities.MAX_ACTION_SLOTS} (MAX_ACTION_SLOTS)",
+            got=str(len(slots)),
+        )
+    moves = [s.moves for s in slots]
+    if moves != sorted(moves, reverse=True):
+        raise DefinitionError(
+            f"{of}: slots", expected="those that are only read behind those that move", got=str(moves)
+        )
+    for kind, names in (
+        ("slot", [s.name for s in slots]),
+        # Each stream brings parameters and state variables of its own: its name comes first.
+        ("stream", [s.name for s in action_type.streams]),
+        ("parameter", [p.name for p in action_type.parameters]),
+        ("signal", list(action_type.signals)),
+        ("state variable", [v.name for v in action_type.state_variables]),
+    ):
+        for name in names:
+            check_name(f"{of}: name of a {kind}", name)
+            if names.count(name) > 1:
+                raise DefinitionError(f"{of}: the {kind} {name!r} is declared twice", expected="each once")
+    check_streams(of, action_type.streams)
+    registered = RegisteredType(
+        action_type.name,
+        index,
+        action_type,
+        loaded.key,
+        parameter_dtype(action_type),
+        state_dtype(action_type),
+        loaded.origin,
+        loaded.compute_time,
+        _budget(of, action_type, period),
+    )
+    for what, dtype in (("Params", registered.parameter_dtype), ("State", registered.state_dtype)):
+        if dtype.itemsize % 8:
+            raise DefinitionError(
+                f"{of}: {what}", expected="a record whose size is a multiple of 8 bytes", got=f"{dtype.itemsize} bytes"
+            )
+    if registered.too_slow and loaded.origin != BUILT_IN:
+        raise CompileError(
+            registered.too_slow,
+            hint="Do less in its real-time methods and more in prepare_parameters, or declare a larger `time_budget`",
+        )
+    return registered
+
+
+def _budget(of: str, action_type: type[ActionType], period: float) -> float:
+    """[s]"""
+    declared = action_type.time_budget
+    if declared is None:
+        return defaults.TIME_BUDGET_FRACTION * period
+    if not 0.0 < declared <= period:
+        raise DefinitionError(
+            f"{of}: time_budget", expected=f"more than 0, at most a period of {period:g} s", got=f"{declared:g} s"
+        )
+    return float(declared)
+
+
+class ActionTypes:
+    """All action types, by name. Types come and go; what uses one keeps its RegisteredType.
+
+    One thread at a time may change them; any may look.
+
+    Args:
+        types: to begin with.
+        period: of the loop [s].
+
+    Raises:
+        DefinitionError: a declaration is not valid, or a name is there twice.
+        CapacityError: more than MAX_ACTION_TYPES.
+    """
+
+    def __init__(self, types: Sequence[LoadedType] = (), *, period: float = defaults.PERIOD_S) -> None:
+        self.period = period
+        self._by_name: dict[str, RegisteredType] = {}
+        self._places: list[RegisteredType | None] = []
+        self.add(types)
+
+    @classmethod
+    def build(
+        cls,
+        specs: Sequence[str | type[ActionType]],
+        builder: Builder,
+        progress: Callable[[str], None],
+        *,
+        builtin: Sequence[str] = BUILTIN,
+        period: float = defaults.PERIOD_S,
+    ) -> ActionTypes:
+        """Build the built-in action types and further ones, or find them in the cache.
+
+        Args:
+            specs: files, modules or entry points of the workcell (see action_sources.py); or the classes themselves.
+            progress: is told what is being done, and which built-in types are slower than their time budget.
+            period: of the loop [s].
+
+        Raises:
+            CompileError: names every action type that was refused, and why.
+        """
+        types = cls(build_types([*builtin, *specs], builder, progress), period=period)
+        for registered in types.all():
+            if registered.too_slow:
+                progress(registered.too_slow)
+        return types
+
+    # --- looking --------------------------------------------------------------------------------
+
+    @property
+    def keys(self) -> list[str]:
+        """Of native code, by the types' index; empty: nothing is there."""
+        return ["" if t is None else t.key for t in self._places]
+
+    @property
+    def budgets_ns(self) -> list[int]:
+        """Time budgets [ns], by the types' index; 0: none."""
+        return [0 if t is None else round(t.time_budget * 1e9) for t in self._places]
+
+    def all(self) -> list[RegisteredType]:
+        """All types, by name."""
+        return sorted(self._by_name.values(), key=lambda t: t.name)
+
+    def get(self, name: str, of: str) -> RegisteredType:
+        """The type of this name.
+
+        Args:
+            of: what needs it, for messages: "action 'approach'".
+
+        Raises:
+            DefinitionError: there is none.
+        """
+        found = self._by_name.get(name)
+        if found is None:
+            raise DefinitionError(
+                f"{of}: unknown action type", expected=unknown("action type", name, self._by_name), got=repr(name)
+            )
+        return found
+
+    def check_present(self, registered: RegisteredType, of: str) -> None:
+        """Refuse a type that was replaced or unloaded after `get` gave it.
+
+        Raises:
+            DefinitionError: it was.
+        """
+        if self._by_name.get(registered.name) is not registered:
+            raise DefinitionError(
+                f"{of}: action type {registered.name!r} was replaced or unloaded while the action was prepared",
+                hint="Define the action again",
+            )
+
+    # --- changing -------------------------------------------------------------------------------
+
+    def add(
+        self, loaded: Sequence[LoadedType], *, replace: bool = False, used: Collection[RegisteredType] = ()
+    ) -> list[RegisteredType]:
+        """Add types: all of them or none.
+
+        Args:
+            replace: whether a type takes the place of one of the same name with other code.
+            used: the types that actions have; one that was replaced keeps its index for as long as it is among them.
+
+        Returns:
+            The types of these names, in their order; those whose code is there already as they are.
+
+        Raises:
+            DefinitionError: a declaration is not valid, or a name is taken.
+            CapacityError: more than MAX_ACTION_TYPES.
+            CompileError: one is slower than its time budget.
+        """
+        by_name = dict(self._by_name)
+        present = set(by_name.values())
+        places = [t if t in present or t in used else None for t in self._places]
+        for one in loaded:
+            other = by_name.get(one.action_type.name)
+            if other is not None and other in present and other.key == one.key:
+                continue
+            if other is not None:
+                _check_replaceable(other, one, replace=replace and other in present)
+                if other not in used:
+                    places[other.index] = None
+            registered = register(one, _first_free(places), period=self.period)
+            places[registered.index] = by_name[registered.name] = registered
+        self._places, self._by_name = places, by_name
+        return [by_name[one.action_type.name] for one in loaded]
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove types that nobody uses; they must be there."""
+        by_name, places = dict(self._by_name), list(self._places)
+        for name in names:
+            places[by_name.pop(name).index] = None
+        self._places, self._by_name = places, by_name
+
+
+def _check_replaceable(present: RegisteredType, new: LoadedType, *, replace: bool) -> None:
+    if present.origin == BUILT_IN:
+        raise DefinitionError(
+            f"action type {present.name!r} is built in",
+            expected="another name",
+            got=_place(new.action_type),
+            hint="Choose another `name` for the class",
+        )
+    if not replace:
+        raise DefinitionError(
+            f"two action types have the name {present.name!r}",
+            expected="each name once",
+            got=f"{_place(present.action_type)} and {_place(new.action_type)}",
+            hint="Rename one of the classes' `name`, or ask for the present one to be replaced",
+        )
+
+
+def _first_free(places: list[RegisteredType | None]) -> int:
+    for index, occupant in enumerate(places):
+        if occupant is None:
+            return index
+    if len(places) >= capacities.MAX_ACTION_TYPES:
+        raise CapacityError(
+            "too many action types",
+            expected=f"at most {capacities.MAX_ACTION_TYPES} (MAX_ACTION_TYPES)",
+            got=str(len(places) + 1),
+            hint="Unload some; a type that was replaced counts for as long as an action has its code",
+        )
+    places.append(None)
+    return len(places) - 1
+
+
+def _place(action_type: type[ActionType]) -> str:
+    """Where its class is."""
+    return f"{action_type.__module__}:{action_type.__qualname__}"

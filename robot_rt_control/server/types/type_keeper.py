@@ -1,0 +1,127 @@
+"""Loading, replacing and unloading action types while the loop runs."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.native.realtime_code import cache_root
+from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
+from robot_rt_control.server.types.type_building import BUILT_IN, build_types
+from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
+
+_log = logging.getLogger(__name__)
+
+MAX_UPLOAD_BYTES = 1 << 20
+
+
+class TypeKeeper:
+    """Changes the action types of a control server. The loop takes no part in that: tables name what they need.
+
+    Args:
+        types: is changed.
+        workcell: whether it allows uploads, and which types its parts need.
+        builder: builds in a process of its own; None: nothing can be loaded.
+        changing: the server's lock for changes; held for moments only, never while something is built.
+        used: gives the types that actions have, each with an action and session to name; called under the lock.
+    """
+
+    def __init__(
+        self,
+        types: ActionTypes,
+        workcell: Workcell,
+        builder: Builder | None,
+        changing: threading.RLock,
+        used: Callable[[], Mapping[RegisteredType, str]],
+    ) -> None:
+        self._types, self._workcell, self._builder = types, workcell, builder
+        self._changing, self._used = changing, used
+        self._loading = threading.Lock()
+
+    def load(self, source: str | type[ActionType], *, code: str = "", replace: bool = False) -> tuple[str, ...]:
+        """Load all action types of a source: all of them or none. May take long; nobody else waits meanwhile.
+
+        Args:
+            source: see action_sources.py; or a class.
+            code: instead of a source, the text of a file.
+            replace: whether types of the same name with other code are replaced.
+
+        Returns:
+            The names of the types.
+
+        Raises:
+            CompileError: there is nothing to load, it is not real-time safe, or it is too slow; nothing has changed.
+            DefinitionError: a declaration is not valid, a name is taken, or uploads are not allowed; likewise.
+        """
+        if code:
+            if source:
+                raise DefinitionError("loading action types", expected="either `source` or `code`", got="both")
+            source = self._written(code)
+        elif isinstance(source, str) and source.partition(":")[0].endswith(".py") and not Path(source).is_absolute():
+            raise CompileError(
+                f"source of action types {source!r}",
+                expected="an absolute path on the control server's machine",
+                got="a relative one",
+                hint="The server does not know from which folder you ask",
+            )
+        if self._builder is None:
+            raise CompileError("this control server has no builder", hint="Give it one: ControlServer(…, builder=…)")
+        with self._loading:  # one after the other, so that of two requests the later one wins
+            loaded = build_types([source], self._builder, _log.info)
+            with self._changing:
+                types = self._types.add(loaded, replace=replace, used=self._used())
+        return tuple(t.name for t in types)
+
+    def _written(self, code: str) -> str:
+        """The path of a file with this text."""
+        if not self._workcell.allow_code_upload:
+            raise DefinitionError(
+                "code from a client is not accepted",
+                expected="the name of a file on the control server's machine, or of an entry point",
+                got=f"the text of a file, {len(code)} characters",
+                hint="The owner of the workcell may allow it: `allow_code_upload: true` in the workcell file "
+                "lets every client of this ROS network run any program as the control server's user",
+            )
+        data = code.encode()
+        if len(data) > MAX_UPLOAD_BYTES:
+            raise DefinitionError("code is too long", expected=f"at most {MAX_UPLOAD_BYTES} bytes", got=str(len(data)))
+        folder = cache_root() / "uploads"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = folder / f"upload_{hashlib.sha256(data).hexdigest()[:12]}.py"
+        file.write_bytes(data)
+        return str(file)
+
+    def unload(self, names: Sequence[str]) -> None:
+        """Unload action types: all of them or none.
+
+        Raises:
+            DefinitionError: there is none of this name, it is built in, or an action or part needs it.
+        """
+        with self._changing:
+            used = self._used()
+            for name in names:
+                self._check_unused(self._types.get(name, "unloading"), used)
+            self._types.remove(dict.fromkeys(names))
+
+    def _check_unused(self, found: RegisteredType, used: Mapping[RegisteredType, str]) -> None:
+        what = f"action type {found.name!r} cannot be unloaded"
+        if found.origin == BUILT_IN:
+            raise DefinitionError(what, expected="a type that was loaded", got="one that is built in")
+        for part in self._workcell.parts:
+            if found.name in (part.default_action, part.safety_action):
+                raise DefinitionError(
+                    what, expected="a type that no part needs", got=f"the default or safety action of {part.name!r}"
+                )
+        if found in used:
+            raise DefinitionError(
+                what,
+                expected="a type that no action has",
+                got=f"that of {used[found]}",
+                hint="Remove its actions first",
+            )

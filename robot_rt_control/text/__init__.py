@@ -1,0 +1,1 @@
+"""Text files with line numbers: each value knows where it was written."""

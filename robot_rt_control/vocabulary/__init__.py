@@ -1,0 +1,1 @@
+"""The words of the project, below everything else: enumerations, errors, names, capacities, defaults."""

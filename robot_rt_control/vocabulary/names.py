@@ -1,0 +1,100 @@
+"""Rules for names: of parts, actions, reactions, signals, events, programs, and of state variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
+
+RESERVED = ("and", "or", "not", "true", "false", "approx", "is_unknown")
+"""Words of the condition grammar; nothing can have one of them as its name."""
+
+_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
+_STEP = rf"{_IDENTIFIER}(?:\[(?:0|[1-9][0-9]*)\])*"
+VARIABLE_PATTERN = rf"{_STEP}(?:\.{_STEP})*"
+"""A state variable: dotted identifiers with an optional index anywhere, e.g. `arm.position[3]`."""
+
+_NAME = re.compile(_IDENTIFIER)
+_TYPE_NAME = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*")
+_SIGNAL_REFERENCE = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})?")
+_VARIABLE = re.compile(VARIABLE_PATTERN)
+
+
+def _check(what: str, name: object, pattern: re.Pattern[str], expected: str) -> None:
+    if not isinstance(name, str):
+        raise DefinitionError(f"{what} is not a text", expected=expected, got=repr(name))
+    if len(name) > capacities.MAX_NAME_LENGTH:
+        raise CapacityError(
+            f"{what} is too long: {name[:40] + '…'!r}",
+            expected=f"at most {capacities.MAX_NAME_LENGTH} characters (MAX_NAME_LENGTH)",
+            got=str(len(name)),
+        )
+    if not pattern.fullmatch(name):
+        raise DefinitionError(f"{what} is not valid", expected=expected, got=repr(name))
+    if name in RESERVED:
+        raise DefinitionError(f"{what} is a word of the condition grammar", expected="any other name", got=repr(name))
+
+
+def check_name(what: str, name: object) -> None:
+    """Check an identifier, e.g. an action's id. `what` names the item: "id of an action".
+
+    Raises:
+        DefinitionError, CapacityError: it is none.
+    """
+    _check(what, name, _NAME, "letters, digits and underscores, not beginning with a digit")
+
+
+def check_type_name(what: str, name: object) -> None:
+    """Check the name of an action type: identifiers joined by dots.
+
+    Raises:
+        DefinitionError, CapacityError: it is none.
+    """
+    _check(what, name, _TYPE_NAME, "a name, or names joined by dots")
+
+
+def check_signal_reference(what: str, name: object) -> None:
+    """Check `signal` (of the owner of the reaction) or `action.signal`.
+
+    Raises:
+        DefinitionError, CapacityError: it is neither.
+    """
+    _check(what, name, _SIGNAL_REFERENCE, "'signal' (of the owner) or 'action.signal'")
+
+
+def check_variable(what: str, name: object) -> None:
+    """Check the name of a state variable, e.g. `arm.position[3]`.
+
+    Raises:
+        DefinitionError, CapacityError: it is none.
+    """
+    _check(what, name, _VARIABLE, "a state variable such as 'arm.position[3]' or 'move_up.is_done'")
+
+
+def names_of(what: str, given: Any) -> tuple[Any, ...]:
+    """A list of names, where a single one may stand alone; the names themselves are not checked.
+
+    Raises:
+        DefinitionError: neither.
+    """
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, Iterable):
+        return tuple(given)
+    raise DefinitionError(what, expected="a name, or a list of names", got=repr(given))
+
+
+def each_once(what: str, names: list[str]) -> None:
+    """Check that no name is there twice.
+
+    Raises:
+        DefinitionError: one is.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DefinitionError(f"{what} {name!r} is given twice", expected="each once", got=repr(names))
+        seen.add(name)

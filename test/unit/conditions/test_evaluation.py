@@ -1,0 +1,57 @@
+"""The reference meaning of conditions."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from robot_rt_control.conditions.evaluation import evaluate_ast
+from robot_rt_control.conditions.grammar import parse_condition
+
+NAN = math.nan
+VALUES = {"t": 1.0, "f": 0.0, "u": NAN, "x": 0.5, "n": 3.0, "big": math.inf}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("t and t", True),
+        ("t and f", False),
+        ("t and u", None),
+        ("f and u", False),
+        ("u and u", None),
+        ("t or u", True),
+        ("f or u", None),
+        ("f or f", False),
+        ("not u", None),
+        ("not f", True),
+        ("is_unknown(u)", True),
+        ("is_unknown(x)", False),
+        ("u < 1", None),
+        ("1 > u", None),
+        ("u == u", None),
+        ("u != t", None),
+        ("approx(u, 1, 1)", None),
+        ("approx(1, u, 1)", None),
+        ("approx(x, 0.6, 0.1)", True),
+        ("approx(x, 0.7, 0.1)", False),
+        ("approx(big, big, 1)", False),
+        ("x < big", True),
+        ("x < 0.5", False),
+        ("x <= 0.5", True),
+        ("0.5 >= x", True),
+        ("n == 3", True),
+        ("n != 3", False),
+        ("t == true", True),
+        ("f != true", True),
+        ("true and not false", True),
+    ],
+)
+def test_value(text: str, value: bool | None) -> None:
+    assert evaluate_ast(parse_condition(text), VALUES) is value
+
+
+def test_missing_value() -> None:
+    with pytest.raises(KeyError, match="y"):
+        evaluate_ast(parse_condition("f and y"), VALUES)

@@ -1,0 +1,297 @@
+"""The simulated robots: following, modes, determinism, gripper, what is refused."""
+
+import dataclasses
+import hashlib
+import math
+
+import numpy as np
+import pytest
+
+from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
+from robot_rt_control.hardware.plugin import HardwareInfo, Pose
+from robot_rt_control.testing.simulated_devices import GANTRY_URDF, gantry, iiwa, panda, panda_gripper
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import HardwareError
+
+DT = 0.001
+FLOOR = {"name": "floor", "plane": True}
+
+
+@pytest.fixture
+def simulate():
+    """Make an active simulation of parts; all are shut down at the end."""
+    running = []
+
+    def make(*parts, world=None, **parameters):
+        info = HardwareInfo(name="sim", parts=parts, parameters={"world": world or {}, **parameters})
+        lifecycle = HardwareLifecycle(load_plugin("pybullet")(), info)
+        running.append(lifecycle)
+        lifecycle.configure()
+        lifecycle.activate()
+        lifecycle.read(0.0, DT)
+        return lifecycle
+
+    yield make
+    for lifecycle in running:
+        lifecycle.shutdown()
+
+
+def cycle(lifecycle, n=1):
+    for _ in range(n):
+        lifecycle.write(0.0, DT)
+        lifecycle.read(0.0, DT)
+
+
+def sine(k, start):
+    """Starts and ends at rest."""
+    return np.asarray(start) + 0.3 * math.sin(math.pi * k * DT) ** 2
+
+
+def test_it_starts_at_the_start_position(simulate):
+    sim = simulate(iiwa())
+    assert sim.state[0:21:3] == pytest.approx(iiwa().start_position, abs=1e-12)
+    assert not sim.state[1:21:3].any()
+
+
+def test_an_arm_follows_a_sine_of_positions(simulate):
+    sim = simulate(iiwa(), world={"objects": [FLOOR]})
+    sim.switch_modes({"arm": CommandMode.POSITION})
+    error = speed_error = 0.0
+    for k in range(1000):
+        before, goal = sine(k - 1, iiwa().start_position), sine(k, iiwa().start_position)
+        sim.command[0:21:3] = goal
+        cycle(sim)
+        error = max(error, np.abs(sim.state[0:21:3] - goal).max())
+        speed_error = max(speed_error, np.abs(sim.state[1:21:3] - (goal - before) / DT).max())
+    assert error < 1e-5
+    assert speed_error < 5e-3
+
+
+def test_a_command_that_has_jumped_is_caught_up_with_at_a_limited_speed(simulate):
+    # As after the simulation has stood still for 30 periods, and the loop has not.
+    arm = iiwa()
+    sim = simulate(arm, world={"objects": [FLOOR]})
+    sim.switch_modes({"arm": CommandMode.POSITION})
+    limits, fastest = np.asarray(arm.limits.velocity), np.zeros(7)
+    goal = np.array(arm.start_position)
+    for k in range(400):
+        speed = 0.9 * limits * min(k / 100, 1.0)
+        goal = goal + speed * DT * (31 if k == 300 else 1)
+        sim.command[0:21:3] = goal
+        cycle(sim)
+        fastest = np.maximum(fastest, np.abs(sim.state[1:21:3]))
+    assert (fastest < 1.2 * limits).all(), fastest / limits
+    for _ in range(400):
+        cycle(sim)
+    assert sim.state[0:21:3] == pytest.approx(goal, abs=1e-4)
+
+
+def test_without_a_mode_it_holds_against_gravity(simulate):
+    sim = simulate(iiwa())
+    cycle(sim, 500)
+    assert sim.state[0:21:3] == pytest.approx(iiwa().start_position, abs=1e-4)
+    assert abs(sim.state[5]) > 10.0, "the effort against gravity is reported"
+
+
+def test_velocity_mode(simulate):
+    sim = simulate(iiwa())
+    sim.switch_modes({"arm": CommandMode.VELOCITY})
+    sim.command[1:21:3] = 0.2
+    cycle(sim, 500)
+    assert sim.state[1:21:3] == pytest.approx([0.2] * 7, abs=2e-3)
+    assert sim.state[0:21:3] == pytest.approx(np.add(iiwa().start_position, 0.1), abs=1e-3)
+
+
+def test_effort_mode_is_newton_s_law(simulate, tmp_path):
+    sim = simulate(gantry(tmp_path), world={"gravity": [0, 0, -10.0]})
+    sim.switch_modes({"gantry": CommandMode.EFFORT})
+    sim.command[2] = 3.0 * 10.0 + 6.0  # weight of 3 kg, and 2 m/s^2
+    cycle(sim, 500)
+    assert sim.state.tolist() == pytest.approx([0.25, 1.0, 36.0], rel=5e-3)
+
+
+def test_effort_holds_over_all_steps_of_a_period(simulate, tmp_path):
+    sim = simulate(gantry(tmp_path), world={"gravity": [0, 0, -10.0], "timestep": 0.00025})
+    sim.switch_modes({"gantry": CommandMode.EFFORT})
+    sim.command[2] = 36.0
+    cycle(sim, 500)
+    assert sim.state.tolist() == pytest.approx([0.25, 1.0, 36.0], rel=5e-3)
+
+
+def test_back_from_effort_to_hold_where_it_is(simulate, tmp_path):
+    sim = simulate(gantry(tmp_path))
+    sim.switch_modes({"gantry": CommandMode.EFFORT})
+    cycle(sim, 100)
+    fallen = sim.state[0]
+    assert fallen < -0.04
+    sim.switch_modes({"gantry": CommandMode.NONE})
+    cycle(sim, 200)
+    assert sim.state[0] == pytest.approx(fallen, abs=2e-3)
+    assert sim.state[1] == pytest.approx(0.0, abs=1e-3)
+
+
+def run_hash(sim):
+    digest = hashlib.sha256()
+    sim.switch_modes({"arm": CommandMode.POSITION})
+    for k in range(400):
+        sim.command[0:21:3] = sine(2 * k, iiwa().start_position)
+        cycle(sim)
+        digest.update(sim.state.tobytes())
+        digest.update(repr(sim.plugin.object_pose("cube")).encode())
+    return digest.hexdigest()
+
+
+def test_two_runs_are_bit_identical(simulate):
+    world = {
+        "objects": [
+            FLOOR,
+            {"name": "cube", "box": {"size": [0.1] * 3}, "pose": {"position": [0.5, 0.1, 0.3]}, "mass": 0.2},
+        ],
+    }
+    first = run_hash(simulate(iiwa(), world=world))
+    assert run_hash(simulate(iiwa(), world=world)) == first
+    other = {**world, "gravity": [0, 0, -9.82]}
+    assert run_hash(simulate(iiwa(), world=other)) != first, "the digest sees the motion"
+
+
+def hand_pose(sim):
+    robot = sim.plugin.world.robot("arm", "test")
+    return sim.plugin.world.link_pose(robot.body, robot.links["panda_grasptarget"])[0]
+
+
+@pytest.mark.parametrize("fingers", [2, 1])
+def test_the_gripper_closes_on_a_cube_and_holds_it(simulate, fingers):
+    edge = 0.05
+    objects = [FLOOR, {"name": "cube", "box": {"size": [edge] * 3}, "mass": 0.1, "friction": 1.0}]
+    sim = simulate(panda(), panda_gripper(fingers=fingers), world={"objects": objects})
+    # Between the fingers and on nothing: it falls until they have closed, and then no more.
+    sim.plugin.move_object("cube", Pose(position=hand_pose(sim)))
+    sim.switch_modes({"gripper": CommandMode.POSITION})
+    n = 21 + 3 * fingers
+    for k in range(300):
+        sim.command[21:n:3] = max(0.04 - 0.2 * (k + 1) * DT, 0.0)
+        cycle(sim)
+    assert sim.state[21:n:3] == pytest.approx([edge / 2] * fingers, abs=2e-3)
+    caught_at = sim.plugin.object_pose("cube").position[2]
+    cycle(sim, 500)
+    assert (np.abs(sim.state[23:n:3]) > 5.0).all(), "the fingers press"
+    assert caught_at > 0.2
+    assert sim.plugin.object_pose("cube").position[2] == pytest.approx(caught_at, abs=2e-3)
+
+
+def test_a_mimic_joint_follows_its_leader(simulate):
+    sim = simulate(panda(), panda_gripper(fingers=1))
+    sim.switch_modes({"gripper": CommandMode.POSITION})
+    for k in range(150):
+        sim.command[21] = 0.04 - 0.2 * (k + 1) * DT
+        cycle(sim)
+    import pybullet
+
+    robot = sim.plugin.world.robot("gripper", "test")
+    second = pybullet.getJointState(
+        robot.body, robot.joints["panda_finger_joint2"], physicsClientId=sim.plugin.world.client
+    )
+    assert sim.state[21] == pytest.approx(0.01, abs=1e-4)
+    assert second[0] == pytest.approx(0.01, abs=1e-4)
+
+
+def test_two_arms_side_by_side_move_by_themselves(simulate):
+    left = iiwa("left", 0, base=Pose(position=(0.0, 1.0, 0.0)))
+    sim = simulate(left, iiwa("right", 1))
+    sim.switch_modes({"left": CommandMode.VELOCITY})
+    sim.command[1] = 0.5
+    cycle(sim, 200)
+    assert sim.state[0] == pytest.approx(0.1, abs=1e-3)
+    assert sim.state[21] == pytest.approx(0.0, abs=1e-4)
+
+
+def test_a_base_link_that_is_not_the_root_stands_at_the_base_pose(simulate, tmp_path):
+    base = Pose(position=(1.0, 2.0, 3.0), orientation=(0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)))
+    sim = simulate(gantry(tmp_path, base=base, base_link="carriage"))
+    robot = sim.plugin.world.robot("gantry", "test")
+    position, orientation = sim.plugin.world.link_pose(robot.body, robot.links["carriage"])
+    assert position == pytest.approx(base.position)
+    assert orientation == pytest.approx(base.orientation)
+
+
+def test_objects_move_and_fall(simulate):
+    ball = {"name": "ball", "sphere": {"radius": 0.05}, "pose": {"position": [0, 0, 1.0]}}
+    sim = simulate(iiwa(base=Pose(position=(2.0, 0.0, 0.0))), world={"objects": [FLOOR, ball]})
+    cycle(sim, 100)
+    assert sim.plugin.object_pose("ball").position[2] == pytest.approx(1.0 - 9.81 / 2 * 0.01, abs=1e-3)
+    sim.plugin.move_object("ball", Pose(position=(0.5, 0.0, 0.05)))
+    cycle(sim, 100)
+    assert sim.plugin.object_pose("ball").position == pytest.approx((0.5, 0.0, 0.05), abs=2e-3)
+
+
+def test_a_cylinder_stands_and_a_fixed_box_does_not_fall(simulate):
+    objects = [
+        FLOOR,
+        {"name": "can", "cylinder": {"radius": 0.05, "height": 0.2}, "pose": {"position": [0.5, 0, 0.1]}},
+        {"name": "shelf", "box": {"size": [0.1] * 3}, "pose": {"position": [0.5, 1, 1]}, "fixed": True},
+        {"name": "brick", "urdf": "pybullet_data://cube_small.urdf", "pose": {"position": [0.5, -1, 0.5]}, "mass": 3.0},
+    ]
+    sim = simulate(iiwa(), world={"objects": objects})
+    cycle(sim, 300)
+    assert sim.plugin.object_pose("can").position[2] == pytest.approx(0.1, abs=1e-3)
+    assert sim.plugin.object_pose("shelf").position[2] == 1.0
+    assert sim.plugin.object_pose("brick").position[2] < 0.1
+
+
+@pytest.mark.parametrize(
+    ("world", "text"),
+    [
+        ({"gravty": 1}, r"world.gravty: unknown parameter \(expected .*did you mean 'gravity'"),
+        ({"gravity": [0, 0]}, "world.gravity.2: missing"),
+        ({"objects": [{"name": "x"}]}, "world.objects.0: .*exactly one of urdf, box, sphere, .* got none"),
+        ({"objects": [{"name": "x", "plane": True, "sphere": {"radius": 1}}]}, "got sphere, plane"),
+        ({"objects": [FLOOR, FLOOR]}, "the object 'floor' is listed twice"),
+        ({"objects": [{"name": "x", "sphere": {"radius": -1}}]}, "radius: Input should be greater than 0, got -1"),
+        ({"objects": [{"name": "x", "urdf": "no/such.urdf"}]}, "object 'x': 'no/such.urdf'; expected a file; got noth"),
+        ({"objects": [{"name": "x", "urdf": "http://a/b"}]}, "got the scheme 'http'"),
+        ({"timestep": 0.0003}, "world.timestep; expected the period 0.001 s or a whole fraction of it; got 0.0003 s"),
+        ({"camera": {"eye": [0, 0, 1], "target": [0, 0, 0]}}, "world.camera: .*must not be above each other"),
+        ({"sensors": {"io": {"type": "radar"}}}, "world.sensors.io: .*'radar'"),
+    ],
+)
+def test_a_wrong_world_is_explained(simulate, world, text):
+    with pytest.raises(HardwareError, match=text):
+        simulate(iiwa(), world=world)
+
+
+def test_a_wrong_joint_or_file_is_explained(simulate, tmp_path):
+    wrong = iiwa(joint_names=(*iiwa().joint_names[:6], "lbr_iiwa_joint_8"))
+    with pytest.raises(HardwareError, match="part 'arm': joint 'lbr_iiwa_joint_8'; expected .*did you mean"):
+        simulate(wrong)
+    with pytest.raises(HardwareError, match="base_link: link 'lbr_iiwa_link_9'; expected .*did you mean"):
+        simulate(iiwa(base_link="lbr_iiwa_link_9"))
+    (tmp_path / "broken.urdf").write_text("<robot")
+    with pytest.raises(HardwareError, match="part 'arm': PyBullet cannot load .*broken.urdf"):
+        simulate(iiwa(urdf=str(tmp_path / "broken.urdf")))
+
+
+def test_a_robot_that_would_pass_through_everything_is_refused(simulate, tmp_path):
+    part = gantry(tmp_path)
+    path = tmp_path / "short.urdf"
+    text = GANTRY_URDF.format(x=0, y=0, roll=0)
+    start, end = text.index('  <joint name="mount"'), text.index('  <joint name="lift"')
+    path.write_text((text[:start] + text[end:]).replace('"rail"', '"frame"'))
+    with pytest.raises(HardwareError, match="link 'tool' would touch nothing; expected a fixed joint before 'lift'"):
+        simulate(dataclasses.replace(part, urdf=str(path)))
+
+
+def test_a_gripper_on_one_of_two_arms_must_say_which(simulate):
+    other = panda("other", 2, base=Pose(position=(0.0, 1.0, 0.0)))
+    with pytest.raises(HardwareError, match="expected one robot that has its joints panda_finger_joint1.*; got 2"):
+        simulate(panda(), panda_gripper(), other)
+    sim = simulate(panda(), panda_gripper(mounted_on="other"), other)
+    assert sim.plugin.world.robot("gripper", "test") is sim.plugin.world.robot("other", "test")
+
+
+def test_a_failed_configuration_leaves_no_client_behind(simulate):
+    import pybullet
+
+    before = [pybullet.isConnected(client) for client in range(8)]
+    with pytest.raises(HardwareError):
+        simulate(iiwa(), world={"objects": [{"name": "x", "urdf": "no/such.urdf"}]})
+    assert [pybullet.isConnected(client) for client in range(8)] == before

@@ -1,0 +1,125 @@
+"""Lockstep: ticks by request, at a speed, or as fast as possible; nothing else runs while they do."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.realtime.executor.assembly import World
+from robot_rt_control.realtime.executor.devices import Devices
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
+from robot_rt_control.realtime.executor.lockstep import Lockstep
+from robot_rt_control.vocabulary.enums import Command
+from robot_rt_control.vocabulary.errors import RobotControlError
+
+
+class Bench:
+    def __init__(self, world: World, speed: float) -> None:
+        self.w, self.channel = world.memory, Channel.private()
+        self.batches = 0
+        devices = Devices(world, in_process=True, image_name=lambda device: device)
+        self.lockstep = Lockstep(
+            world, self.channel, devices, period_ns=1_000_000, speed=speed, before_tick=self._before
+        )
+
+    def _before(self) -> None:
+        self.batches += 1
+
+    @property
+    def tick(self) -> int:
+        return int(self.w.tick)
+
+
+@pytest.fixture
+def make(world: World) -> Iterator[Callable[[float], Bench]]:
+    made: list[Bench] = []
+
+    def bench(speed: float) -> Bench:
+        made.append(Bench(world, speed))
+        return made[-1]
+
+    yield bench
+    for started in made:
+        started.lockstep.stop()
+
+
+def test_time_goes_by_steps(make: Callable[[float], Bench]) -> None:
+    bench = make(-1.0)
+    bench.lockstep.start()
+    time.sleep(0.02)
+    assert bench.tick == 0, "not by itself"
+    assert bench.lockstep.step(1) == 1 and bench.lockstep.step(41) == 42
+    assert (bench.tick, bench.batches, bench.lockstep.time_ns) == (42, 2, 42_000_000)
+    assert bench.w.now_ns == 42_000_000 and bench.w.time == pytest.approx(0.042)
+    assert bench.lockstep.step(0) == 42
+
+
+def test_who_waits_for_events_is_woken_after_a_step(make: Callable[[float], Bench]) -> None:
+    bench = make(-1.0)
+    internal = bench.w.internal
+    internal.command, internal.part = int(Command.DISABLE), -1
+    bench.w.pending_internal = 1
+    woken: list[bool] = []
+    thread = threading.Thread(target=lambda: woken.append(bench.channel.wait_for_events(30.0)))
+    thread.start()
+    time.sleep(0.02)
+    bench.lockstep.step(1)
+    thread.join(20.0)
+    assert woken == [True]
+
+
+@pytest.mark.parametrize("speed", [0.5, 2.0])
+def test_time_goes_at_its_speed(make: Callable[[float], Bench], speed: float) -> None:
+    bench = make(speed)
+    bench.lockstep.step(1)  # compiles
+    begin, first = time.monotonic(), bench.tick
+    bench.lockstep.start()
+    time.sleep(0.4)
+    bench.lockstep.stop()
+    took, ticks = time.monotonic() - begin, bench.tick - first
+    assert 0.2 * speed * 400 <= ticks <= speed * took * 1000 + 2 * 20 * max(speed, 1.0)
+    time.sleep(0.02)
+    assert bench.tick == first + ticks, "it stands still"
+
+
+def test_as_fast_as_possible_is_faster_than_the_clock(make: Callable[[float], Bench]) -> None:
+    bench = make(0.0)
+    bench.lockstep.step(1)
+    begin = time.monotonic()
+    bench.lockstep.start()
+    while bench.tick < 2000:
+        assert time.monotonic() - begin < 20.0
+        time.sleep(0.001)
+    bench.lockstep.stop()
+    bench.lockstep.start()  # and on again
+    tick = bench.tick
+    while bench.tick == tick:
+        time.sleep(0.001)
+
+
+def test_what_is_served_runs_between_ticks(make: Callable[[float], Bench]) -> None:
+    bench = make(0.0)
+    bench.lockstep.step(1)
+    bench.lockstep.start()
+    seen: list[tuple[int, int]] = []
+
+    def look() -> None:
+        before = bench.tick
+        time.sleep(0.002)
+        seen.append((before, bench.tick))
+
+    for _ in range(10):
+        bench.lockstep.serve(look)
+    assert all(before == after for before, after in seen)
+    assert seen[0][0] <= seen[-1][0]
+
+
+def test_a_step_on_the_wall_clock_is_refused(workcell) -> None:
+    executor = Executor(workcell, ExecutorOptions(), channel_name=None, image_name=lambda device: device)
+    with pytest.raises(RobotControlError, match="step; expected clock:=lockstep; got realtime. Restart the executor"):
+        executor.step(1)
+    executor.cleanup()

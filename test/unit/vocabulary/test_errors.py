@@ -1,0 +1,48 @@
+"""What errors say."""
+
+from __future__ import annotations
+
+import pickle
+
+from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, unknown
+
+
+def test_all_parts_in_one_sentence() -> None:
+    error = DefinitionError("w", expected="e", got="g", hint="h")
+    assert str(error) == "w; expected e; got g. h"
+    assert (error.what, error.expected, error.got, error.hint) == ("w", "e", "g", "h")
+    assert str(DefinitionError("w")) == "w"
+
+
+def test_condition_error_points_at_the_character() -> None:
+    assert str(ConditionError("w", text="x < 3", position=2, got="g")) == "w; got g\n  x < 3\n    ^"
+    assert str(ConditionError("w", text="x", position=1)) == "w\n  x\n   ^"
+    assert str(ConditionError("w", text="a\nb\tc\nd", position=4)) == "w\n  b c\n    ^"
+    assert str(ConditionError("w")) == "w"
+
+
+def test_long_conditions_are_cut_around_the_character() -> None:
+    text = "".join(chr(ord("a") + i % 26) for i in range(300))
+    for position in (0, 49, 50, 150, 250, 299, 300):
+        _, line, caret = str(ConditionError("w", text=text, position=position)).split("\n")
+        assert len(line) <= 104
+        column = len(caret) - 1
+        assert caret == " " * column + "^"
+        assert line[column : column + 1] == text[position : position + 1]
+        assert line.startswith("  …") == (position > 50)
+        assert line.endswith("…") == (position < 250)
+
+
+def test_errors_can_be_sent_to_another_process() -> None:
+    error = ConditionError("w", text="x < 3", position=2, expected="e", got="g")
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is ConditionError
+    assert str(copy) == str(error)
+    assert (copy.expected, copy.position) == ("e", 2)
+
+
+def test_unknown_names() -> None:
+    assert unknown("part", "amr", ["arm", "base"]) == "one of the known names; did you mean 'arm'"
+    assert unknown("part", "x", ["arm", "base"]) == "one of: arm, base"
+    assert unknown("part", "x", []) == "no part is defined, so 'x' cannot be one"
+    assert unknown("part", "?", [f"p{i:02}" for i in range(20)]).endswith("p11, … (20 in all)")
