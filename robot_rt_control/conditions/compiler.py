@@ -1,4 +1,4 @@
-"""Turns a condition into the postfix program that the tick evaluates (condition_kernel.py).
+"""Turns a condition into the postfix program that the tick evaluates (kernel.py).
 
 Types are checked here: order comparisons and `approx` are for numbers, `==` and `!=` for booleans
 and integers, and units must agree where both sides have one. The program is kept short: a comparison

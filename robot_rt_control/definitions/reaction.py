@@ -16,7 +16,7 @@ class ReactionDefinition:
     """A condition and what happens when it becomes true.
 
     Args:
-        condition: see condition_grammar.py.
+        condition: see conditions/grammar.py.
         name: appears in events; unique among its owner's reactions. Empty: the server makes one.
         start: id of the action to start, or empty.
         stop: stop the owner (free-standing: all actions of the session).
