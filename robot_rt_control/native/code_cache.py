@@ -128,7 +128,7 @@ def compile_by_address(function: Any, signature: Any) -> Any:
         signature: a Numba signature with its return type.
     """
     options = {"nopython": True}
-    entry = CFunc(function, sigutils.normalize_signature(signature), locals={}, options=options)
+    entry: Any = CFunc(function, sigutils.normalize_signature(signature), locals={}, options=options)
     entry._cache = CodeCache(function, options)
     entry.compile()
     return entry

@@ -24,7 +24,7 @@ def is_installed(file: str | Path) -> bool:
 def module_digest(name: str, *, imports: bool = True) -> str | None:
     """Digest of the code of a module and, if wanted, of all that it imports from its own package or folder.
 
-    Docstrings, comments, line numbers and assertions do not count.
+    Docstrings, comments and line numbers do not count.
 
     Args:
         name: of an imported module.
@@ -67,8 +67,21 @@ def _parsed(file: Path, _changed: int, _size: int, root: Path) -> tuple[bytes, t
     text = file.read_bytes()
     tree = ast.parse(text, str(file))
     found = {f for n in ast.walk(tree) for name in _imported(n, file, root) for f in _files(root, name)}
-    code = compile(tree, "", "exec", dont_inherit=True, optimize=2)
+    code = compile(_bare(tree), "", "exec", dont_inherit=True)
     return _code_digest(code), tuple(sorted(found, reverse=True))
+
+
+def _bare(tree: ast.Module) -> ast.Module:
+    """Take docstrings away, and line numbers: Python puts instructions for them into the code."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword | ast.alias):
+            node.lineno = node.end_lineno = 1
+            node.col_offset = node.end_col_offset = 0
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            said = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+            node.body = said or [ast.Pass(lineno=1, col_offset=0)]  # type: ignore[attr-defined]
+    return tree
 
 
 def _imported(node: ast.AST, file: Path, root: Path) -> Iterator[str]:

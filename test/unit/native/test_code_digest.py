@@ -34,7 +34,7 @@ def _reader(value: Any, name: str = "value") -> FunctionType:
     """A function that reads a global."""
     scope = {"value": value, "__name__": __name__}
     exec(f"def read():\n    return {name}\n", scope)
-    return scope["read"]  # type: ignore[return-value]
+    return scope["read"]
 
 
 DIFFERENT: dict[str, tuple[Any, Any]] = {

@@ -68,6 +68,7 @@ def test_imports_count_only_if_wanted(package):
         ("main.py", "'''Text.'''", "'''Another\n\ntext.'''"),
         ("main.py", "'''More.'''", "'''Less.'''  # or not"),
         ("main.py", "\n\ndef", "\n\n\n\n# why\ndef"),
+        ("other.py", "B = 2", "'The first docstring.'\n\n\nB = 2\n'''Of B.'''"),
         ("lonely.py", "C = 3", "C = 4"),
     ],
 )
