@@ -23,7 +23,7 @@ from llvmlite import binding
 
 from robot_rt_control.definitions.action_type import REALTIME_METHODS
 from robot_rt_control.memory.layout import layout_digest, part_dtype
-from robot_rt_control.native.realtime_code import cache_root
+from robot_rt_control.native.code_cache import cache_root
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 FORMAT = 2

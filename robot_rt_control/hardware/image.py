@@ -30,6 +30,7 @@ from robot_rt_control.memory.atomics import (
 )
 from robot_rt_control.memory.layout import device_image_dtype, driver_dtype
 from robot_rt_control.memory.wake import now_ns, ring
+from robot_rt_control.native.code_cache import compile_by_address
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
 
@@ -188,8 +189,8 @@ def driver_calls() -> tuple[Callable[[int, int], object], Callable[[int, int], i
         return publish, take
     word = numba.int64
     compiled = (
-        numba.cfunc(numba.void(word, word), nopython=True, cache=True)(publish),
-        numba.cfunc(word(word, word), nopython=True, cache=True)(take),
+        compile_by_address(publish, numba.void(word, word)),
+        compile_by_address(take, word(word, word)),
     )
     return (
         # PYFUNCTYPE keeps the GIL: to give it away for so short a call could cost milliseconds.

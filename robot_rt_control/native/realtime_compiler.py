@@ -24,6 +24,8 @@ from numba.core import types as numba_types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher
 
+from robot_rt_control.native.code_cache import CodeCache
+
 types: Any = numba_types  # Numba lists only some of its types where checkers look
 _FunctionCompiler: Any = numba_dispatcher._FunctionCompiler  # type: ignore[attr-defined]  # likewise
 
@@ -99,13 +101,14 @@ class RealtimeFunction(CPUDispatcher):
     def for_python(self) -> Any:
         """The same function compiled for callers in Python, and by itself in the cache.
 
-        Of users' functions nothing is cached here: their module may have no name under which the next process finds
-        it, and what they call lies outside of the sources that the cache folder is named after.
+        Users' functions are not cached here: their module may have no name under which the next process finds it.
         """
         if self._for_python is None:
             ours = self.py_func.__module__.partition(".")[0] == __name__.partition(".")[0]
             options = {name: value for name, value in self.targetoptions.items() if name != "forceinline"}
-            self._for_python = numba.jit(**options, cache=ours)(self.py_func)
+            self._for_python = numba.jit(**options)(self.py_func)
+            if ours:
+                self._for_python._cache = CodeCache(self.py_func, options)
         return self._for_python
 
     def __call__(self, *arguments: Any) -> Any:

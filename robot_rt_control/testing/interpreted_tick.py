@@ -50,12 +50,10 @@ def _import_twin(name: str, also: tuple[str, ...]) -> None:
     others = (name, *also)
     ordinary = {m: sys.modules.pop(m) for m in list(sys.modules) if _is_twin(m, others)}
     sys.modules.update(_twins)
-    cache_folder = numba.config.CACHE_DIR
     numba.config.DISABLE_JIT = 1
     try:
         importlib.import_module(name)
     finally:
         numba.config.DISABLE_JIT = 0
-        numba.config.CACHE_DIR = cache_folder
         _twins.update({m: sys.modules.pop(m) for m in list(sys.modules) if _is_twin(m, others)})
         sys.modules.update(ordinary)

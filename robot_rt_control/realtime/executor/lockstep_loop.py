@@ -6,9 +6,10 @@ import ctypes
 from collections.abc import Callable
 from functools import cache
 
-from numba import carray, cfunc, from_dtype, types
+from numba import carray, from_dtype, types
 
 from robot_rt_control.memory.layout import channel_dtype, world_dtype
+from robot_rt_control.native.code_cache import compile_by_address
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.tick import tick
 
@@ -33,9 +34,10 @@ def lockstep_entry(*, keep_gil: bool = False) -> Callable[[int, int, int, int], 
     """
     world, channel = types.CPointer(from_dtype(world_dtype)), types.CPointer(from_dtype(channel_dtype))
 
-    @cfunc(types.void(world, channel, types.int64, types.int64), nopython=True, cache=True)
     def entry(world, channel, ticks, period_ns):
         run_lockstep(carray(world, 1)[0], carray(channel, 1)[0], ticks, period_ns)
 
+    compiled = compile_by_address(entry, types.void(world, channel, types.int64, types.int64))
+
     prototype = ctypes.PYFUNCTYPE if keep_gil else ctypes.CFUNCTYPE
-    return prototype(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(entry.address)
+    return prototype(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(compiled.address)

@@ -65,7 +65,7 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     checked = check_syntax(source)
     functions = [f for f in map(python_function, checked.helpers.values()) if f is not None]
     functions += [m.function for m in checked.methods.values()]
-    key = native_key(source, checked.constants, functions)
+    key = native_key(source, functions)
     metadata = native_code.find(key)
     cached = metadata is not None
     if metadata is None:

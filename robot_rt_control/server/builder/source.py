@@ -6,10 +6,9 @@ import hashlib
 import importlib
 import json
 import sys
-import sysconfig
 import traceback
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,11 @@ from robot_rt_control.definitions import native_code
 from robot_rt_control.definitions.action_type import ActionType, parameter_dtype, state_dtype
 from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.memory.layout import layout_digest, part_dtype
-from robot_rt_control.native.realtime_code import source_digest
+from robot_rt_control.native.code_digest import code_digest
+from robot_rt_control.native.module_digest import is_installed, module_digest
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError, unknown
 
 _PACKAGE = Path(robot_rt_control.__file__).resolve().parent
-_INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 @dataclass(frozen=True)
@@ -200,7 +199,7 @@ def _import_failed(what: str, error: Exception) -> CompileError:
 
 def _is_user_file(file: Path) -> bool:
     file = file.resolve()
-    return file.suffix == ".py" and not any(file.is_relative_to(root) for root in (*_INSTALLED, _PACKAGE))
+    return file.suffix == ".py" and not is_package_file(file) and not is_installed(file)
 
 
 def is_package_file(file: str | Path) -> bool:
@@ -229,13 +228,21 @@ def user_modules(module: types.ModuleType) -> list[types.ModuleType]:
     return [seen[name] for name in sorted(seen)]
 
 
-def native_key(source: ActionSource, constants: Mapping[str, Any], functions: Iterable[Any] = ()) -> str:
-    """The key of an action type's native code: it differs whenever the code could.
+_BUILDER = tuple(
+    f"robot_rt_control.server.builder.{name}"
+    for name in ("native", "type_check", "call_lines", "allowed_symbols", "measure", "source")
+)
+"""What makes native code of an action type, refuses it, or measures it after it was compiled."""
+
+
+def native_key(source: ActionSource, functions: Iterable[Any]) -> str:
+    """The key of an action type's native code: it differs whenever the code, or what was measured of it, could.
+
+    Comments and docstrings do not count, in users' files as little as in this package.
 
     Args:
         source: the action type.
-        constants: module variables that its real-time code reads; the compiler freezes their values.
-        functions: functions that its real-time code calls, wherever they come from.
+        functions: its real-time methods, and the functions that they call and that are compiled with them.
 
     Returns:
         64 hexadecimal digits.
@@ -245,22 +252,12 @@ def native_key(source: ActionSource, constants: Mapping[str, Any], functions: It
     def add(*values: object) -> None:
         digest.update(json.dumps([str(v) for v in values]).encode())
 
-    add(native_code.FORMAT, source_digest(), native_code.compiler(), native_code.processor())
-    add(source.class_name, len(source.action_type.slots))
+    add(native_code.FORMAT, native_code.compiler(), native_code.processor(), code_digest(*functions))
+    add(*[module_digest(name, imports=False) for name in _BUILDER])
+    add(source.class_name, source.file.name, len(source.action_type.slots))
     add(*[layout_digest(d) for d in (part_dtype, state_dtype(source.action_type), parameter_dtype(source.action_type))])
-    files = {Path(m.__file__).resolve() for m in user_modules(source.module) if m.__file__}
-    files |= {Path(f.__code__.co_filename).resolve() for f in functions}
-    for file in sorted(files):
-        if not is_package_file(file):
-            add(file.name)
-            digest.update(file.read_bytes())
-    for name in sorted(constants):
-        value = constants[name]
-        if isinstance(value, np.ndarray):
-            add(name, value.dtype, value.shape)
-            digest.update(np.ascontiguousarray(value).tobytes())
-        else:
-            add(name, type(value).__name__, repr(value))
+    # The whole files of the action type: its example and `prepare_parameters` decide what is measured.
+    add(*[module_digest(m.__name__, imports=False) for m in user_modules(source.module)])
     return digest.hexdigest()
 
 

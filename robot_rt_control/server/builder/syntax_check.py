@@ -44,8 +44,6 @@ class CheckedCode:
     methods: dict[str, FunctionSource]
     helpers: dict[str, Any] = field(default_factory=dict)
     """Functions of the user marked @realtime that it calls: name with module → function."""
-    constants: dict[str, Any] = field(default_factory=dict)
-    """Module variables that it reads: name with module → value."""
     violations: set[Violation] = field(default_factory=set)
 
 
@@ -228,7 +226,6 @@ class _FunctionCheck(ast.NodeVisitor):
                 self.report(node, f"uses {shown}", hint)
             return
         if isinstance(value, bool | int | float | complex | np.generic | np.ndarray | tuple | enum.Enum | None):
-            self.checked.constants[f"{self.source.function.__module__}.{shown}"] = value
             return
         hint = "Write numbers, a tuple or a NumPy array at the top of the file: the compiler freezes them"
         self.report(node, f"reads {shown}, which is of type {type(value).__name__}", hint)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.native.realtime_code import cache_root
+from robot_rt_control.native.code_cache import cache_root
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.types.type_building import BUILT_IN, build_types

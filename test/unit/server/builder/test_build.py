@@ -69,6 +69,15 @@ def test_every_change_has_a_key_of_its_own(what, action_file):
     assert re.fullmatch("[0-9a-f]{64}", second.key)
 
 
+def test_comments_and_docstrings_change_no_key(action_file):
+    spec = action_file.write("state.level += GAINS[1] * params.gain  # a comment\n")
+    first = build(spec)
+    text = action_file.path.read_text()
+    action_file.path.write_text(f'"""A new docstring."""\n\n\n{text.replace("# a comment", "# another one")}')
+    second = build(spec)
+    assert second.cached and second.key == first.key
+
+
 def test_a_value_from_outside_of_the_file_is_part_of_the_key(action_file, monkeypatch):
     top = 'FACTOR = float(os.environ.get("TEST_FACTOR", "1"))'
     spec = action_file.write("state.level = FACTOR", top=top)

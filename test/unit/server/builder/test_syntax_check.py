@@ -301,7 +301,6 @@ return 0
 def test_ordinary_code_passes(action_file):
     checked = check_syntax(load_action_type(action_file.write(ALLOWED)))
     assert list(checked.methods) == ["control"]
-    assert {name.split(".", 1)[1] for name in checked.constants} >= {"GAINS", "POSITION", "math.pi"}
 
 
 SIGNATURES = {

@@ -1,0 +1,134 @@
+"""The cache of native code that is entered from Python or by address: files named after `code_digest`.
+
+Numba's own cache asks whether the file of the cached function has changed. That is too little, since what the function
+calls lies in other files, and too much, since a comment changes a file. Here a file's name is the digest of all that
+decides the code. So nothing in the cache is ever outdated, and no index is needed: processes that compile the same
+function at the same time write the same file, each whole, by renaming.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import re
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from numba.core import compiler, sigutils
+from numba.core.caching import _Cache
+from numba.core.ccallback import CFunc
+from numba.core.serialize import dumps
+
+from robot_rt_control.native.code_digest import code_digest
+
+KEPT = 16
+"""Files that each function keeps at least: those used last. Several installations may share one cache."""
+KEPT_S = 30 * 24 * 3600.0
+"""[s] A file beyond these is removed after this time without use, when the function is compiled again."""
+
+
+def cache_root() -> Path:
+    """Folder of all native code: $ROBOT_RT_CONTROL_CACHE, else the user's cache folder."""
+    given = os.environ.get("ROBOT_RT_CONTROL_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "robot_rt_control"
+
+
+_ROOT = cache_root() / "numba"
+
+
+class CodeCache(_Cache):
+    """Numba's cache of one function. Values that the function freezes are looked at each time it is compiled.
+
+    Args:
+        function: the Python function.
+        options: that it is compiled with.
+    """
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        self._function, self._options = function, options
+        self._folder = _ROOT / re.sub(r"[^\w.]", "", f"{function.__module__}.{function.__qualname__}")
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        """The folder of this function's files."""
+        return str(self._folder)
+
+    def enable(self) -> None:
+        """Load and save from now on."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Neither load nor save from now on."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Remove this function's files."""
+        for file in self._files():
+            file.unlink(missing_ok=True)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function for these argument types; None if there is none."""
+        target_context.refresh()
+        file = self._file(sig, target_context.codegen())
+        if not self._enabled:
+            return None
+        try:
+            payload = pickle.loads(file.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (EOFError, pickle.UnpicklingError):  # the disk was full, or the machine lost power
+            file.unlink(missing_ok=True)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(file)  # for `_prune`: it is in use
+        return compiler.CompileResult._rebuild(target_context, *payload)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled function; not if its code holds addresses of this process."""
+        if not self._enabled or data.library.has_dynamic_globals or any(not x.can_cache for x in data.lifted):
+            return
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".part", delete=False) as file:
+            file.write(dumps(data._reduce()))
+        os.replace(file.name, self._file(sig, data.codegen))
+        self._prune()
+
+    def _file(self, sig: Any, codegen: Any) -> Path:
+        digest = hashlib.sha256(code_digest(self._function).encode())
+        digest.update(repr((sorted(self._options.items()), str(sig), codegen.magic_tuple())).encode())
+        return self._folder / f"{digest.hexdigest()[:40]}.nbc"
+
+    def _files(self) -> list[Path]:
+        return [f for f in self._folder.glob("*") if f.suffix in (".nbc", ".part")]
+
+    def _prune(self) -> None:
+        """Remove files that were not used for long. Another process may do so at the same time."""
+        ages = []
+        for file in self._files():
+            with contextlib.suppress(FileNotFoundError):
+                ages.append((time.time() - file.stat().st_mtime, file))
+        for age, file in sorted(ages)[KEPT:]:
+            if age > KEPT_S:
+                file.unlink(missing_ok=True)
+
+
+def compile_by_address(function: Any, signature: Any) -> Any:
+    """Compile a function that is called by its address, as `numba.cfunc` does, with this cache.
+
+    Args:
+        function: a Python function of this package.
+        signature: a Numba signature with its return type.
+    """
+    options = {"nopython": True}
+    entry: Any = CFunc(function, sigutils.normalize_signature(signature), locals={}, options=options)
+    entry._cache = CodeCache(function, options)
+    entry.compile()
+    return entry
