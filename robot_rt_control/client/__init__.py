@@ -1,28 +1,58 @@
 """What an application imports: `from robot_rt_control.client import Client, Action, Reaction, variable`.
 
-What needs ROS is imported when it is first asked for: definitions can be written, and tested in lockstep, without.
+ROS is imported when a Client over ROS is made: programs can be written, and run in simulated time, without it.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition, Variable, variable
+from robot_rt_control.client.program_state import ProgramState, RunOutcome
+from robot_rt_control.client.recording import Recording
+from robot_rt_control.client.session import Session
 from robot_rt_control.client.stream import Stream
+from robot_rt_control.definitions.stream_sample import OutputSample
+from robot_rt_control.vocabulary.errors import (
+    CapacityError,
+    ChannelError,
+    CommandRefused,
+    CompileError,
+    ConditionError,
+    DefinitionError,
+    HardwareError,
+    InternalError,
+    ProgramError,
+    RobotControlError,
+    SessionEnded,
+    SessionError,
+)
 
-if TYPE_CHECKING:
-    from robot_rt_control.client.client import Client
-    from robot_rt_control.client.session import Session
-
-__all__ = ["Action", "Client", "Condition", "Event", "Reaction", "Session", "Stream", "Variable", "variable"]
-
-_WITH_ROS = {"Client": "client", "Session": "session"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WITH_ROS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WITH_ROS[name]}"), name)
+__all__ = [
+    "Action",
+    "CapacityError",
+    "ChannelError",
+    "Client",
+    "CommandRefused",
+    "CompileError",
+    "Condition",
+    "ConditionError",
+    "DefinitionError",
+    "Event",
+    "HardwareError",
+    "InternalError",
+    "OutputSample",
+    "ProgramError",
+    "ProgramState",
+    "Reaction",
+    "Recording",
+    "RobotControlError",
+    "RunOutcome",
+    "Session",
+    "SessionEnded",
+    "SessionError",
+    "Stream",
+    "Variable",
+    "variable",
+]

@@ -6,9 +6,12 @@ import builtins
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
 from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -49,9 +52,9 @@ class Reaction:
         queue: int = 100,
     ) -> None:
         self.when = str(when)
-        self.start = start if isinstance(start, str) else start.id
+        self.start = _id_of(f"reaction {self.when!r}: start", start)
         self.stop, self.signal, self.event, self.call = stop, signal, event, call
-        self.reply_to = reply_to if isinstance(reply_to, str) else reply_to.id
+        self.reply_to = _id_of(f"reaction {self.when!r}: reply_to", reply_to)
         if self.reply_to and call is None:
             raise DefinitionError(
                 f"reaction {self.when!r}: reply_to={self.reply_to!r}", expected="a callback to reply", got="no `call`"
@@ -59,6 +62,75 @@ class Reaction:
         self.fire_once, self.keep_owner = fire_once, keep_owner
         self.capture = [str(c) for c in capture]
         self.name, self.queue = name, queue
+
+    def definition(self) -> ReactionDefinition:
+        """What the control server gets to know of it.
+
+        Raises:
+            DefinitionError: it is not valid in itself.
+        """
+        return ReactionDefinition(
+            name=self.name,
+            condition=self.when,
+            start=self.start,
+            stop=self.stop,
+            signal=self.signal,
+            event=self.event,
+            fire_once=self.fire_once,
+            keep_owner=self.keep_owner,
+            capture=tuple(self.capture),
+        )
+
+
+def _id_of(what: str, action: object) -> str:
+    if isinstance(action, str):
+        return action
+    if isinstance(action, Action):
+        return action.id
+    hint = ""
+    if isinstance(action, list | tuple):
+        action = [a.id if isinstance(a, Action) else a for a in action]
+        hint = "Write a reaction for each of them, all but the last one with keep_owner=True"
+    raise DefinitionError(what, expected="one action: its id, or the Action itself", got=repr(action), hint=hint)
+
+
+def ids_of(actions: Iterable[str | Action]) -> list[str]:
+    """The ids of actions.
+
+    Raises:
+        DefinitionError: one is neither an id nor an Action.
+    """
+    return [_id_of("an action", action) for action in actions]
+
+
+def parameter_values(parameters: Mapping[str, Any]) -> tuple[ParameterValue, ...]:
+    """Parameters by name: number, bool, text, list of numbers, or (value, "unit").
+
+    Numbers and bools become a list of float64, as messages carry them: a declared scalar takes a list of one.
+
+    Raises:
+        DefinitionError: a value is none of these.
+    """
+    values = []
+    for name, given in parameters.items():
+        has_unit = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], str)
+        value, unit = given if has_unit else (given, "")
+        if not isinstance(value, str):
+            try:
+                value = tuple(np.atleast_1d(np.asarray(value, float)).ravel().tolist())
+            except (TypeError, ValueError):
+                raise DefinitionError(
+                    f"parameter {name!r}", expected="a number, bool, text or list of numbers", got=repr(value)
+                ) from None
+        values.append(ParameterValue(name=name, value=value, unit=unit))
+    return tuple(values)
+
+
+def role_texts(parts: Mapping[str, str] | Iterable[str]) -> list[str]:
+    """Parts for a program's roles as the interface spells them: "role=part"."""
+    if isinstance(parts, Mapping):
+        return [f"{role}={part}" for role, part in parts.items()]
+    return [parts] if isinstance(parts, str) else list(parts)
 
 
 def reply_of(result: object, reply_to: str) -> Mapping[str, Any]:
@@ -118,3 +190,20 @@ class Action:
         if isinstance(self.parts, str):
             return [self.parts]
         return [f"{slot}={part}" for slot, part in self.parts.items()]
+
+    def definition(self, session_parts: tuple[str, ...]) -> ActionDefinition:
+        """What the control server gets to know of it.
+
+        Args:
+            session_parts: the parts of its session.
+
+        Raises:
+            DefinitionError: it is not valid in itself.
+        """
+        return ActionDefinition(
+            id=self.id,
+            type=self.type,
+            parts=tuple(self.parts_of(session_parts)),
+            parameters=parameter_values(self.parameters),
+            reactions=tuple(reaction.definition() for reaction in self.reactions),
+        )

@@ -1,4 +1,4 @@
-"""Callbacks: each one has a queue and a thread of its own, so that a slow one delays nobody else."""
+"""Callbacks: each one has a queue, and over ROS a thread of its own, so that a slow one delays nobody else."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ _log = logging.getLogger(__name__)
 
 
 class CallbackQueue(Generic[Item]):
-    """Calls `callback(event)` for each event, or sample of a stream, put in, in order, in its own thread.
+    """Calls `callback(event)` for each event, or sample of a stream, put in, in order.
 
-    An exception of the callback does not end the queue. Events that do not fit are dropped and counted in `overflowed`;
-    the next event that the callback gets says in `missed` how many were dropped right before it.
+    Its backend decides which thread calls: one of the queue's own (`start_thread`), or the one that waits in simulated
+    time (`call_waiting`). An exception of the callback does not end the queue. Events that do not fit are dropped and
+    counted in `overflowed`; the next event that the callback gets says in `missed` how many were dropped right before.
 
     Args:
         capacity: how many events may wait for the callback.
         name: for people.
         on_overflow: called with the first event of a row that is dropped, and with how many were dropped so far; in the
             thread that puts events in.
-        on_failure: called with the event and what the callback raised at it; in the queue's own thread.
+        on_failure: called with the event and what the callback raised at it; in the thread that called the callback.
     """
 
     def __init__(
@@ -46,10 +47,42 @@ class CallbackQueue(Generic[Item]):
         self._changed = threading.Condition()
         self._waiting: deque[Item] = deque()
         self._missed = 0
-        self._finishing = False
+        self._finishing = self._calling = False
         self.overflowed = 0
-        self._thread = threading.Thread(target=self._run, name=f"callback {name}", daemon=True)
+        self._thread: threading.Thread | None = None
+
+    def start_thread(self) -> None:
+        """Call the callback in a thread of its own, until the queue is closed."""
+        self._thread = threading.Thread(target=self._run, name=f"callback {self._name}", daemon=True)
         self._thread.start()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing will be called any more."""
+        return self._finishing and not self._waiting
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether `call_waiting` has something to do."""
+        return bool(self._waiting) and not self._calling
+
+    def call_waiting(self) -> list[Exception]:
+        """Call the callback for what waits, in this thread; does nothing where a call of it is under way.
+
+        Returns:
+            What the callback raised; it has been logged and reported.
+        """
+        errors: list[Exception] = []
+        if self._calling:
+            return errors
+        self._calling = True
+        try:
+            while self._waiting:
+                error = self._call(self._waiting.popleft())
+                errors += [] if error is None else [error]
+        finally:
+            self._calling = False
+        return errors
 
     def put(self, event: Item) -> None:
         """Hand an event over; never blocks. After `finish`, nothing is taken any more."""
@@ -70,11 +103,16 @@ class CallbackQueue(Generic[Item]):
 
     def _run(self) -> None:
         while (event := self._next()) is not None:
-            try:
-                self._callback(event)
-            except Exception as error:
-                _log.exception("callback for %s failed at tick %d", self._name, event.tick)
-                self._on_failure(event, error)
+            self._call(event)
+
+    def _call(self, event: Item) -> Exception | None:
+        try:
+            self._callback(event)
+        except Exception as error:
+            _log.exception("callback for %s failed at tick %d", self._name, event.tick)
+            self._on_failure(event, error)
+            return error
+        return None
 
     def _next(self) -> Item | None:
         with self._changed:
@@ -93,7 +131,9 @@ class CallbackQueue(Generic[Item]):
     def close(self, timeout_s: float = 1.0) -> None:
         """Let the callback finish what waits, for at most so long."""
         self.finish()
-        if threading.current_thread() is not self._thread:
+        if self._thread is None:
+            self.call_waiting()
+        elif threading.current_thread() is not self._thread:
             self._thread.join(timeout_s)
 
 

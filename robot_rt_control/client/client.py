@@ -1,38 +1,20 @@
-"""The client: an application's way to the control server and the executor."""
+"""The client: an application's way to a workcell."""
 
 from __future__ import annotations
 
-import contextlib
-import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
-import rclpy
-import rclpy.context
-import rclpy.executors
-import rclpy.node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-
-from robot_rt_control import msg, srv
-from robot_rt_control.client.conversions import event_of
-from robot_rt_control.client.event import Event
-from robot_rt_control.client.event_source import EventSource
-from robot_rt_control.client.programs import Programs, ProgramState, state_of
-from robot_rt_control.client.services import Services
-from robot_rt_control.client.session import Session
-from robot_rt_control.client.stream_link import StreamLink
+from robot_rt_control.client.backend import Backend, Listener, SessionRequest
+from robot_rt_control.client.program_state import ProgramState
+from robot_rt_control.client.programs import Programs
+from robot_rt_control.client.session import BUILD_TIMEOUT_S, Session
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import source_text
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.errors import CompileError, RobotControlError, SessionError
-
-BUILD_TIMEOUT_S = 180.0
-"""How long the client waits for code to be compiled: longer than the server does."""
-
-_KEPT_STATES = 512
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 
 class Client:
@@ -45,6 +27,7 @@ class Client:
         namespace: of the workcell's nodes.
         timeout_s: for services to appear and to answer.
         arguments: ROS command line of the node; default: the process's.
+        backend: another way to a workcell, without ROS (`testing.lockstep_client`).
     """
 
     def __init__(
@@ -54,42 +37,21 @@ class Client:
         namespace: str = "",
         timeout_s: float = 10.0,
         arguments: list[str] | None = None,
+        backend: Backend | None = None,
     ) -> None:
-        self._context = rclpy.context.Context()
-        self._context.init(args=arguments)
-        self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
-        self.timeout_s = timeout_s
-        self._services = Services(self.node, timeout_s=timeout_s)
-        self.programs = Programs(self)
-        self.streams = StreamLink(self.node, timeout_s=timeout_s)
+        if backend is None:
+            # Here, so that programs can be written, and run in simulated time, without ROS.
+            from robot_rt_control.client.ros_backend import RosBackend
+
+            backend = RosBackend(name, namespace=namespace, timeout_s=timeout_s, arguments=arguments)
+        self.backend: Backend = backend
+        self.programs = Programs(backend)
         self._loaded_classes: set[type[ActionType]] = set()
         self._sessions: list[Session] = []
-        self._source = EventSource()
-        # What a session does may be told before the topic has found this node: the server keeps its last events for it.
-        profile = QoSProfile(
-            depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-        )
-        self.node.create_subscription(msg.Event, "control_server/events", self._on_event, profile)
-        self._program_states: dict[str, ProgramState] = {}
-        latched = QoSProfile(
-            depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-        )
-        self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, latched)
-        self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._spin, name=name, daemon=True)
-        self._thread.start()
-
-    def _spin(self) -> None:
-        # A program's own rclpy may shut all contexts down at Ctrl-C.
-        with contextlib.suppress(rclpy.executors.ExternalShutdownException):
-            while not self._closing.is_set():
-                self._executor.spin_once(timeout_sec=0.1)
 
     # --- life -----------------------------------------------------------------------------------
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -98,43 +60,37 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close all sessions and the node."""
+        """Close all sessions, and leave the workcell."""
         for session in self._sessions:
             if session.ended is None:
                 session.close()
-        self._closing.set()
-        self._executor.wake()
-        self._thread.join(2.0)
-        self.programs.close()
-        self._executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        self._context.try_shutdown()
+        self.backend.close()
+
+    @property
+    def node(self) -> Any:
+        """The client's ROS node (rclpy.node.Node), for topics and timers of an application's own.
+
+        Raises:
+            RobotControlError: there is none, as in a lockstep cell.
+        """
+        node = getattr(self.backend, "node", None)
+        if node is None:
+            raise RobotControlError("this client has no ROS node", expected="a client over ROS")
+        return node
 
     # --- the workcell -----------------------------------------------------------------------------
 
-    def call(
-        self, service: type, path: str, error: type[RobotControlError] = RobotControlError, /, **fields: Any
-    ) -> Any:
-        """Call a service of the control server; `error` is raised with the server's words where it refuses."""
-        return self._services.call(service, f"control_server/{path}", error, **fields)
+    def parts(self) -> list[Any]:
+        """All parts of the workcell, with limits, state and who holds them, as msg/PartInfo."""
+        return self.backend.list_parts()
 
-    def renew(self, session: str, timeout_s: float) -> None:
-        """Renew a session's lease; the answer may take so long. Sessions do that by themselves.
+    def action_types(self, name: str = "") -> list[Any]:
+        """All action types, or the one of this name, with parameters, units and state variables: msg/ActionTypeInfo.
 
         Raises:
-            SessionError: it has ended.
-            RobotControlError: no answer.
+            DefinitionError: there is none of this name.
         """
-        path = "control_server/renew_session"
-        self._services.call(srv.RenewSession, path, SessionError, timeout_s=timeout_s, session=session)
-
-    def parts(self) -> list[msg.PartInfo]:
-        """All parts of the workcell, with limits, state and who holds them."""
-        return list(self.call(srv.ListParts, "list_parts").parts)
-
-    def action_types(self, name: str = "") -> list[msg.ActionTypeInfo]:
-        """All action types, or the one of this name, with parameters, units and state variables."""
-        return list(self.call(srv.ListActionTypes, "list_action_types", name=name).action_types)
+        return self.backend.list_action_types(name)
 
     def load_action_types(
         self, *sources: str | Path | type[ActionType], replace: bool = True, timeout_s: float = BUILD_TIMEOUT_S
@@ -154,51 +110,35 @@ class Client:
             The names of the types.
 
         Raises:
-            CompileError: the code is refused, with file, line and what to do instead; or a name is taken.
+            CompileError: the code is refused, with file, line and what to do instead.
+            DefinitionError: a declaration is not valid, or a name is taken.
         """
         names: list[str] = []
         for source in sources:
-            response = self.call(
-                srv.LoadActionTypes,
-                "load_action_types",
-                CompileError,
-                source=source_text(source),
-                replace=replace,
-                timeout_s=timeout_s,
-            )
-            names += response.names
+            given = source if isinstance(source, type) else source_text(source)
+            names += self.backend.load_action_types(given, replace=replace, timeout_s=timeout_s)
         return names
-
-    def load_classes(self, classes: Iterable[type[ActionType]]) -> None:
-        """Load classes that this client has not loaded yet. `Session.add` calls it.
-
-        Raises:
-            CompileError: as `load_action_types`.
-        """
-        for action_type in classes:
-            if action_type not in self._loaded_classes:
-                self.load_action_types(action_type)
-                self._loaded_classes.add(action_type)
 
     def unload_action_types(self, *names: str) -> None:
         """Unload action types, all of them or none; refused while an action of one exists."""
-        self.call(srv.UnloadActionTypes, "unload_action_types", names=list(names))
+        self.backend.unload_action_types(names)
+        self._loaded_classes.clear()
 
-    def state_variables(self, prefix: str = "", session: str = "") -> list[msg.StateVariableInfo]:
-        """State variables whose name begins with `prefix`, with their present values."""
-        response = self.call(srv.ListStateVariables, "list_state_variables", filter=prefix, session=session)
-        return list(response.variables)
+    def state_variables(self, prefix: str = "", session: str = "") -> list[Any]:
+        """State variables whose name begins with `prefix`, with their present values, as msg/StateVariableInfo."""
+        return self.backend.list_state_variables([prefix], session)
 
     def value(self, name: str) -> float:
         """Present value of a state variable of a part; NaN: unknown.
 
         Raises:
-            RobotControlError: there is none of this name.
+            DefinitionError: there is none of this name.
         """
         for info in self.state_variables(name):
             if info.name == name:
                 return float(info.value)
-        raise RobotControlError(f"state variable {name!r} is not known", hint="Client.state_variables() lists them")
+        known = unknown("state variable", name, [info.name for info in self.state_variables()])
+        raise DefinitionError(f"state variable {name!r} is not known", expected=known)
 
     def session(
         self,
@@ -207,6 +147,7 @@ class Client:
         lease_s: float = defaults.LEASE_S,
         deadline_s: float = 0.0,
         read_only: bool = False,
+        unprotected: bool = False,
         name: str = "python",
     ) -> Session:
         """Open a session on parts; `with client.session("arm") as session: …`.
@@ -215,19 +156,22 @@ class Client:
             lease_s: [s] after which the session is lost when this process does not renew it; 0: until it is closed.
             deadline_s: [s] after which it ends, whatever happens; 0: none.
             read_only: holds no parts, and may not move anything; see `watch`.
+            unprotected: anybody may command it, not this client alone.
             name: for people.
 
         Raises:
-            SessionError: a part is unknown, or held by another session.
+            DefinitionError: a part is unknown.
+            SessionError: a part is held by another session.
         """
-        session = Session(
-            self,
-            [parts] if isinstance(parts, str) else parts,
-            lease_s=lease_s,
-            deadline_s=deadline_s,
-            read_only=read_only,
+        request = SessionRequest(
             name=name,
+            parts=(parts,) if isinstance(parts, str) else tuple(parts),
+            lease_s=float(lease_s),
+            deadline_s=float(deadline_s),
+            read_only=read_only,
+            unprotected=unprotected,
         )
+        session = Session(self.backend, request, self._loaded_classes)
         self._sessions.append(session)
         return session
 
@@ -235,111 +179,98 @@ class Client:
         """Open a session that only watches: reactions with events, captured values and callbacks; `wait_until`."""
         return self.session(read_only=True, deadline_s=deadline_s, name=name)
 
-    def sessions(self) -> list[msg.SessionInfo]:
-        """All sessions that live, whoever opened them: who holds which parts, until when, with which actions."""
-        return list(self.call(srv.ListSessions, "list_sessions").sessions)
+    def sessions(self) -> list[Any]:
+        """All sessions that live, whoever opened them: who holds which parts, until when, with which actions.
+
+        As msg/SessionInfo.
+        """
+        return self.backend.list_sessions()
 
     def stop_all(self) -> int:
         """Stop all actions of all sessions, whoever holds them, in one tick; their parts take their default action.
 
         The sessions live on. Returns the tick.
         """
-        return int(self.call(srv.StopActions, "stop_actions").tick)
+        return self.backend.stop(None, ())
 
     def enable(self, *parts: str) -> None:
         """Enable the motion of parts, without arguments of all."""
-        self.call(srv.SetMotion, "set_motion", parts=list(parts), command="enable")
+        self._set_motion(parts, "enable")
 
     def disable(self, *parts: str) -> None:
         """Bring parts to rest and disable their motion, without arguments all."""
-        self.call(srv.SetMotion, "set_motion", parts=list(parts), command="disable")
+        self._set_motion(parts, "disable")
 
     def clear_faults(self, *parts: str) -> None:
         """Clear faults whose cause is gone; the parts are then disabled."""
-        self.call(srv.SetMotion, "set_motion", parts=list(parts), command="clear_faults")
+        self._set_motion(parts, "clear_faults")
+
+    def _set_motion(self, parts: tuple[str, ...], command: str) -> None:
+        """One request for the parts of each session of this client's own: each has a secret of its own."""
+        own = [session for session in self._sessions if session.ended is None and session.secret]
+        if not parts:
+            self.backend.set_motion((), command, own[0].secret if len(own) == 1 else "")
+            return
+        groups: dict[str, list[str]] = {}
+        for part in parts:
+            secret = next((session.secret for session in own if part in session.parts), "")
+            groups.setdefault(secret, []).append(part)
+        for secret, group in groups.items():
+            self.backend.set_motion(group, command, secret)
 
     def set_speed(self, speed: float) -> None:
         """Speed override, 0 to 1: all actions see time pass more slowly."""
-        self.call(srv.SetSpeed, "set_speed", speed=float(speed))
+        self.backend.set_speed(float(speed))
 
     def protective_stop(self, reason: str = "") -> int:
         """End all actions, brake and hold all parts, and let nothing start until `release`. Returns the tick.
 
-        Asks the executor itself where it can be reached, so that it works without a control server, too.
+        Asks the executor itself if it can be reached, so that it works without a control server.
         """
-        return self._protective_stop(stop=True, reason=reason)
+        return self.backend.protective_stop(stop=True, reason=reason)
 
     def release(self) -> int:
         """Release the protective stop. Nothing starts by this. Returns the tick."""
-        return self._protective_stop(stop=False, reason="")
-
-    def _protective_stop(self, *, stop: bool, reason: str) -> int:
-        node = next(
-            (n for n in ("realtime_executor", "control_server")
-             if self._services.exists(srv.ProtectiveStop, f"{n}/protective_stop")),
-            "control_server",
-        )
-        response = self._services.call(
-            srv.ProtectiveStop, f"{node}/protective_stop", RobotControlError, stop=stop, reason=reason
-        )
-        return int(response.tick)
+        return self.backend.protective_stop(stop=False, reason="")
 
     def recover(self, *parts: str) -> list[str]:
         """Clear faults, enable, and run the recovery programs of parts; without arguments of all that are faulted.
 
         Returns the ids of the sessions that do it; the event `recovery_ended` tells how each ended.
         """
-        return list(self.call(srv.RecoverParts, "recover_parts", parts=list(parts)).sessions)
+        return self.backend.recover(parts)
 
     def take_picture(self, file: Path | str, *, width: int = 0, height: int = 0) -> Path:
         """Have the simulator's camera write a PNG on its machine; 0: the size that the workcell says.
 
         Raises:
-            RobotControlError: the hardware has no camera, or the file cannot be written.
+            HardwareError: the hardware has no camera, or the file cannot be written.
         """
-        path = Path(file).resolve()
-        refused = RobotControlError("no node offers take_picture", hint="Only simulated hardware has a camera")
-        for service in self._services.offered("take_picture"):  # each driver does; in lockstep the executor
-            try:
-                response = self._services.call(
-                    srv.TakePicture, service, RobotControlError, width=width, height=height, path=str(path)
-                )
-            except RobotControlError as error:
-                refused = error  # the next one's device may have a camera
-                continue
-            return Path(response.path)
-        raise refused
+        return self.backend.take_picture(Path(file).resolve(), width, height)
 
     def sleep(self, seconds: float) -> None:
         """Let time pass; a program that may also run in simulated time calls this in place of `time.sleep`."""
-        time.sleep(max(seconds, 0.0))
+        self.backend.sleep(max(seconds, 0.0))
 
     def step(self, ticks: int = 1) -> int:
-        """In lockstep: run so many ticks. Returns the last tick's number."""
-        return int(self._services.call(srv.Step, "realtime_executor/step", RobotControlError, ticks=ticks).tick)
+        """Run so many ticks, where the loop ticks on request only. Returns the last tick's number."""
+        return self.backend.step(ticks)
 
     # --- events ---------------------------------------------------------------------------------
 
-    def add_listener(self, listener: Callable[[Event], None]) -> None:
-        """Call `listener(event)` at every event of every session, in the spinning thread: it must return at once.
+    def add_listener(self, listener: Listener) -> None:
+        """Call `listener(event)` at every event of every session, in the thread that receives it: it must return at
+        once.
 
-        A client that has just connected is told the control server's last events first, up to 1000.
+        A client that has just connected over ROS is told the control server's last events first, up to 1000.
         """
-        self._source.add(listener)
+        self.backend.add_listener(listener)
 
-    def remove_listener(self, listener: Callable[[Event], None]) -> None:
+    def remove_listener(self, listener: Listener) -> None:
         """Undo `add_listener`."""
-        self._source.remove(listener)
+        self.backend.remove_listener(listener)
 
     @property
-    def program_states(self) -> dict[str, ProgramState]:
+    def program_states(self) -> Mapping[str, ProgramState]:
         """Session → the states that its program is in, of all sessions that have started something."""
-        return dict(self._program_states)
-
-    def _on_state(self, message: msg.ProgramState) -> None:
-        self._program_states[message.session] = state_of(message)
-        while len(self._program_states) > _KEPT_STATES:
-            self._program_states.pop(next(iter(self._program_states)))
-
-    def _on_event(self, message: msg.Event) -> None:
-        self._source.receive(event_of(message))
+        return self.backend.program_states

@@ -1,78 +1,59 @@
-"""Between what applications write and the ROS messages."""
+"""Between definitions, events and the ROS messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from robot_rt_control import msg
-from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.event import Event
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.client.program_state import ProgramState
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 
 
-def _has_unit(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str)
-
-
-def parameter_messages(parameters: Mapping[str, Any]) -> list[msg.ParameterValue]:
-    """Parameters by name: number, bool, text, list of numbers, or (value, "unit").
-
-    Raises:
-        DefinitionError: a value is none of these.
-    """
+def parameter_messages(values: Iterable[ParameterValue]) -> list[Any]:
+    """msg/ParameterValue of each."""
     messages = []
-    for name, given in parameters.items():
-        value, unit = given if _has_unit(given) else (given, "")
-        message = msg.ParameterValue(name=name, unit=unit)
-        if isinstance(value, str):
-            message.text = value
+    for value in values:
+        message = msg.ParameterValue(name=value.name, unit=value.unit)
+        if isinstance(value.value, str):
+            message.text = value.value
         else:
-            try:
-                numbers = np.atleast_1d(np.asarray(value, float)).ravel()
-            except (TypeError, ValueError):
-                raise DefinitionError(
-                    f"parameter {name!r}", expected="a number, bool, text or list of numbers", got=repr(value)
-                ) from None
-            message.values = numbers.tolist()
+            numbers = value.value if isinstance(value.value, tuple) else (value.value,)
+            message.values = [float(number) for number in numbers]
         messages.append(message)
     return messages
 
 
-def role_texts(parts: Mapping[str, str] | Iterable[str]) -> list[str]:
-    """Parts for a program's roles as the interface spells them: "role=part"."""
-    if isinstance(parts, Mapping):
-        return [f"{role}={part}" for role, part in parts.items()]
-    return [parts] if isinstance(parts, str) else list(parts)
-
-
-def reaction_message(reaction: Reaction) -> msg.Reaction:
+def reaction_message(reaction: ReactionDefinition) -> Any:
+    """msg/Reaction."""
     return msg.Reaction(
         name=reaction.name,
-        condition=reaction.when,
+        condition=reaction.condition,
         start=reaction.start,
         stop=reaction.stop,
         signal=reaction.signal,
         event=reaction.event,
         fire_once=reaction.fire_once,
         keep_owner=reaction.keep_owner,
-        capture=reaction.capture,
+        capture=list(reaction.capture),
     )
 
 
-def action_message(action: Action, session_parts: tuple[str, ...]) -> msg.ActionDefinition:
+def action_message(action: ActionDefinition) -> Any:
+    """msg/ActionDefinition."""
+    parts = action.parts
     return msg.ActionDefinition(
         id=action.id,
         type=action.type,
-        parts=action.parts_of(session_parts),
+        parts=[f"{slot}={part}" for slot, part in parts.items()] if isinstance(parts, Mapping) else list(parts),
         parameters=parameter_messages(action.parameters),
         reactions=[reaction_message(r) for r in action.reactions],
     )
 
 
-def event_of(message: msg.Event) -> Event:
+def event_of(message: Any) -> Event:
+    """From msg/Event."""
     return Event(
         kind=message.kind,
         session=message.session,
@@ -87,4 +68,17 @@ def event_of(message: msg.Event) -> Event:
         file=message.file,
         values=dict(zip(message.names, message.values, strict=True)),
         sequence=message.sequence,
+    )
+
+
+def state_of(message: Any) -> ProgramState:
+    """From msg/ProgramState."""
+    return ProgramState(
+        session=message.session,
+        program=message.program,
+        tick=message.tick,
+        active=tuple(message.active),
+        last_reaction=message.last_reaction,
+        last_event=message.last_event,
+        ended=message.end_reason if message.ended else None,
     )

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 
-from robot_rt_control.client.event import Event
-from robot_rt_control.client.inbox import EVENTS_LOST
+from robot_rt_control.client.backend import Listener
+from robot_rt_control.client.event import EVENTS_LOST, Event
 
 _log = logging.getLogger(__name__)
-
-Listener = Callable[[Event], None]
-"""Called for every event, in order, in the thread that receives it: it must return at once."""
-
 
 class SequenceWatch:
     """Counts what is missing between numbered events. One thread at a time."""

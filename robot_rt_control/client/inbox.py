@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
+from robot_rt_control.client.backend import Backend
 from robot_rt_control.client.callback_queue import CallbackQueue, close_all
-from robot_rt_control.client.event import Event
+from robot_rt_control.client.event import EVENTS_LOST, SESSION_ENDED, Event
 from robot_rt_control.vocabulary.errors import SessionError
 
 _log = logging.getLogger(__name__)
 
 KEPT_EVENTS = 10_000
-SESSION_ENDED, EVENTS_LOST = "session_ended", "events_lost"
+_SMALLEST_S = 1e-6
 CLOSED = "closed by the application"
 CALLBACK_OVERFLOW = "callback_overflow"
 CALLBACK_FAILED = "callback_failed"
@@ -27,18 +28,21 @@ class Inbox:
     """The events of one session. All methods may be called from any thread.
 
     Args:
+        backend: serves the callbacks, and says how to wait.
         session: its id.
         kept: how many of the last events stay.
     """
 
-    def __init__(self, session: str, *, kept: int = KEPT_EVENTS) -> None:
-        self._session = session
+    def __init__(self, backend: Backend, session: str, *, kept: int = KEPT_EVENTS) -> None:
+        self._backend, self._session = backend, session
         self._changed = threading.Condition()
         self._events: deque[Event] = deque(maxlen=kept)
         self._received = 0
         self._taken: dict[str, int] = {}
         self._queues: list[tuple[Callable[[Event], bool], CallbackQueue]] = []
         self._end_reason: str | None = None
+        self.end_file = ""
+        """Log of the last ticks before the session failed, on the executor's machine; empty: there is none."""
         self._closed = False
 
     @property
@@ -88,6 +92,7 @@ class Inbox:
             if self._end_reason is not None:
                 return
             self._end_reason = CLOSED if self._closed else reason
+            self.end_file = "" if event is None else event.file
             if event is None:
                 tick = self._events[-1].tick if self._events else 0
                 event = Event(kind=SESSION_ENDED, session=self._session, tick=tick, reason=self._end_reason)
@@ -96,6 +101,12 @@ class Inbox:
             queue.put(event)
         for _, queue in every:
             queue.finish()
+
+    def wait_for_end(self, timeout_s: float) -> None:
+        """Wait until the session's end has been reported."""
+        end = self._backend.now() + timeout_s
+        while self._end_reason is None and (remaining := end - self._backend.now()) > 0:
+            self._backend.wait(self._changed, lambda: self._end_reason is not None, remaining)
 
     def close(self) -> None:
         """Wait a little until callbacks have finished what has come."""
@@ -107,22 +118,32 @@ class Inbox:
 
     def wait_for(self, name: str, timeout_s: float | None) -> Event:
         """See `Session.wait_for`."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        with self._changed:
-            while True:
-                number = self._received - len(self._events)
-                for event in self._events:
+        now = self._backend.now
+        end = None if timeout_s is None else now() + timeout_s
+        seen = 0
+        while True:
+            with self._changed:
+                number = max(self._received - len(self._events), seen, self._taken.get(name, 0))
+                for event in islice(self._events, number - (self._received - len(self._events)), None):
                     number += 1
-                    if _matches(name, event) and number > self._taken.get(name, 0):
+                    if _matches(name, event):
                         self._taken[name] = number
                         return event
+                seen = self._received
                 if self._end_reason is not None:
                     raise self._ended(f"while waiting for the event {name!r}")
-                remaining = None if deadline is None else deadline - time.monotonic()
-                if remaining is not None and remaining <= 0:
-                    came = sorted({e.name for e in self._events if e.name})
-                    raise TimeoutError(f"the event {name!r} did not come within {timeout_s:g} s; events so far: {came}")
-                self._changed.wait(remaining)
+            # Simulated times are multiples of the period: what is left below a microsecond is rounding.
+            remaining = None if end is None else end - now()
+            if remaining is not None and remaining <= _SMALLEST_S:
+                came = sorted({e.name for e in self.events if e.name})
+                raise TimeoutError(f"the event {name!r} did not come within {timeout_s:g} s; events so far: {came}")
+            self._wait(seen, remaining)
+
+    def _wait(self, seen: int, timeout_s: float | None) -> None:
+        """Until more events have been received, or the session has ended."""
+        self._backend.wait(
+            self._changed, lambda: self._received != seen or self._end_reason is not None, timeout_s
+        )
 
     def follow(self, name: str) -> Iterator[Event]:
         """See `Session.follow`."""
@@ -132,9 +153,8 @@ class Inbox:
 
     def _follow(self, name: str, seen: int) -> Iterator[Event]:
         while True:
+            self._wait(seen, None)
             with self._changed:
-                while self._received == seen and self._end_reason is None:
-                    self._changed.wait()
                 gone = max(self._received - len(self._events) - seen, 0)
                 new = list(self._events)[max(len(self._events) - (self._received - seen), 0) :]
                 seen, ended = self._received, self._end_reason is not None
@@ -173,6 +193,7 @@ class Inbox:
             on_overflow=lambda event, dropped: self._overflow(name, event, dropped),
             on_failure=lambda event, error: self._failure(name, event, error),
         )
+        self._backend.serve(queue)
         with self._changed:
             self._queues.append((concerns, queue))
             ended = self._end_reason is not None

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from robot_rt_control.vocabulary.errors import RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import RobotControlError, SessionEnded, SessionError
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class LeaseKeeper:
             try:
                 self._renew(min(at_most, max(answered + silence - time.monotonic(), _SHORTEST_S)))
             except SessionError as error:
-                self._on_lost(str(error))
+                self._on_lost(error.reason if isinstance(error, SessionEnded) else str(error))
                 return
             except RobotControlError as error:
                 silent = time.monotonic() - answered

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.client.event import Event
-
-REACTION_FIRED = "reaction_fired"
+from robot_rt_control.client.event import REACTION_FIRED, Event
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,22 +17,28 @@ TIME = "time"
 
 
 class Recorder:
-    """Asks the control server for all variables of one tick, every `period_s`. A context manager; made by a session.
+    """Looks at all variables of one tick, every `period_s`; in simulated time after every tick. Made by a session.
 
-    It sees what the server sees: the loop's last snapshot. How often it can look depends on the connection; what must
-    be seen in each tick belongs into an action's own state variables, or into a reaction's captured values.
+    A context manager. Over ROS it sees what the server sees: the loop's last snapshot. How often it can look depends on
+    the connection; what must be seen in each tick belongs into an action's own state variables, or into a reaction's
+    captured values.
 
     Args:
         look: gives name → value of all state variables whose name begins with one of some words.
         names: of the state variables.
         period_s: between two looks [s].
+        each_tick: calls a function after each tick, and returns what ends that; None where ticks are not seen.
 
     Raises:
         DefinitionError: there is no such state variable.
     """
 
     def __init__(
-        self, look: Callable[[Iterable[str]], dict[str, float]], names: Iterable[str], period_s: float
+        self,
+        look: Callable[[Iterable[str]], dict[str, float]],
+        names: Iterable[str],
+        period_s: float,
+        each_tick: Callable[[Callable[[], None]], Callable[[], None] | None] = lambda _: None,
     ) -> None:
         self.recording = Recording(names)
         self._look, self._period_s = look, period_s
@@ -42,7 +48,7 @@ class Recorder:
             if name not in values:
                 what = f"state variable {name!r} cannot be recorded"
                 raise DefinitionError(what, expected=unknown("state variable", name, look([""])))
-        self._take(values)
+        self._first, self._each_tick = values, each_tick
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
 
@@ -59,11 +65,17 @@ class Recorder:
                 return
 
     def __enter__(self) -> Recording:
-        self._thread.start()
+        self._end = self._each_tick(lambda: self._take(self._look(self._wanted)))
+        if self._end is None:
+            self._take(self._first)
+            self._thread.start()
         return self.recording
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._end is not None:
+            self._end()
+            return
         self._stop.set()
         self._thread.join(2.0)

@@ -9,6 +9,7 @@ from typing import Any
 import rclpy.node
 from rclpy.callback_groups import ReentrantCallbackGroup
 
+from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 
@@ -48,7 +49,6 @@ class Services:
         self,
         service: Any,
         path: str,
-        error: type[RobotControlError],
         /,
         *,
         timeout_s: float | None = None,
@@ -59,7 +59,6 @@ class Services:
         Args:
             service: the service's generated class.
             path: of the service, relative to the node's namespace or absolute.
-            error: what to raise where the answer says success = False.
             timeout_s: for the answer, and where it is shorter than the usual one, for the server; None: as everywhere.
             fields: of the request.
 
@@ -67,8 +66,7 @@ class Services:
             The response.
 
         Raises:
-            error: with the server's own words.
-            RobotControlError: no server, or no answer in time.
+            RobotControlError: refused, by the exception that the server raised; no server, or no answer in time.
         """
         at_most = self._timeout_s if timeout_s is None else timeout_s
         client = self._client(service, path)
@@ -89,5 +87,5 @@ class Services:
             )
         response: Any = future.result()
         if not response.success:
-            raise error(response.message)
+            raise error_of(response)
         return response

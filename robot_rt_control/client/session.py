@@ -4,52 +4,61 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from robot_rt_control import srv
-from robot_rt_control.client.actions import Action, Reaction, reply_of
+from robot_rt_control.client.actions import Action, Reaction, ids_of, parameter_values, reply_of, role_texts
+from robot_rt_control.client.backend import Backend, SessionKey, SessionRequest
 from robot_rt_control.client.callback_queue import CallbackQueue, close_all
-from robot_rt_control.client.conversions import action_message, parameter_messages, reaction_message, role_texts
-from robot_rt_control.client.event import Event
+from robot_rt_control.client.event import EVENTS_LOST, SESSION_ENDED, Event
 from robot_rt_control.client.expression import Condition
-from robot_rt_control.client.inbox import CLOSED, EVENTS_LOST, SESSION_ENDED, Inbox
+from robot_rt_control.client.inbox import CLOSED, Inbox
 from robot_rt_control.client.lease import LeaseKeeper
 from robot_rt_control.client.reaction_calls import ReactionCall, ReactionCalls
 from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.client.stream import Stream
+from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError, unknown
-
-if TYPE_CHECKING:
-    from robot_rt_control.client.client import Client
+from robot_rt_control.vocabulary.errors import (
+    DefinitionError,
+    RobotControlError,
+    SessionEnded,
+    SessionError,
+    unknown,
+)
 
 _log = logging.getLogger(__name__)
 
+BUILD_TIMEOUT_S = 180.0
+"""How long a client waits for code to be compiled: longer than the server does."""
 _LAST_TRY_S = 0.5
 """For closing a session that nobody has answered for already."""
+_END_S = 1.0
+"""How long `close` waits for the event that reports the end."""
 
 
 class Session:
     """Made by `Client.session`; a context manager. All methods may be called from any thread.
 
     Leaving the context closes the session: its actions end, and its parts take their safety action.
+
+    Args:
+        backend: the workcell.
+        request: what to open.
+        loaded: classes of action types that need not be loaded again; grows.
+
+    Raises:
+        DefinitionError: a part is unknown, or the request contradicts itself.
+        SessionError: a part is held by another session.
     """
 
     def __init__(
-        self,
-        client: Client,
-        parts: Iterable[str],
-        *,
-        lease_s: float,
-        name: str,
-        deadline_s: float = 0.0,
-        read_only: bool = False,
+        self, backend: Backend, request: SessionRequest, loaded: set[type[ActionType]] | None = None
     ) -> None:
-        self._client = client
-        self.parts, self.read_only = tuple(parts), read_only
+        self._backend = backend
+        self.name, self.parts, self.read_only = request.name, request.parts, request.read_only
+        self._loaded = set() if loaded is None else loaded
         self._early: list[Event] | None = []
         """What came before the id of the session was known."""
         self._receiving = threading.Lock()
@@ -57,32 +66,24 @@ class Session:
         self._names = 0
         self._calls = ReactionCalls()
         self._defining = threading.Lock()
-        self._forget_streams: Callable[[], None] = lambda: None
+        self._streams: list[Stream] = []
         self._stream_queues: list[CallbackQueue[OutputSample]] = []
-        client.add_listener(self._receive)
+        backend.add_listener(self._receive)
         try:
-            response = client.call(
-                srv.OpenSession,
-                "open_session",
-                SessionError,
-                name=name,
-                parts=list(self.parts),
-                lease=float(lease_s),
-                deadline=float(deadline_s),
-                read_only=read_only,
-            )
+            self._key: SessionKey = backend.open_session(request)
         except BaseException:
-            client.remove_listener(self._receive)
+            backend.remove_listener(self._receive)
             raise
-        self.id: str = response.session
-        self.lease_s: float = response.lease
-        self._inbox = Inbox(self.id)
-        self._keeper = LeaseKeeper(
-            lambda timeout_s: client.renew(self.id, timeout_s),
-            self._inbox.end,
-            lease_s=self.lease_s,
-            name=f"lease of {self.id}",
-        )
+        self.id, self.lease_s = self._key.id, self._key.lease_s
+        self._inbox = Inbox(backend, self.id)
+        self._keeper: LeaseKeeper | None = None
+        if backend.threaded:
+            self._keeper = LeaseKeeper(
+                lambda timeout_s: backend.renew_session(self._key, timeout_s),
+                self._inbox.end,
+                lease_s=self.lease_s,
+                name=f"lease of {self.id}",
+            )
         with self._receiving:
             early, self._early = self._early, None
             for event in early:
@@ -98,33 +99,51 @@ class Session:
     ) -> None:
         self.close()
 
+    def renew(self) -> None:
+        """Count the lease from now. A session does that by itself; in a LockstepCell a test may do it.
+
+        Raises:
+            SessionError: the session has ended.
+        """
+        self._backend.renew_session(self._live(), max(self.lease_s, _END_S))
+
     def close(self) -> None:
         """End the session; its parts take their safety action. Callbacks finish what has come."""
-        self._keeper.stop()
+        unanswered = False
+        if self._keeper is not None:
+            self._keeper.stop()
+            unanswered = self._keeper.unanswered
         self._inbox.expect_end()
-        if self.ended is None or self._keeper.unanswered:
-            more = {"timeout_s": _LAST_TRY_S} if self._keeper.unanswered else {}
+        if self.ended is None or unanswered:
             try:
-                self._client.call(srv.CloseSession, "close_session", SessionError, session=self.id, **more)
+                self._backend.close_session(self._key, _LAST_TRY_S if unanswered else None)
+                self._inbox.wait_for_end(_END_S)
             except SessionError as error:
                 _log.info("session %s had ended already: %s", self.id, error)
             except RobotControlError as error:
                 _log.warning("session %s could not be closed, and ends by its lease if it has one: %s", self.id, error)
         self._inbox.end(CLOSED)
         self._inbox.close()
-        self._client.remove_listener(self._receive)
-        self._forget_streams()
-        close_all(self._stream_queues)
+        self._backend.remove_listener(self._receive)
+        if self._stream_queues:
+            self._backend.forget(self.id)
+            close_all(self._stream_queues)
 
     @property
     def ended(self) -> str | None:
         """Why the session has ended; None while it lives."""
         return self._inbox.end_reason
 
-    def _call(self, service: type, path: str, **fields: Any) -> Any:
+    @property
+    def secret(self) -> str:
+        """What the session is commanded with, for calls by hand; empty: it is unprotected."""
+        return self._key.secret
+
+    def _live(self) -> SessionKey:
+        """The key of the session, which has not ended as far as is known here."""
         if self.ended is not None:
-            raise SessionError(f"session {self.id!r} has ended: {self.ended}", hint="Open a new one")
-        return self._client.call(service, path, SessionError, session=self.id, **fields)
+            raise SessionEnded.of(self.id, self.name, self.ended, self._inbox.end_file)
+        return self._key
 
     # --- definitions ----------------------------------------------------------------------------
 
@@ -134,25 +153,23 @@ class Session:
         Raises:
             DefinitionError: names what is wrong; nothing has changed.
             CompileError: code of an action's class is refused; likewise.
+            SessionError: the session has ended, or is read-only.
         """
-        self._client.load_classes(a.action_class for a in actions if a.action_class is not None)
+        key = self._live()
+        for action_class in (a.action_class for a in actions):
+            if action_class is not None and action_class not in self._loaded:
+                self._backend.load_action_types(action_class, replace=True, timeout_s=BUILD_TIMEOUT_S)
+                self._loaded.add(action_class)
         free = list(reactions)
         with self._defining:
             new, undo = self._calls.prepare(actions, free)
             queues = [self._inbox.on_reaction(c.concerns, *self._replying(c), c.reaction.queue) for c in new]
         try:
-            self._call(
-                srv.DefineActions,
-                "define_actions",
-                actions=[action_message(a, self.parts) for a in actions],
-                reactions=[reaction_message(r) for r in free],
-            )
-        except RobotControlError as error:
+            self._backend.define(key, [a.definition(self.parts) for a in actions], [r.definition() for r in free])
+        except RobotControlError:
             with self._defining:
                 undo()
             self._inbox.drop(queues)  # else a second, corrected try would call them twice
-            if isinstance(error, SessionError) and self.ended is None:
-                raise DefinitionError(str(error)) from None
             raise
 
     def _replying(self, of: ReactionCall) -> tuple[str, Callable[[Event], object]]:
@@ -167,14 +184,26 @@ class Session:
         return of.reaction.event, call_and_reply if reply_to else call
 
     def remove(self, *actions: str | Action, reactions: Iterable[str] = ()) -> None:
-        """Remove actions, and free-standing reactions by name: all of them or none."""
-        ids, names = _ids(actions), list(reactions)
+        """Remove actions, and free-standing reactions by name: all of them or none.
+
+        Raises:
+            DefinitionError: one does not exist, or another reaction refers to it; nothing has changed.
+            SessionError: the session has ended.
+        """
+        ids, names = ids_of(actions), list(reactions)
         if ids or names:  # else the request would mean: everything
-            self._call(srv.RemoveActions, "remove_actions", actions=ids, reactions=names)
+            self._backend.remove(self._live(), ids, names)
+            self._close_streams(ids)
 
     def clear(self) -> None:
         """Remove everything that the session has defined, in one tick; its parts take their default action."""
-        self._call(srv.RemoveActions, "remove_actions")
+        self._backend.remove(self._live(), (), ())
+        self._close_streams([stream.action for stream in self._streams])
+
+    def _close_streams(self, actions: list[str]) -> None:
+        for stream in self._streams:
+            if stream.action in actions:
+                stream.close(f"its action {stream.action!r} was removed")
 
     def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
         """Define everything of a program: all of it or, on an error, nothing. Returns the ids of its actions.
@@ -185,45 +214,47 @@ class Session:
             parameters: values of its parameters, as those of an Action.
 
         Raises:
-            DefinitionError: all that is wrong, each with its line; nothing has changed.
+            DefinitionError, ProgramError: all that is wrong, each with its line; nothing has changed.
             SessionError: the session has ended.
         """
-        try:
-            response = self._call(
-                srv.UploadProgram,
-                "upload_program",
-                program=program,
-                parts=role_texts(parts),
-                parameters=parameter_messages(parameters),
-            )
-        except SessionError as error:
-            raise (error if self.ended is not None else DefinitionError(str(error))) from None
-        return list(response.actions)
+        return self._backend.upload_program(self._live(), program, role_texts(parts), parameter_values(parameters))
 
     # --- running --------------------------------------------------------------------------------
 
     def start(self, *actions: str | Action, at_tick: int = 0) -> int:
-        """Start actions in one tick, all or none. Returns the tick (in lockstep: the tick in which they will start)."""
-        return int(self._call(srv.StartActions, "start_actions", actions=_ids(actions), target_tick=at_tick).tick)
+        """Start actions in one tick, all or none. Returns the tick (where the loop ticks on request only: in which they
+        will start).
+
+        Raises:
+            DefinitionError: there is no such action, or two of them use the same part.
+            CommandRefused: the loop refused; nothing has started.
+            SessionError: the session has ended.
+        """
+        return self._backend.start(self._live(), ids_of(actions), at_tick)
 
     def stop(self, *actions: str | Action) -> int:
-        """Stop actions, without arguments all of the session; their parts take their default action."""
-        return int(self._call(srv.StopActions, "stop_actions", actions=_ids(actions)).tick)
+        """Stop actions, without arguments all of the session; their parts take their default action.
+
+        Raises:
+            as `start`.
+        """
+        return self._backend.stop(self._live(), ids_of(actions))
 
     def signal(self, action: str | Action, signal: str) -> int:
-        """Raise a signal to an active action. Returns the tick."""
-        return int(self._call(srv.RaiseSignal, "raise_signal", action=_ids([action])[0], signal=signal).tick)
+        """Raise a signal to an active action. Returns the tick.
+
+        Raises:
+            as `start`.
+        """
+        return self._backend.raise_signal(self._live(), ids_of([action])[0], signal)
 
     def set(self, action: str | Action, **parameters: Any) -> int:
-        """Give an action new parameters; those left out keep their values. Returns the tick."""
-        return int(
-            self._call(
-                srv.SetActionParameters,
-                "set_action_parameters",
-                action=_ids([action])[0],
-                parameters=parameter_messages(parameters),
-            ).tick
-        )
+        """Give an action new parameters; those left out keep their values. Returns the tick.
+
+        Raises:
+            as `start`.
+        """
+        return self._backend.set_parameters(self._live(), ids_of([action])[0], parameter_values(parameters))
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -231,9 +262,8 @@ class Session:
         """Present values, all of one tick, of the state variables whose name begins with one of these words: parts'
         and the session's actions' ("arm.tool.", "move.is_done"); NaN: unknown.
         """
-        wanted = " ".join(prefixes)
-        response = self._call(srv.ListStateVariables, "list_state_variables", filter=wanted)
-        return {variable.name: float(variable.value) for variable in response.variables}
+        listed = self._backend.list_state_variables(prefixes, self._live().id)
+        return {variable.name: float(variable.value) for variable in listed}
 
     def value(self, name: str) -> float:
         """Present value of a state variable of a part, or of an action of this session; NaN: unknown.
@@ -252,12 +282,12 @@ class Session:
 
         Args:
             names: as conditions of the session spell them: "arm.tool.z", "move.progress".
-            period_s: between two looks [s].
+            period_s: between two looks [s]; in simulated time each tick is recorded.
 
         Raises:
             DefinitionError: there is none of this name.
         """
-        return Recorder(self.values, names, period_s)
+        return Recorder(self.values, names, period_s, self._backend.sample_each_tick)
 
     # --- streams --------------------------------------------------------------------------------
 
@@ -265,27 +295,27 @@ class Session:
         """Get ready to write a stream input of an action, before or while it is active.
 
         Raises:
-            SessionError: there is no such action or stream, or the session has ended.
+            DefinitionError: there is no such action or stream.
+            SessionError: the session has ended.
         """
-        (action_id,) = _ids([action])
-        link = self._client.streams
-        link.connect()
-        opened = self._call(srv.OpenStream, "open_stream", action=action_id, stream=name)
+        (action_id,) = ids_of([action])
+        key = self._backend.open_stream(self._live(), action_id, name)
 
         def send(sample: InputSample) -> None:
-            if self.ended is not None:
-                raise SessionError(f"session {self.id!r} has ended: {self.ended}", hint="Open a new one")
-            link.send(self.id, action_id, name, sample)
+            self._live()
+            self._backend.write_sample(key, sample)
 
-        return Stream(
+        stream = Stream(
             action_id,
             name,
-            length=int(opened.length),
+            length=key.length,
             rates=True,  # the server knows whether the stream takes them
-            period=float(opened.period),
+            period=key.period,
             send=send,
-            clock=time.monotonic,
+            clock=self._backend.now,
         )
+        self._streams = [*(s for s in self._streams if not s.is_closed), stream]
+        return stream
 
     def on_stream(
         self, action: str | Action, name: str, callback: Callable[[OutputSample], object], *, capacity: int = 1000
@@ -294,7 +324,7 @@ class Session:
 
         Samples beyond `capacity` that wait for it are dropped with a warning; `sample.missed` counts them.
         """
-        (action_id,) = _ids([action])
+        (action_id,) = ids_of([action])
         queue = CallbackQueue(
             callback,
             capacity=capacity,
@@ -302,20 +332,20 @@ class Session:
             on_failure=lambda *_: None,  # the queue has logged it
             name=f"{action_id}.{name}",
         )
+        self._backend.serve(queue)
         self._stream_queues.append(queue)
-        link = self._client.streams
-        self._forget_streams = lambda: link.forget(self.id)
-        link.listen(self.id, action_id, name, queue)
+        self._backend.listen(self.id, action_id, name, queue)
 
     # --- events ---------------------------------------------------------------------------------
 
     def on(self, name: str, callback: Callable[[Event], object], *, capacity: int = 100) -> None:
         """Call `callback(event)` at every event of this name, in a thread of its own, in order.
 
-        The callback may take as long as it likes and may call the session. Where more than `capacity` events wait for
-        it, further ones are dropped: an event `callback_overflow` tells it, and `event.missed` counts. An exception is
-        logged, and told by an event `callback_failed`; the next event comes all the same. `name` is a user's event or a
-        kind: "action_failed", "session_ended" …
+        In simulated time it is called right after the tick, in the thread that waits.
+        The callback may take as long as it likes and may call the session. If more than `capacity` events wait for
+        it, further ones are dropped: an event `callback_overflow` reports it, and `event.missed` counts. An exception
+        is logged, and reported by an event `callback_failed`; the next event comes all the same. `name` is a user's
+        event or a kind: "action_failed", "session_ended" …
         """
         self._inbox.on(name, callback, capacity)
 
@@ -359,8 +389,8 @@ class Session:
 
     @property
     def active(self) -> tuple[str, ...]:
-        """Ids of its active actions, in the order in which they started, as last told by the control server."""
-        state = self._client.program_states.get(self.id)
+        """Ids of its active actions, in the order in which they started, as last reported by the control server."""
+        state = self._backend.program_states.get(self.id)
         return () if state is None or self.ended is not None else state.active
 
     @property
@@ -369,7 +399,7 @@ class Session:
         return self._inbox.events
 
     def _receive(self, event: Event) -> None:
-        """Called in the client's spinning thread."""
+        """Called in the thread that receives events."""
         with self._receiving:
             if self._early is not None:
                 self._early.append(event)
@@ -380,12 +410,8 @@ class Session:
         """Take what concerns this session: its own events, and those of the whole workcell since it was opened."""
         if event.session == self.id:
             self._opened = True
-            if event.kind == SESSION_ENDED:
+            if event.kind == SESSION_ENDED and self._keeper is not None:
                 self._keeper.stop()
             self._inbox.receive(event)
         elif event.session == "" and (self._opened or event.kind == EVENTS_LOST):
             self._inbox.receive(event)
-
-
-def _ids(actions: Iterable[str | Action]) -> list[str]:
-    return [a if isinstance(a, str) else a.id for a in actions]

@@ -42,7 +42,8 @@ class Stream:
         self.action, self.name, self.length, self.period = action, name, length, period
         self._rates, self._send, self._clock = rates, send, clock
         self._sequence = 0
-        self._closed = False
+        self._closed: str | None = None
+        """Why it is closed; None: it is not."""
 
     def __enter__(self) -> Self:
         return self
@@ -57,9 +58,14 @@ class Stream:
         """Present time of the clock that samples get which are written without a time [s]."""
         return self._clock()
 
-    def close(self) -> None:
-        """Write no more."""
-        self._closed = True
+    def close(self, reason: str = "") -> None:
+        """Write no more; `reason` says why, where it is not the application's own wish."""
+        self._closed = self._closed or reason
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can be written any more."""
+        return self._closed is not None
 
     def write(
         self,
@@ -82,11 +88,12 @@ class Stream:
 
         Raises:
             DefinitionError: wrong length, or a value is not finite; nothing was written.
-            SessionError: the stream is closed.
+            SessionError: the stream is closed, its action was removed by the session, or the session has ended.
         """
         what = f"stream {self.name!r} of action {self.action!r}"
-        if self._closed:
-            raise SessionError(f"{what} is closed", hint="Open it again: session.stream(...)")
+        if self._closed is not None:
+            why = f": {self._closed}" if self._closed else ""
+            raise SessionError(f"{what} is closed{why}", hint="Open it again: session.stream(...)")
         given = [True] * self.length if valid is None else [bool(v) for v in valid]
         if len(given) != self.length:
             raise DefinitionError(f"{what}: `valid`", expected=f"{self.length} booleans", got=str(len(given)))

@@ -10,6 +10,7 @@ import rclpy.node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
+from robot_rt_control.client.backend import StreamKey
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -56,13 +57,14 @@ class StreamLink:
                 )
             time.sleep(0.005)
 
-    def send(self, session: str, action: str, stream: str, sample: InputSample) -> None:
+    def send(self, key: StreamKey, sample: InputSample) -> None:
         """Publish a sample. From any thread."""
         self._publisher.publish(
             msg.StreamSample(
-                session=session,
-                action=action,
-                stream=stream,
+                session=key.session,
+                action=key.action,
+                stream=key.stream,
+                token=key.token,
                 sequence=sample.sequence,
                 source_time=sample.source_time,
                 tick=sample.tick,

@@ -20,6 +20,7 @@ from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
+from robot_rt_control.ros.refusals import answer_to
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
 
 _PARAMETERS = (
@@ -180,13 +181,10 @@ class HardwareDriverNode(WorkcellNode):
         self._diagnostics.publish(message)
 
     def _take_picture(self, request: Any, response: Any) -> Any:
-        try:
+        def do() -> None:
             response.path = str(self._picture(request))
-        except RobotControlError as error:
-            response.success, response.message = False, str(error)
-            return response
-        response.success = True
-        return response
+
+        return answer_to("take_picture", do, response, self.get_logger().error)
 
     def _picture(self, request: Any) -> Path:
         driver = self.driver

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from robot_rt_control.vocabulary.defaults import LEASE_S
-from robot_rt_control.vocabulary.errors import DefinitionError, SessionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, SessionEnded, SessionError, session_label, unknown
 
 _REMEMBERED = 256
 """So many ended sessions are remembered, for the messages of late calls."""
@@ -51,7 +51,7 @@ class Session:
     @property
     def label(self) -> str:
         """How messages call it."""
-        return f"session {self.id!r} ({self.name})" if self.name else f"session {self.id!r}"
+        return session_label(self.id, self.name)
 
     def remaining(self, now: float) -> float:
         """[s] until it ends unless it is renewed; inf: until it is closed."""
@@ -190,11 +190,7 @@ class SessionRegistry:
             ended = self._ended.get(session_id)
             known = list(self._live)
         if ended is not None:
-            log = f"The last ticks before it are in {ended.end_file}. " if ended.end_file else ""
-            raise SessionError(
-                f"{ended.label} has ended: {ended.end_reason}",
-                hint=f"{log}Open a new session and define its actions again",
-            )
+            raise SessionEnded.of(ended.id, ended.name, ended.end_reason, ended.end_file)
         raise SessionError("unknown session", expected=unknown("session", session_id, known), got=repr(session_id))
 
     def renew(self, session_id: str) -> None:

@@ -15,8 +15,8 @@ with LockstepCell("config/arm7.yaml") as cell:
     assert cell.active("arm") == "up"
     assert [e.tick for e in cell.kinds("reaction_fired")] == [tick]
 
-`session` has the methods of `client.Session` that make sense without waiting: a function that defines an
-application's actions can be handed either of them.
+`session` is the `client.Session` that applications have: a function that defines an application's actions can be handed
+a session of either.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.actions import BUILTIN
+from robot_rt_control.client.backend import SessionRequest
+from robot_rt_control.client.session import Session
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
@@ -38,21 +40,19 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.server.types.type_building import LoadedType, build_types
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.interpreted_types import InterpretedTypes
-from robot_rt_control.testing.server_bench import ServerBench
 from robot_rt_control.testing.shared_builder import shared_builder
+from robot_rt_control.testing.stepped_cell import SteppedCell
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
-_TICKS_AT_ONCE = 100
-"""Then events are taken, so that none is lost."""
 
-
-class LockstepCell(ServerBench):
+class LockstepCell(SteppedCell):
     """A workcell on mock or simulated hardware, with its executor and control server.
 
     Nothing happens by itself: commands and definitions wait for the next `step`, so that a test is exact to the tick
     and gives the same result each time. Ticks count from the executor's start; some have passed when the cell is made.
+    Callbacks are called by `step`, right after the tick of their event; what they raise comes out of `step`, if gated.
 
     Args:
         workcell: a workcell file, or what `load_workcell` gave.
@@ -61,10 +61,10 @@ class LockstepCell(ServerBench):
         interpreted: run all action types but the built-in ones as plain Python, to debug them: breakpoints and print
             work, and nothing is compiled or checked. What a method raises is raised by `step`, but for an index out of
             range: that is the action's failure, as in compiled code.
+        gated: commands wait for the next `step`; else one that waits for the loop's answer lets it tick.
 
     Attributes:
         events: what happened since the cell was made.
-        now: monotonic time [s] for leases; it stands still unless the test moves it.
 
     Raises:
         DefinitionError: the workcell or an action type is not valid.
@@ -79,14 +79,12 @@ class LockstepCell(ServerBench):
         hardware: str = MOCK,
         action_types: Iterable[type[ActionType]] = (),
         interpreted: bool = False,
+        gated: bool = True,
     ) -> None:
         if not isinstance(workcell, Workcell):
             workcell = load_workcell(workcell, hardware)
         python = InterpretedTypes() if interpreted else None
-        super().__init__(workcell, _types(workcell, action_types, python), interpreted=python, gated=True)
-        self.workcell = workcell
-        self._driven: dict[str, Callable[[], float]] = {}
-        self._sessions: list[CellSession] = []
+        super().__init__(workcell, _types(workcell, action_types, python), interpreted=python, gated=gated)
         self._sensors = {name: place for device in workcell.devices for name, place in self._mock_states(device)}
         self._written = {part.name: self._command_places(part) for part in workcell.parts}
         self.step()  # the parts take their default actions
@@ -115,28 +113,6 @@ class LockstepCell(ServerBench):
         }
 
     # --- time -----------------------------------------------------------------------------------
-
-    @property
-    def tick(self) -> int:
-        """The last tick."""
-        return int(self.executor.world.memory.tick)
-
-    def step(self, ticks: int = 1) -> int:
-        """Run ticks and hand out their events. Returns the last one's number."""
-        calling = [s for s in self._sessions if s.ended is None and s.called_by_cell]
-        at_once = 1 if self._driven or calling else _TICKS_AT_ONCE
-        for done in range(0, ticks, at_once):
-            for name, value in self._driven.items():
-                self.set_sensor(name, value())
-            self.executor.step(min(at_once, ticks - done))
-            if self.interpreted is not None:
-                self.interpreted.raise_error()
-            before = len(self.events)
-            self.server.poll()
-            for event in self.events[before:]:
-                for session in calling:
-                    session.call_back(event)
-        return self.tick
 
     def step_until(self, condition: Callable[[], bool], *, at_most: int = 10_000) -> int:
         """Run ticks until a condition holds after one. Returns the number of ticks that it took.
@@ -170,7 +146,7 @@ class LockstepCell(ServerBench):
             HardwareError: there is no such state interface on a mock device.
         """
         self.set_sensor(name, value())
-        self._driven[name] = value
+        self.before_tick[name] = lambda: self.set_sensor(name, value())
 
     def silence(self, device: str, silent: bool = True) -> None:
         """Let a device that is hosted in this process deliver no states any more, as when its cable is pulled.
@@ -218,35 +194,18 @@ class LockstepCell(ServerBench):
             return {}
         return {name: float(world.devices[device].command[i]) for name, (device, i) in self._written[part].items()}
 
-    # --- action types ---------------------------------------------------------------------------
-
-    def load(self, source: str | type[ActionType]) -> tuple[str, ...]:
-        """Load action types while the loop runs, or load them anew after a change (see server/types/action_sources.py).
-
-        Returns:
-            Their names.
-
-        Raises:
-            CompileError, DefinitionError: it was refused; nothing has changed.
-        """
-        if self.interpreted is None:
-            return self.server.load_action_types(source, replace=True)
-        if isinstance(source, type):
-            present = [t for t in self.types.all() if t.action_type is source]
-            if present:
-                return (present[0].name,)
-        python = self.interpreted.add(source)
-        return tuple(t.name for t in self.types.add(python, replace=True, used=self.store.used_types()))
-
     # --- sessions -------------------------------------------------------------------------------
 
     def session(
         self, *parts: str, lease_s: float = 0.0, deadline_s: float = 0.0, read_only: bool = False, name: str = ""
-    ) -> CellSession:
-        """Open a session on parts; by default it lives until it is closed."""
-        session = CellSession(self, parts, lease_s=lease_s, deadline_s=deadline_s, read_only=read_only, name=name)
-        self._sessions.append(session)
-        return session
+    ) -> Session:
+        """Open a session on parts; by default it lives until it is closed. Nobody renews its lease but the test."""
+        request = SessionRequest(name=name, parts=parts, lease_s=lease_s, deadline_s=deadline_s, read_only=read_only)
+        return Session(self._backend, request)
+
+    @functools.cached_property
+    def _backend(self) -> CellBackend:
+        return CellBackend(self, keeps_leases=False)
 
 
 def _types(

@@ -6,11 +6,12 @@ Ticks come when they are asked for, so that a test is deterministic and needs no
 from __future__ import annotations
 
 import tempfile
-import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, native_loader
 from robot_rt_control.server.control_server import ControlServer
@@ -43,9 +44,11 @@ class ServerBench:
         interpreted: InterpretedTypes | None = None,
         gated: bool = False,
     ) -> None:
-        self.now = time.monotonic()
-        """The server's clock [s], for leases; it stands still unless the test moves it."""
+        self._now = 1000.0
         self.events: list[ServerEvent] = []
+        self.listeners: list[Callable[[ServerEvent], None]] = []
+        self.sample_listeners: list[Callable[[OutputSample], None]] = []
+        """Are told what comes from the server that is attached."""
         self.types, self.interpreted = types, interpreted
         self._faults = tempfile.TemporaryDirectory(prefix="faults_")
         self.executor = Executor(
@@ -60,12 +63,31 @@ class ServerBench:
         self.executor.channel.memory.gated = gated
         self.server = self.new_server()
 
+    @property
+    def now(self) -> float:
+        """The server's clock for leases and deadlines [s]; it stands still unless the test moves it."""
+        return self._now
+
+    @now.setter
+    def now(self, value: float) -> None:
+        self._now = value
+
     def new_server(self) -> ControlServer:
         """A server attached to the executor."""
         server = ControlServer(self.executor.workcell, self.types, clock=lambda: self.now, builder=shared_builder())
-        server.add_listener(self.events.append)
+        server.add_listener(self._take)
+        server.add_sample_listener(self._take_sample)
         server.attach(self.executor.channel, while_waiting=self.while_waiting)
         return server
+
+    def _take(self, event: ServerEvent) -> None:
+        self.events.append(event)
+        for listener in self.listeners:
+            listener(event)
+
+    def _take_sample(self, sample: OutputSample) -> None:
+        for listener in self.sample_listeners:
+            listener(sample)
 
     def close(self) -> None:
         """End everything."""

@@ -72,6 +72,44 @@ class SessionError(RobotControlError):
     """The session is unknown, closed, lost, or may not do that."""
 
 
+class SessionEnded(SessionError):
+    """The session has ended, and why.
+
+    Args:
+        what: names the session, and says that it has ended and why: see `of`.
+        reason: why.
+    """
+
+    def __init__(self, what: str, *, reason: str = "", expected: str = "", got: str = "", hint: str = "") -> None:
+        super().__init__(what, expected=expected, got=got, hint=hint)
+        self.reason = reason
+
+    @classmethod
+    def of(cls, id: str, name: str, reason: str, file: str = "") -> SessionEnded:
+        """The one message for it.
+
+        Args:
+            id, name: of the session; the name may be empty.
+            reason: why it has ended.
+            file: log of the last ticks before its end; empty: there is none.
+        """
+        log = f"The last ticks before it are in {file}. " if file else ""
+        return cls(
+            f"{session_label(id, name)} has ended: {reason}",
+            reason=reason,
+            hint=f"{log}Open a new session and define its actions again",
+        )
+
+
+class InternalError(RobotControlError):
+    """A mistake in robot_rt_control itself, in the process that was asked; its log has the traceback."""
+
+    @classmethod
+    def of(cls, what: str, error: Exception) -> InternalError:
+        """The message for an exception that nobody expected in `what`."""
+        return cls(f"internal error in {what}: {type(error).__name__}: {error}", hint="The log has the details")
+
+
 class CompileError(DefinitionError):
     """An action type's real-time code was refused; the message gives file, line, operation and hint."""
 
@@ -86,6 +124,17 @@ class HardwareError(RobotControlError):
 
 class CommandRefused(RobotControlError):
     """The executor refused a command; nothing of it was done."""
+
+
+def error_class(name: str) -> type[RobotControlError]:
+    """The exception class of this name; RobotControlError where this version knows none."""
+    found = globals().get(name)
+    return found if isinstance(found, type) and issubclass(found, RobotControlError) else RobotControlError
+
+
+def session_label(id: str, name: str) -> str:
+    """What messages call a session."""
+    return f"session {id!r} ({name})" if name else f"session {id!r}"
 
 
 def _pointed_at(text: str, position: int, width: int = 100) -> str:
@@ -105,7 +154,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The `expected` text for an unknown name: near matches first, else all known names."""
     names = sorted(known)
     if not names:
-        return f"no {kind} is defined, so {name!r} cannot be one"
+        return f"a known {kind}, but there is none"
     near = get_close_matches(name, names, n=3, cutoff=0.6)
     if near:
         return "one of the known names; did you mean " + " or ".join(repr(n) for n in near)

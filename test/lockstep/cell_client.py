@@ -1,7 +1,7 @@
-"""A client without a network: what `client.Session` needs of a `Client`, over the control server of a lockstep cell.
+"""A client over ROS without a network: real messages, services and threads, over the control server of a lockstep cell.
 
-Messages, services, conversions and the session itself are the real ones; only DDS is missing. Threads of callbacks may
-call while the test's own thread steps: `step` and the services exclude each other.
+Only DDS is missing. Threads of callbacks may call while the test's own thread steps: `step` and the services exclude
+each other.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
+from robot_rt_control.client.backend import Listener, SessionRequest
+from robot_rt_control.client.client import Client
 from robot_rt_control.client.conversions import event_of
-from robot_rt_control.client.event_source import EventSource, Listener
+from robot_rt_control.client.event_source import EventSource
+from robot_rt_control.client.ros_backend import RosServices, ThreadedWaiting
 from robot_rt_control.client.session import Session
-from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.node.conversions import event_message, time_message
 from robot_rt_control.server.node.services import Services
 from robot_rt_control.testing.lockstep_cell import LockstepCell
-from robot_rt_control.vocabulary.errors import RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 class _Node:
@@ -35,10 +38,8 @@ class _Node:
         return SimpleNamespace(error=print)
 
 
-class CellClient:
-    """Args:
-    cell: where; to be stepped by this object alone.
-    """
+class ServicesOfCell(RosServices, ThreadedWaiting):
+    """The part of `RosBackend` that a session needs."""
 
     def __init__(self, cell: LockstepCell) -> None:
         self.cell = cell
@@ -57,37 +58,15 @@ class CellClient:
         self._handlers = node.handlers
         cell.server.add_listener(self._forward)
 
-    def session(self, *parts: str, lease_s: float = 0.0, read_only: bool = False, deadline_s: float = 0.0) -> Session:
-        client: Any = self
-        return Session(client, parts, lease_s=lease_s, name="", read_only=read_only, deadline_s=deadline_s)
-
-    def step(self, ticks: int = 1) -> int:
-        with self.one_at_a_time:
-            return self.cell.step(ticks)
-
-    # --- what a session asks of its client --------------------------------------------------------
-
-    def call(
-        self, service: Any, path: str, error: type[RobotControlError] = RobotControlError, /, **fields: Any
-    ) -> Any:
-        self.timeouts.append(fields.pop("timeout_s", None))
+    def call(self, service: Any, path: str, /, *, timeout_s: float | None = None, **fields: Any) -> Any:
+        self.timeouts.append(timeout_s)
         if self.deaf:
             raise RobotControlError(f"service {path!r} did not answer")
         with self.one_at_a_time:
-            response = self._handlers[path](service.Request(**fields), service.Response())
-        if not response.success:
-            raise error(response.message)
-        return response
-
-    def renew(self, session: str, timeout_s: float) -> None:
-        from robot_rt_control import srv
-
-        self.call(srv.RenewSession, "renew_session", SessionError, session=session)
-
-    def load_classes(self, classes: Iterable[type[ActionType]]) -> None:
-        with self.one_at_a_time:
-            for action_class in classes:
-                self.cell.server.load_action_types(action_class, replace=True)
+            answer = self._handlers[path](service.Request(**fields), service.Response())
+        if not answer.success:
+            raise error_of(answer)
+        return answer
 
     def add_listener(self, listener: Listener) -> None:
         self._source.add(listener)
@@ -98,6 +77,26 @@ class CellClient:
     def _forward(self, event: ServerEvent) -> None:
         if not self.losing:
             self._source.receive(event_of(event_message(event, time_message(event.time_ns))))
+
+
+class CellClient(Client):
+    """Args:
+    cell: where; to be stepped by this object alone.
+    """
+
+    def __init__(self, cell: LockstepCell) -> None:
+        self.cell = cell
+        backend: Any = ServicesOfCell(cell)
+        self.services: ServicesOfCell = backend
+        super().__init__(backend=backend)
+
+    def open(self, *parts: str, lease_s: float = 0.0, read_only: bool = False, deadline_s: float = 0.0) -> Session:
+        request = SessionRequest(name="", parts=parts, lease_s=lease_s, read_only=read_only, deadline_s=deadline_s)
+        return Session(self.backend, request)
+
+    def step(self, ticks: int = 1) -> int:
+        with self.services.one_at_a_time:
+            return self.cell.step(ticks)
 
 
 def names(events: Iterable[Any]) -> list[str]:

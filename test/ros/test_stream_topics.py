@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import rclpy.executors
 from rclpy.node import Node
 
 from robot_rt_control.client.actions import Action
+from robot_rt_control.client.backend import StreamKey
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.client.stream_link import StreamLink
@@ -76,11 +78,13 @@ def test_samples_go_to_the_action_and_its_own_come_back(nodes: tuple[Node, Node]
         queue = CallbackQueue(
             got.append, capacity=100, on_overflow=lambda *_: None, on_failure=lambda *_: None, name="echo"
         )
+        queue.start_thread()
         link.listen(session.id, "a", "echo", queue)
         opened = cell.server.open_stream(session.id, "a", "goal")
+        key = StreamKey(session.id, "a", "goal", opened.length, opened.period)
         stream = Stream(
             "a", "goal", length=opened.length, rates=True, period=opened.period,
-            send=lambda sample: link.send(session.id, "a", "goal", sample), clock=lambda: cell.tick * 0.001,
+            send=lambda sample: link.send(key, sample), clock=lambda: cell.tick * 0.001,
         )  # fmt: skip
         ring = cell.executor.channel.memory.streams[0]
         for k in range(3):
@@ -93,9 +97,9 @@ def test_samples_go_to_the_action_and_its_own_come_back(nodes: tuple[Node, Node]
         assert [s.values for s in got] == [(0.0, -1.0), (1.0, -1.0), (2.0, -1.0)]
         assert got[-1].tick == tick and got[-1].stream == "echo" and got[-1].session == session.id
         # What is not valid is refused with an event, and the topic goes on.
-        link.send("s99", "a", "goal", stream_sample(4))
-        link.send(session.id, "a", "goal", stream_sample(4, [1.0]))
-        link.send(session.id, "a", "goal", stream_sample(5, [7.0, 8.0]))
+        link.send(replace(key, session="s99"), stream_sample(4))
+        link.send(key, stream_sample(4, [1.0]))
+        link.send(key, stream_sample(5, [7.0, 8.0]))
         wait(lambda: cell.step() > 0 and session.value("a.first") == 7.0)
         assert "wrong length; expected 2 values" in cell.kinds("stream_refused")[0].reason
         queue.close()

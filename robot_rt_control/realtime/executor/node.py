@@ -28,7 +28,8 @@ from robot_rt_control.realtime.executor.frames import FramePublisher
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
 from robot_rt_control.realtime.tick.histogram import percentile
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
-from robot_rt_control.vocabulary.errors import ChannelError, HardwareError, RobotControlError
+from robot_rt_control.ros.refusals import answer_to
+from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 
 _PARAMETERS = (
     NodeParameter(
@@ -251,8 +252,8 @@ class RealtimeExecutorNode(WorkcellNode):
         self._status.publish(message)
 
     def _step(self, request: Any, response: Any) -> Any:
-        core = self._core()
-        try:
+        def do() -> None:
+            core = self._core()
             if not core.options.gated:
                 raise RobotControlError(
                     "step: simulated time goes by itself here",
@@ -260,30 +261,21 @@ class RealtimeExecutorNode(WorkcellNode):
                     got=f"clock:={core.options.clock}, simulation_speed {core.options.simulation_speed:g}",
                 )
             response.tick = core.step(int(request.ticks))
-        except (RobotControlError, ChannelError) as error:
-            response.success, response.message = False, str(error)
-            return response
-        response.success = True
-        response.time = _duration(response.tick * round(core.workcell.period * 1e9))
-        return response
+            response.time = _duration(response.tick * round(core.workcell.period * 1e9))
+
+        return answer_to("step", do, response, self.get_logger().error)
 
     def _protective_stop(self, request: Any, response: Any) -> Any:
-        try:
+        def do() -> None:
             response.tick = self._core().protective_stop(request.stop, request.reason)
-        except RobotControlError as error:
-            response.success, response.message = False, str(error)
-            return response
-        response.success = True
-        return response
+
+        return answer_to("protective_stop", do, response, self.get_logger().error)
 
     def _take_picture(self, request: Any, response: Any) -> Any:
-        try:
+        def do() -> None:
             response.path = str(self._picture(request))
-        except RobotControlError as error:
-            response.success, response.message = False, str(error)
-            return response
-        response.success = True
-        return response
+
+        return answer_to("take_picture", do, response, self.get_logger().error)
 
     def _picture(self, request: Any) -> Path:
         """Of the first simulated device; simulated time stands still meanwhile."""

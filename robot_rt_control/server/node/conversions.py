@@ -226,6 +226,16 @@ def action_type_message(registered: RegisteredType) -> Any:
     )
 
 
+def action_type_messages(server: ControlServer, name: str) -> list[Any]:
+    """msg/ActionTypeInfo of the type of this name, without one of all.
+
+    Raises:
+        DefinitionError: there is none of this name.
+    """
+    types = [server.types.get(name, "the list of types")] if name else server.types.all()
+    return [action_type_message(t) for t in types]
+
+
 def variable_messages(server: ControlServer, wanted: str, session_id: str) -> list[Any]:
     """msg/StateVariableInfo of all state variables whose name begins with a wanted word, by name. All of one tick.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from robot_rt_control import msg
@@ -42,6 +43,11 @@ def _parts_of(definition: Any) -> list[str]:
     for action in definition.actions:
         names.update(dict.fromkeys(action.parts.values() if isinstance(action.parts, dict) else action.parts))
     return list(names)
+
+
+def deleted_remark(versions: Iterable[int]) -> str:
+    """What became of a program that was to be deleted."""
+    return f"deleted: version {', '.join(map(str, versions))}"
 
 
 def state_message(state: SessionState, stamp: Any) -> Any:

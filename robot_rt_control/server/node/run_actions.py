@@ -14,10 +14,11 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from robot_rt_control import action
+from robot_rt_control.ros.refusals import refuse
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.node.conversions import parameter_values
 from robot_rt_control.server.runs.runs import Run, RunPlan, RunProgress, RunResult, plan_action, plan_program
-from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError
+from robot_rt_control.vocabulary.errors import ChannelError, InternalError, RobotControlError
 
 _FEEDBACK_S = 0.1
 _LOOK_S = 0.02
@@ -90,11 +91,11 @@ class RunActions:
                 result = self._drive(kind, goal, Run(server, plan(server, goal.request)))
             except RobotControlError as error:
                 goal.abort()
-                return kind.Result(success=False, message=str(error))
+                return refuse(kind.Result(), error)
             except Exception as error:
                 self._node.get_logger().error(f"a run failed unexpectedly:\n{traceback.format_exc()}")
                 goal.abort()
-                return kind.Result(success=False, message=f"internal error: {type(error).__name__}: {error}")
+                return refuse(kind.Result(), InternalError.of("a run", error))
             return kind.Result(
                 success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -10,19 +9,20 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control import srv
+from robot_rt_control.ros.refusals import answer_to
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.node.conversions import (
     action_definition,
-    action_type_message,
+    action_type_messages,
     parameter_values,
     part_message,
     reaction_definition,
     session_messages,
     variable_messages,
 )
-from robot_rt_control.server.node.program_messages import program_message
+from robot_rt_control.server.node.program_messages import deleted_remark, program_message
 from robot_rt_control.server.programs.programs import save_program
-from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError
+from robot_rt_control.vocabulary.errors import ChannelError
 
 QUEUED = "queued for the next step"
 """The remark of an answer where the loop ticks on request only."""
@@ -79,19 +79,13 @@ class Services:
         """A service's callback: whatever happens becomes an answer, and nothing ends the node."""
 
         def call(request: Any, response: Any) -> Any:
-            try:
+            def do() -> str:
                 server = self._get()
                 if server is None:
                     raise ChannelError("the control server is not active", hint="Configure and activate it")
-                response.message = handler(server, request, response)
-                response.success = True
-            except RobotControlError as error:
-                response.success, response.message = False, str(error)
-            except Exception as error:
-                self._node.get_logger().error(f"{name} failed unexpectedly:\n{traceback.format_exc()}")
-                response.success = False
-                response.message = f"internal error in {name}: {type(error).__name__}: {error}. The log has the details"
-            return response
+                return handler(server, request, response)
+
+            return answer_to(name, do, response, self._node.get_logger().error)
 
         return call
 
@@ -153,8 +147,7 @@ class Services:
         return ""
 
     def _delete_program(self, server: ControlServer, request: Any, response: Any) -> str:
-        versions = server.programs.delete(request.name)
-        return f"deleted: version {', '.join(map(str, versions))}"
+        return deleted_remark(server.programs.delete(request.name))
 
     def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
         if request.actions or request.reactions:
@@ -211,8 +204,7 @@ class Services:
         return "" if view is not None else "there is no executor: states are not known"
 
     def _list_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
-        types = [server.types.get(request.name, "the list of types")] if request.name else server.types.all()
-        response.action_types = [action_type_message(t) for t in types]
+        response.action_types = action_type_messages(server, request.name)
         return ""
 
     def _load_action_types(self, server: ControlServer, request: Any, response: Any) -> str:

@@ -83,7 +83,7 @@ def test_without_its_watch_the_arm_does_not_go_on(name: str, cell: LockstepCell)
         cell.step(2)
         assert cell.active("arm") == "failed"
         cell.step_until(lambda: cell.active("arm") == "default", at_most=1000)
-        assert [e.event for e in session.events if e.event] == ["failed"]
+        assert [e.name for e in session.events if e.name] == ["failed"]
     finally:
         session.close()
         cell.step(20)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.session import Session
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.server.builder.process import Builder
-from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import Command, PartKind
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
@@ -20,7 +20,7 @@ from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 METHODS = {"on_enter": 1, "sense": 2, "set_parameters": 3, "control": 4}
 
 
-def entry(cell: LockstepCell, session: CellSession, action: str) -> tuple[int, int]:
+def entry(cell: LockstepCell, session: Session, action: str) -> tuple[int, int]:
     """(slot, identity) of an action, for a raw command."""
     defined = cell.server.contents(cell.server.session(session.id)).actions[action].entry
     return defined.slot, defined.identity

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.session import Session
 from robot_rt_control.server.link.transactions import transaction_row
-from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command
@@ -17,7 +17,7 @@ NEAR = "rangefinder.distance < 0.3"
 
 
 @pytest.fixture
-def session(cell: LockstepCell) -> CellSession:
+def session(cell: LockstepCell) -> Session:
     cell.set_sensor("rangefinder/distance", 1.0)
     session = cell.session("left")
     session.add(Action("a", "probe", level=1.0, reactions=[Reaction(NEAR, event="near")]), Action("b", "probe"))
@@ -26,7 +26,7 @@ def session(cell: LockstepCell) -> CellSession:
     return session
 
 
-def test_A11_they_hold_from_the_tick_of_the_answer_without_new_tables(cell: LockstepCell, session: CellSession) -> None:
+def test_A11_they_hold_from_the_tick_of_the_answer_without_new_tables(cell: LockstepCell, session: Session) -> None:
     installed = len(cell.kinds("tables_installed"))
     for i in range(50):
         tick = session.set("a", level=float(i))
@@ -37,7 +37,7 @@ def test_A11_they_hold_from_the_tick_of_the_answer_without_new_tables(cell: Lock
 
 
 def test_A11_of_several_in_a_tick_the_last_one_holds_and_the_values_left_out_stay(
-    cell: LockstepCell, session: CellSession
+    cell: LockstepCell, session: Session
 ) -> None:
     session.set("a", level=5.0)
     session.set("a", speed=0.1)
@@ -52,7 +52,7 @@ def test_A11_of_several_in_a_tick_the_last_one_holds_and_the_values_left_out_sta
 
 
 def test_A11_an_action_that_is_not_active_enters_with_them_also_in_the_same_tick(
-    cell: LockstepCell, session: CellSession
+    cell: LockstepCell, session: Session
 ) -> None:
     session.set("b", level=7.0)
     session.start("b")
@@ -65,7 +65,7 @@ def test_A11_an_action_that_is_not_active_enters_with_them_also_in_the_same_tick
     assert session.ended == "action 'b' failed: status 7 of the action's own code"
 
 
-def test_A11_their_order_with_definitions_is_kept(cell: LockstepCell, session: CellSession) -> None:
+def test_A11_their_order_with_definitions_is_kept(cell: LockstepCell, session: Session) -> None:
     """Tables come first in a tick, whatever came first in time: both concern what they name alone."""
     session.set("a", level=2.0)
     session.add(Action("c", "probe", level=3.0))
@@ -84,7 +84,7 @@ def test_A11_their_order_with_definitions_is_kept(cell: LockstepCell, session: C
     assert session.value("d.level") == 1.0
 
 
-def test_A11_a_value_that_is_refused_changes_nothing(cell: LockstepCell, session: CellSession) -> None:
+def test_A11_a_value_that_is_refused_changes_nothing(cell: LockstepCell, session: Session) -> None:
     with pytest.raises(DefinitionError, match="'levl'"):
         session.set("a", levl=4.0)
     with pytest.raises(DefinitionError, match="level"):
@@ -96,7 +96,7 @@ def test_A11_a_value_that_is_refused_changes_nothing(cell: LockstepCell, session
     assert session.value("a.level") == 3.0 and float(cell.part("left").commanded_velocity[0]) == 0.0
 
 
-def test_A11_the_loop_refuses_records_that_are_not_the_actions(cell: LockstepCell, session: CellSession) -> None:
+def test_A11_the_loop_refuses_records_that_are_not_the_actions(cell: LockstepCell, session: Session) -> None:
     """Whatever stands in the ring: the tick copies a record of the action's own size, or nothing."""
     world = cell.executor.world.memory
     entry = cell.server.contents(cell.server.session(session.id)).actions["a"].entry
@@ -148,7 +148,7 @@ def test_A11_a_record_too_large_for_a_command_comes_with_new_tables(cell: Lockst
 # --- A12: later ----------------------------------------------------------------------------------
 
 
-def test_A12_a_start_for_a_later_tick_comes_in_that_tick(cell: LockstepCell, session: CellSession) -> None:
+def test_A12_a_start_for_a_later_tick_comes_in_that_tick(cell: LockstepCell, session: Session) -> None:
     due = cell.tick + 10
     assert session.start("b", at_tick=due) == due
     while cell.tick < due - 1:
@@ -164,7 +164,7 @@ def test_A12_a_start_for_a_later_tick_comes_in_that_tick(cell: LockstepCell, ses
 @pytest.mark.parametrize("when", ["before", "same tick"])
 @pytest.mark.parametrize("what", ["removed", "closed", "cleared"])
 def test_A12_what_has_gone_by_then_is_refused_and_nothing_starts(
-    cell: LockstepCell, session: CellSession, when: str, what: str
+    cell: LockstepCell, session: Session, when: str, what: str
 ) -> None:
     due = cell.tick + 10
     session.start("b", at_tick=due)
@@ -189,7 +189,7 @@ def test_A12_what_has_gone_by_then_is_refused_and_nothing_starts(
     assert cell.active("left") == {"removed": "a", "closed": "safety", "cleared": "default"}[what]
 
 
-def test_A12_one_session_takes_no_waiting_place_of_another(cell: LockstepCell, session: CellSession) -> None:
+def test_A12_one_session_takes_no_waiting_place_of_another(cell: LockstepCell, session: Session) -> None:
     other = cell.session("right")
     other.add(Action("b", "probe"))
     due = cell.tick + 20

@@ -27,7 +27,7 @@ def client(cell: LockstepCell) -> CellClient:
 
 @pytest.fixture
 def session(client: CellClient) -> Iterator[Session]:
-    with client.session("left") as made:
+    with client.open("left") as made:
         yield made
 
 
@@ -257,7 +257,7 @@ def test_B6_the_end_reaches_whoever_waits(
     monkeypatch.setattr("robot_rt_control.client.lease.longest_silence", lambda lease_s: 0.2)
     if end == "server":
         monkeypatch.setattr("robot_rt_control.client.lease._LOOK_S", 0.05)
-        session = client.session("right")
+        session = client.open("right")
     part = "left" if session.parts == ("left",) else "right"
     session.add(Action("a", "probe", parts=part, fail_in=4, fail_at=3))
     got = waiting(session)
@@ -272,7 +272,7 @@ def test_B6_the_end_reaches_whoever_waits(
         client.cell.server.detach("the control server was deactivated")
         reason = "the control server was deactivated"
     else:
-        client.deaf = client.losing = True
+        client.services.deaf = client.services.losing = True
         reason = "the control server has not answered for"
     assert soon(lambda: all(any(reason in str(x) for x in each) for each in got.values())), got
     assert reason in str(session.ended)
@@ -283,14 +283,14 @@ def test_B6_the_end_reaches_whoever_waits(
     with pytest.raises(SessionError, match="has ended: "):
         session.start("a")
     if end == "server":
-        client.deaf = False  # it was the network: what was believed dead lives, and holds the part
+        client.services.deaf = False  # it was the network: what was believed dead lives, and holds the part
         assert client.cell.server.session_of_part("right") == session.id
         session.close()
-        assert client.cell.server.session_of_part("right") == "" and client.timeouts[-1] == 0.5
+        assert client.cell.server.session_of_part("right") == "" and client.services.timeouts[-1] == 0.5
 
 
 def test_B6_closing_ends_whoever_follows_without_an_error(client: CellClient) -> None:
-    session = client.session("right")
+    session = client.open("right")
     events = session.follow()
     session.add(reactions=[Reaction("true", event="now")])
     client.step()
@@ -327,11 +327,11 @@ def test_B7_events_lost_between_server_and_application_are_told(
     session.add(reactions=[Reaction(NEAR, event="near")])
     come_near(client)
     assert not [e for e in session.events if e.kind == "events_lost"]
-    client.losing = True
+    client.services.losing = True
     before = len(client.cell.events)
     come_near(client, 3)
     lost = len(client.cell.events) - before
-    client.losing = False
+    client.services.losing = False
     (tick,) = come_near(client)
     told = session.wait_for("events_lost", 5)
     assert told.values == {"lost": float(lost)} and lost >= 3 and told.tick == tick
@@ -361,10 +361,10 @@ def test_B7_events_that_the_loop_had_no_room_for_are_told(cell: LockstepCell) ->
 def test_B8_what_comes_while_the_session_opens_is_not_missed(client: CellClient) -> None:
     """The first events may come before the answer to open_session; old ones of the workcell are not this session's."""
     client.cell.executor.world.memory.server_lost = 1
-    early = client.session("right")
+    early = client.open("right")
     client.step()
     assert early.ended is not None, "it was there to hear it"
-    session = client.session("left")
+    session = client.open("left")
     assert [e.kind for e in session.events] == ["session_opened"]
     assert session.events[0].part == "left"
     session.close()

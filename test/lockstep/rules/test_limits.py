@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -21,7 +21,7 @@ def state(cell: LockstepCell, part: str) -> str:
     return OperationalState(int(cell.part(part).operational_state)).name.lower()
 
 
-def moving(cell: LockstepCell, *others: Action, speed: float = 0.2, ticks: int = 200) -> CellSession:
+def moving(cell: LockstepCell, *others: Action, speed: float = 0.2, ticks: int = 200) -> Session:
     """A session whose action `a` moves the left part with a steady speed; `b` stands on the right part."""
     session = cell.session("left", "right")
     session.add(Action("a", "probe", parts="left", speed=speed), Action("b", "probe", parts="right"), *others)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import OperationalState
 
@@ -16,7 +16,7 @@ def states(cell: LockstepCell) -> list[str]:
     return [OperationalState(int(cell.part(p).operational_state)).name.lower() for p in ("left", "right", "tool")]
 
 
-def moving(cell: LockstepCell) -> CellSession:
+def moving(cell: LockstepCell) -> Session:
     session = cell.session("left", "right", "tool")
     session.add(
         Action("a", "probe", parts="left", speed=0.2),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 ARM7 = Path(__file__).parents[3] / "config" / "arm7.yaml"
@@ -35,7 +35,7 @@ def arm() -> Iterator[LockstepCell]:
         yield made
 
 
-def start(cell: LockstepCell, motion: str) -> CellSession:
+def start(cell: LockstepCell, motion: str) -> Session:
     parameters, _ = MOTIONS[motion]
     kind = motion.split()[0]
     q = cell.part("arm").position[:7].copy()

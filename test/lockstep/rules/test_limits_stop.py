@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.session import Session
 from robot_rt_control.memory.fault_log import load_fault_log
-from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import CommandRefused
 
@@ -15,7 +15,7 @@ DT = 1e-3
 MOVING = ("left", "right", "tool")
 
 
-def moving(cell: LockstepCell, *, reactions: tuple[Reaction, ...] = ()) -> CellSession:
+def moving(cell: LockstepCell, *, reactions: tuple[Reaction, ...] = ()) -> Session:
     session = cell.session("left", "right")
     session.add(
         Action("a", "probe", parts="left", speed=0.3),

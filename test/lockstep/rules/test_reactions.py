@@ -7,7 +7,7 @@ import math
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -26,7 +26,7 @@ def ticks(cell: LockstepCell, event: str) -> list[int]:
     return [e.tick for e in cell.fired(event)]
 
 
-def running(cell: LockstepCell, *reactions: Reaction, others: tuple[Action, ...] = ()) -> CellSession:
+def running(cell: LockstepCell, *reactions: Reaction, others: tuple[Action, ...] = ()) -> Session:
     """A session on left and right whose actions `a` (with these reactions) and `b` are on the left.
 
     `a`, and of the others the one called "other", are about to start.

@@ -7,14 +7,14 @@ import itertools
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 NEAR = "rangefinder.distance < 0.3"
 PARTS = ("left", "right", "tool")
 
 
-def machine(cell: LockstepCell, part: str, *, free: bool = False) -> CellSession:
+def machine(cell: LockstepCell, part: str, *, free: bool = False) -> Session:
     """A session that switches from a to b when it comes near, and back at the next time."""
     session = cell.session(part)
     there, back = Reaction(NEAR, start="b", event="there"), Reaction(NEAR, start="a", event="back")

@@ -7,14 +7,14 @@ import math
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import RobotControlError, SessionError
 
 NEAR = "rangefinder.distance < 0.3"
 
 
-def started(cell: LockstepCell, part: str, *reactions: Reaction, lease_s: float = 0.0) -> CellSession:
+def started(cell: LockstepCell, part: str, *reactions: Reaction, lease_s: float = 0.0) -> Session:
     """A session on a part whose action `a` has been active for three ticks."""
     session = cell.session(part, lease_s=lease_s)
     session.add(Action("a", "probe", reactions=reactions), Action("b", "probe"))
@@ -27,7 +27,7 @@ def stops(cell: LockstepCell, action: str = "a") -> list[tuple[int, str]]:
     return [(e.tick, e.reason) for e in cell.kinds("action_stopped", previous_action=action)]
 
 
-def goes_on(cell: LockstepCell, session: CellSession, ticks: int = 1) -> bool:
+def goes_on(cell: LockstepCell, session: Session, ticks: int = 1) -> bool:
     """Whether action `a` of the session is controlled in each of the next ticks."""
     before = session.value("a.controls")
     cell.step(ticks)

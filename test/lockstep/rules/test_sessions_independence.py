@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -50,7 +50,7 @@ class Trouble:
 
     def __init__(self, cell: LockstepCell, seed: int) -> None:
         self.cell, self.random = cell, Random(seed)
-        self.session: CellSession | None = None
+        self.session: Session | None = None
         self.names = 0
         self.refused = 0
 
@@ -79,7 +79,7 @@ class Trouble:
         there = list(self.cell.server.contents(mine[0]).actions) if mine else []
         return self.random.choice(there) if there and self.random.random() < 0.8 else f"t{self.names}"
 
-    def requests(self) -> list[Callable[[CellSession], Any]]:
+    def requests(self) -> list[Callable[[Session], Any]]:
         r = self.random
         assert self.session is not None
         part = r.choice((*self.session.parts * 5, "left", "nobody"))
@@ -140,7 +140,7 @@ def run(workcell: Any, trouble_seed: int | None) -> tuple[list[bytes], list[tupl
             path.append(b"".join(part[name].tobytes() for name in ("commanded_position", "commanded_velocity")))
         assert mover.session.ended is None
         events = [
-            (e.kind, e.tick, e.event, e.reaction, e.previous_action, e.current_action, e.reason, e.values)
+            (e.kind, e.tick, e.name, e.reaction, e.previous_action, e.current_action, e.reason, e.values)
             for e in mover.session.events
         ]
         return path, events, cell, 0 if trouble is None else trouble.refused

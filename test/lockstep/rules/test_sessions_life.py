@@ -9,15 +9,15 @@ from cell_client import CellClient
 
 from robot_rt_control import srv
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.session import Session
 from robot_rt_control.definitions.definitions import ParameterValue
-from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
 NEAR = "rangefinder.distance < 0.3"
 
 
-def started(cell: LockstepCell, part: str) -> CellSession:
+def started(cell: LockstepCell, part: str) -> Session:
     """A session on a part whose action `a` has been active for three ticks."""
     session = cell.session(part)
     session.add(Action("a", "probe", speed=0.05), Action("b", "probe"))
@@ -26,7 +26,7 @@ def started(cell: LockstepCell, part: str) -> CellSession:
     return session
 
 
-def goes_on(cell: LockstepCell, session: CellSession, ticks: int = 1) -> bool:
+def goes_on(cell: LockstepCell, session: Session, ticks: int = 1) -> bool:
     """Whether action `a` of the session is controlled in each of the next ticks."""
     before = session.value("a.controls")
     cell.step(ticks)
@@ -70,7 +70,7 @@ def test_S9_an_empty_list_of_a_program_removes_nothing(cell: LockstepCell) -> No
     cell_session = started(cell, "left")
     cell_session.remove()
     client = CellClient(cell)
-    session = client.session("right")
+    session = client.open("right")
     session.add(Action("a", "probe"))
     session.remove(*[])
     assert list(cell.server.contents(cell.server.session(session.id)).actions) == ["a"]
@@ -156,31 +156,31 @@ def test_S11_a_session_ends_at_its_deadline_whatever_happens(cell: LockstepCell,
 def test_S12_sessions_are_listed(cell: LockstepCell) -> None:
     client = CellClient(cell)
     first = started(cell, "left")
-    second = client.session("right", "tool", lease_s=2.0, deadline_s=9.0)
-    third = client.session(read_only=True)
+    second = client.open("right", "tool", lease_s=2.0, deadline_s=9.0)
+    third = client.open(read_only=True)
     cell.now += 0.5
-    listed = client.call(srv.ListSessions, "list_sessions").sessions
+    listed = client.sessions()
     assert [s.id for s in listed] == [first.id, second.id, third.id], "the oldest first"
     assert [list(s.parts) for s in listed] == [["left"], ["right", "tool"], []]
     assert [s.read_only for s in listed] == [False, False, True]
     assert [(s.lease, s.remaining) for s in listed] == [(0.0, math.inf), (2.0, 1.5), (0.0, math.inf)]
     assert (list(listed[0].actions), list(listed[0].active)) == (["a", "b"], ["a"])
     second.upload("name: demo\nactions: {up: {type: probe, parts: [right]}}\n")
-    assert client.call(srv.ListSessions, "list_sessions").sessions[1].program == "demo"
+    assert client.sessions()[1].program == "demo"
     second.close()
     third.close()
-    assert [s.id for s in client.call(srv.ListSessions, "list_sessions").sessions] == [first.id]
+    assert [s.id for s in client.sessions()] == [first.id]
 
 
 def test_S14_a_stop_without_session_stops_everybody_in_one_tick(cell: LockstepCell) -> None:
     client = CellClient(cell)
     sessions = [started(cell, part) for part in ("left", "right")]
     read_only = cell.session(read_only=True)
-    answer = client.call(srv.StopActions, "stop_actions")
-    assert cell.step() == answer.tick
+    tick = client.stop_all()
+    assert cell.step() == tick
     assert [cell.active(part) for part in ("left", "right", "tool")] == ["default"] * 3
     stopped = cell.kinds("action_stopped", previous_action="a")
-    assert [(e.tick, e.reason) for e in stopped] == [(answer.tick, "stopped by a command")] * 2
+    assert [(e.tick, e.reason) for e in stopped] == [(tick, "stopped by a command")] * 2
     assert {e.session for e in stopped} == {s.id for s in sessions}
     cell.step(400)
     assert cell.part("left").at_rest == cell.part("right").at_rest == 1.0
@@ -189,7 +189,7 @@ def test_S14_a_stop_without_session_stops_everybody_in_one_tick(cell: LockstepCe
     cell.step()
     assert [cell.active(part) for part in ("left", "right")] == ["a", "default"]
     with pytest.raises(SessionError, match="unknown session"):
-        client.call(srv.StopActions, "stop_actions", SessionError, actions=["a"])
+        client.services.call(srv.StopActions, "stop_actions", actions=["a"])
 
 
 def test_S15_a_reaction_that_goes_with_its_target_does_not_fire(cell: LockstepCell) -> None:

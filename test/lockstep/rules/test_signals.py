@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 NEAR = "rangefinder.distance < 0.3"
 
 
-def heard(session: CellSession, action: str) -> list[float]:
+def heard(session: Session, action: str) -> list[float]:
     """Calls of set_parameters, and of control, that saw `ping`; and of control that saw `pong`."""
     return [session.value(f"{action}.{name}") for name in ("heard_first", "heard", "other")]
 
 
-def two(cell: LockstepCell, *reactions: Reaction) -> CellSession:
+def two(cell: LockstepCell, *reactions: Reaction) -> Session:
     session = cell.session("left", "right")
     session.add(Action("a", "probe", parts="left", reactions=reactions), Action("b", "probe", parts="right"))
     session.start("a", "b")
@@ -96,7 +96,7 @@ def test_G2_a_signal_to_an_inactive_action_is_dropped_and_reported(cell: Lockste
 # --- G3: one edge, whatever else happens in that tick --------------------------------------------
 
 
-def disturb(session: CellSession, what: str, i: int) -> None:
+def disturb(session: Session, what: str, i: int) -> None:
     """Something that changes tables, parameters or activity in the next tick."""
     if what == "parameters":
         session.set("a", level=float(i))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.session import Session
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.definitions.stream_sample import OutputSample
-from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -27,7 +27,7 @@ def cell() -> Iterator[LockstepCell]:
         yield made
 
 
-def listen(cell: LockstepCell, start: bool = True, **settings: Any) -> tuple[CellSession, Stream]:
+def listen(cell: LockstepCell, start: bool = True, **settings: Any) -> tuple[Session, Stream]:
     """An active listener on `left` and what writes to it."""
     session = cell.session("left")
     session.add(Action("a", "listener", parts="left", **settings))
@@ -37,7 +37,7 @@ def listen(cell: LockstepCell, start: bool = True, **settings: Any) -> tuple[Cel
     return session, session.stream("a", "goal")
 
 
-def first(session: CellSession) -> float:
+def first(session: Session) -> float:
     return session.value("a.first")
 
 
@@ -128,7 +128,7 @@ def test_W2_the_server_chooses_a_delay_for_the_jitter_that_it_sees(cell: Lockste
 # --- W3, W4: gap policies --------------------------------------------------------------------------
 
 
-def values_after(cell: LockstepCell, session: CellSession, ticks: int) -> list[float]:
+def values_after(cell: LockstepCell, session: Session, ticks: int) -> list[float]:
     found = []
     for _ in range(ticks):
         cell.step()
@@ -196,7 +196,7 @@ def test_W3_extrapolate_goes_on_for_the_horizon_and_then_holds(cell: LockstepCel
     assert values_after(cell, session, 2) == pytest.approx([4.5, 5.0])
 
 
-def average(cell: LockstepCell, **parameters: Any) -> tuple[CellSession, Stream]:
+def average(cell: LockstepCell, **parameters: Any) -> tuple[Session, Stream]:
     session = cell.session("left")
     session.add(Action("a", "averager", parts="left", **parameters))
     session.start("a")
@@ -275,7 +275,7 @@ def test_W6_a_late_sample_takes_effect_at_once_and_counts(cell: LockstepCell) ->
     assert first(session) == 2.0 and session.value("a.goal_late") == 1.0
 
 
-def write_numbered(cell: LockstepCell, session: CellSession, number: int, value: float) -> bool:
+def write_numbered(cell: LockstepCell, session: Session, number: int, value: float) -> bool:
     return cell.server.write_stream(
         session.id, "a", "goal", [value, 0.0], sequence=number, time=cell.tick * DT + 1e-6 * number
     )
@@ -417,7 +417,7 @@ def test_W12_timed_out_is_true_from_the_time_out_to_the_next_sample(cell: Lockst
     assert [e.tick for e in cell.fired("silent")][1:] == [written + 51 - 1]
 
 
-def follow(cell: LockstepCell, **parameters: Any) -> tuple[CellSession, Stream]:
+def follow(cell: LockstepCell, **parameters: Any) -> tuple[Session, Stream]:
     session = cell.session("left")
     session.add(Action("a", "follow_joint_stream", parts="left", **parameters))
     session.start("a")

@@ -11,8 +11,8 @@ import pytest
 from rules.rule_types import Writer
 
 from robot_rt_control.client.actions import Action
+from robot_rt_control.client.session import Session
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.testing.cell_session import CellSession
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.defaults import REST_TIME_S
 
@@ -20,7 +20,7 @@ CONFIG = Path(__file__).parents[3] / "config"
 WORKCELLS = sorted(file.stem for file in CONFIG.glob("*.yaml"))
 
 
-def at_full_speed(cell: LockstepCell, part: str) -> CellSession:
+def at_full_speed(cell: LockstepCell, part: str) -> Session:
     """A session whose action moves every joint at its velocity limit, towards the farther end of its range."""
     session = cell.session(part)
     live = cell.part(part)
@@ -46,30 +46,30 @@ def at_full_speed(cell: LockstepCell, part: str) -> CellSession:
     return session
 
 
-def stop(cell: LockstepCell, session: CellSession) -> None:
+def stop(cell: LockstepCell, session: Session) -> None:
     session.start("brake")
 
 
-def fail(cell: LockstepCell, session: CellSession) -> None:
+def fail(cell: LockstepCell, session: Session) -> None:
     session.start("fail")
 
 
-def close(cell: LockstepCell, session: CellSession) -> None:
+def close(cell: LockstepCell, session: Session) -> None:
     session.close()
 
 
-def disable(cell: LockstepCell, session: CellSession) -> None:
+def disable(cell: LockstepCell, session: Session) -> None:
     cell.server.set_motion(list(session.parts), "disable")
 
 
-def lose_server(cell: LockstepCell, session: CellSession) -> None:
+def lose_server(cell: LockstepCell, session: Session) -> None:
     cell.server.detach("it is gone")
 
 
 @pytest.mark.parametrize("how", [stop, fail, close, disable, lose_server], ids=lambda function: function.__name__)
 @pytest.mark.parametrize("workcell", WORKCELLS)
 def test_a_part_at_full_speed_comes_to_rest_in_time(
-    workcell: str, how: Callable[[LockstepCell, CellSession], None]
+    workcell: str, how: Callable[[LockstepCell, Session], None]
 ) -> None:
     file = CONFIG / f"{workcell}.yaml"
     parts = [part.name for part in load_workcell(file, "mock").parts if part.dof]
@@ -78,7 +78,7 @@ def test_a_part_at_full_speed_comes_to_rest_in_time(
         comes_to_rest(file, part, how)
 
 
-def comes_to_rest(file: Path, part: str, how: Callable[[LockstepCell, CellSession], None]) -> None:
+def comes_to_rest(file: Path, part: str, how: Callable[[LockstepCell, Session], None]) -> None:
     with LockstepCell(file, action_types=[Writer]) as cell:
         session = at_full_speed(cell, part)
         live, limits = cell.part(part), cell.workcell.part(part).system_limits

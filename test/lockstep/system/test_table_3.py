@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.testing.cell_session import CellSession
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -24,7 +24,7 @@ class Way:
     acceleration: float
 
 
-def up_and_down(session: CellSession, way: Way) -> None:
+def up_and_down(session: Session, way: Way) -> None:
     """Down until it is near, up until it is far, and so on."""
     near = Reaction(f"rangefinder.distance < {way.near}", start="up", event="near", capture=["rangefinder.distance"])
     far = Reaction(f"rangefinder.distance > {way.far}", start="down", event="far", capture=["rangefinder.distance"])

@@ -19,9 +19,11 @@ def _queue(callback: Any, capacity: int, **reports: Any) -> CallbackQueue:
     def unexpected(*what: object) -> None:
         raise AssertionError(what)
 
-    return CallbackQueue(
+    queue: CallbackQueue = CallbackQueue(
         callback, capacity=capacity, name="x", **({"on_overflow": unexpected, "on_failure": unexpected} | reports)
     )
+    queue.start_thread()
+    return queue
 
 
 def test_events_arrive_in_order_in_one_thread_of_their_own():
@@ -128,3 +130,29 @@ def test_closing_does_not_wait_for_a_callback_that_hangs_and_takes_nothing_more(
     release.set()
     close_all(stuck)
     assert seen == [0, 0, 0]
+
+
+def test_without_a_thread_the_one_that_waits_calls_and_no_callback_is_called_within_itself():
+    seen: list[int] = []
+    failed: list[str] = []
+
+    def callback(event: Event) -> None:
+        seen.append(event.tick)
+        if event.tick == 0:
+            queue.put(_event(2))
+            assert not queue.is_ready and queue.call_waiting() == []
+        if event.tick == 1:
+            raise ValueError("my mistake")
+
+    queue: CallbackQueue = CallbackQueue(
+        callback, capacity=5, name="x", on_overflow=lambda *_: None, on_failure=lambda _, e: failed.append(str(e))
+    )
+    queue.put(_event(0))
+    queue.put(_event(1))
+    assert seen == [] and queue.is_ready
+    (error,) = queue.call_waiting()
+    assert seen == [0, 1, 2] and isinstance(error, ValueError) and failed == ["my mistake"]
+    queue.put(_event(3))
+    assert not queue.is_done
+    queue.close()
+    assert seen[-1] == 3 and queue.is_done, "what has come is called before it ends"

@@ -7,6 +7,7 @@ import pytest
 
 from robot_rt_control import msg
 from robot_rt_control.client import Action, Reaction, variable
+from robot_rt_control.client.actions import parameter_values
 from robot_rt_control.client.conversions import action_message, event_of, parameter_messages
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -26,13 +27,13 @@ from robot_rt_control.vocabulary.errors import DefinitionError
     ],
 )
 def test_parameters_are_numbers_texts_or_lists_with_an_optional_unit(value, values, text, unit):
-    (message,) = parameter_messages({"p": value})
+    (message,) = parameter_messages(parameter_values({"p": value}))
     assert (message.name, list(message.values), message.text, message.unit) == ("p", values, text, unit)
 
 
 def test_other_values_are_refused_by_name():
     with pytest.raises(DefinitionError, match="parameter 'speed'; expected a number, bool, text or list of numbers"):
-        parameter_messages({"speed": object()})
+        parameter_values({"speed": object()})
 
 
 def test_an_action_becomes_a_message_with_its_reactions():
@@ -44,7 +45,7 @@ def test_an_action_becomes_a_message_with_its_reactions():
         linear=([0, 0, -1], "m/s"),
         reactions=[Reaction(variable("d.distance") < 0.2, start=up, event="near", capture=[variable("d.distance")])],
     )
-    message = action_message(down, ("arm", "gripper"))
+    message = action_message(down.definition(("arm", "gripper")))
     assert (message.id, message.type, message.parts) == ("down", "velocity_move", ["part=arm"])
     (reaction,) = message.reactions
     assert (reaction.condition, reaction.start, reaction.event) == ("d.distance < 0.2", "up", "near")
@@ -52,9 +53,9 @@ def test_an_action_becomes_a_message_with_its_reactions():
 
 
 def test_without_parts_the_sessions_only_part_is_meant():
-    assert action_message(Action("a", "hold"), ("arm",)).parts == ["arm"]
+    assert action_message(Action("a", "hold").definition(("arm",))).parts == ["arm"]
     with pytest.raises(DefinitionError, match="action 'a': which part; expected parts=…, as the session holds 2 parts"):
-        action_message(Action("a", "hold"), ("arm", "gripper"))
+        Action("a", "hold").definition(("arm", "gripper"))
 
 
 def test_an_event_carries_its_captured_values_by_name():

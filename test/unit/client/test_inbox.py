@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.inbox import Inbox
+from robot_rt_control.client.ros_backend import ThreadedWaiting
 from robot_rt_control.vocabulary.errors import SessionError
+
+BACKEND: Any = ThreadedWaiting()
 
 
 def _event(name: str, kind: str = "reaction_fired") -> Event:
@@ -14,7 +18,7 @@ def _event(name: str, kind: str = "reaction_fired") -> Event:
 
 
 def test_each_event_is_given_once_to_those_who_wait_also_when_it_came_before():
-    inbox = Inbox("s1")
+    inbox = Inbox(BACKEND, "s1")
     for name in ("a", "b", "a"):
         inbox.receive(_event(name))
     assert [inbox.wait_for("a", 0.0).name for _ in range(2)] == ["a", "a"]
@@ -25,7 +29,7 @@ def test_each_event_is_given_once_to_those_who_wait_also_when_it_came_before():
 
 
 def test_only_the_last_events_are_kept_and_each_is_still_given_once():
-    inbox = Inbox("s1", kept=3)
+    inbox = Inbox(BACKEND, "s1", kept=3)
     for _ in range(10):
         inbox.receive(_event("a"))
     assert len(inbox.events) == 3
@@ -38,7 +42,7 @@ def test_only_the_last_events_are_kept_and_each_is_still_given_once():
 
 
 def test_who_follows_too_slowly_hears_how_much_was_lost():
-    inbox = Inbox("s1", kept=3)
+    inbox = Inbox(BACKEND, "s1", kept=3)
     events = inbox.follow("")
     for k in range(5):
         inbox.receive(_event(f"e{k}"))
@@ -54,7 +58,7 @@ def test_who_follows_too_slowly_hears_how_much_was_lost():
 
 
 def test_it_ends_once_and_callbacks_get_what_has_come_and_then_the_end():
-    inbox = Inbox("s1")
+    inbox = Inbox(BACKEND, "s1")
     got: list[str] = []
     begin, done = threading.Event(), threading.Event()
 
@@ -78,11 +82,11 @@ def test_it_ends_once_and_callbacks_get_what_has_come_and_then_the_end():
     assert sorted(got) == ["a", "a", "lost"] and inbox.end_reason == "lost"
     late = inbox.on("a", slow, 10)
     late.close()
-    assert not late._thread.is_alive(), "nobody waits for what cannot come any more"
+    assert late._thread is not None and not late._thread.is_alive(), "nobody waits for what cannot come any more"
 
 
 def test_an_application_that_closes_is_not_told_an_error():
-    inbox = Inbox("s1")
+    inbox = Inbox(BACKEND, "s1")
     events = inbox.follow("")
     inbox.expect_end()
     inbox.receive(Event(kind="session_ended", session="s1", reason="closed by its client"))
@@ -91,7 +95,7 @@ def test_an_application_that_closes_is_not_told_an_error():
 
 
 def test_a_report_about_a_callback_for_reports_is_not_reported_again():
-    inbox = Inbox("s1")
+    inbox = Inbox(BACKEND, "s1")
     calls: list[str] = []
     came = threading.Event()
 

@@ -2,50 +2,59 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from robot_rt_control.client import Action, Event, Reaction
+from robot_rt_control.client.backend import SessionKey, SessionRequest
+from robot_rt_control.client.ros_backend import ThreadedWaiting
 from robot_rt_control.client.session import Session
 from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
 
 
-class FakeClient:
+class FakeBackend(ThreadedWaiting):
     """Answers like a control server; refuses the next definition where `refuse` says so."""
 
     def __init__(self) -> None:
         self.refuse = ""
+        self.looks = 0
 
-    def call(self, service: type, path: str, error: type[Exception], /, **fields: Any) -> SimpleNamespace:
-        if path == "define_actions" and self.refuse:
+    def open_session(self, request: SessionRequest) -> SessionKey:
+        return SessionKey("s1", "secret", request.lease_s)
+
+    def close_session(self, key: SessionKey, timeout_s: float | None = None) -> None:
+        assert key.secret == "secret"
+        self.listener(Event(kind="session_ended", session=key.id, reason="closed by its client"))
+
+    def start(self, key: SessionKey, actions: Any, at_tick: int) -> int:
+        raise AssertionError("a session that has ended asks for nothing")
+
+    def define(self, key: SessionKey, actions: Any, reactions: Any) -> None:
+        if self.refuse:
             text, self.refuse = self.refuse, ""
-            raise error(text)
-        if path == "list_state_variables":
-            return SimpleNamespace(variables=self.variables(tuple(fields["filter"].split()) or ""))
-        return SimpleNamespace(session="s1", lease=0.0)
+            raise DefinitionError(text)
 
-    def variables(self, prefixes: str | tuple[str, ...]) -> list[SimpleNamespace]:
+    def list_state_variables(self, prefixes: Iterable[str], session: str) -> list[SimpleNamespace]:
         """Time goes on by 1 ms from look to look."""
-        self.looks = getattr(self, "looks", 0) + 1
+        self.looks += 1
         values = {"time": self.looks * 0.001, "arm.tool.z": 0.5, "move.progress": 0.25}
-        return [SimpleNamespace(name=n, value=v) for n, v in values.items() if n.startswith(prefixes)]
-
-    def load_classes(self, classes: Any) -> None:
-        self.loaded = [*getattr(self, "loaded", []), *classes]
+        return [SimpleNamespace(name=n, value=v) for n, v in values.items() if n.startswith(tuple(prefixes))]
 
     def add_listener(self, listener: Any) -> None:
         self.listener = listener
 
     def remove_listener(self, listener: Any) -> None: ...
 
-    def renew(self, session: str, timeout_s: float) -> None: ...
+
+REQUEST = SessionRequest(name="test", parts=("arm",), lease_s=0.0)
 
 
 def test_a_callback_is_called_once_also_when_its_definition_was_refused_first():
-    client: Any = FakeClient()
-    session = Session(client, ["arm"], lease_s=0.0, name="test")
+    client: Any = FakeBackend()
+    session = Session(client, REQUEST)
     calls: list[int] = []
     came = threading.Event()
 
@@ -77,8 +86,8 @@ def test_a_callback_is_called_once_also_when_its_definition_was_refused_first():
 
 
 def test_it_looks_at_state_variables_and_records_them():
-    client: Any = FakeClient()
-    session = Session(client, ["arm"], lease_s=0.0, name="test")
+    client: Any = FakeBackend()
+    session = Session(client, REQUEST)
     assert session.value("move.progress") == 0.25
     assert session.values(["arm.", "move."]) == {"arm.tool.z": 0.5, "move.progress": 0.25}
     with pytest.raises(DefinitionError, match="'arm.tool.q' is not known; expected .*did you mean 'arm.tool.z'"):

@@ -55,7 +55,8 @@ def test_the_example_of_the_documentation(cell: LockstepCell) -> None:
     tick = cell.step()
     assert cell.active("arm") == "up"
     assert [(e.tick, e.values) for e in cell.fired("near")] == [(tick, (0.2,))]
-    assert cell.kinds("reaction_fired", event="near", session=session.id) == session.events[-3:-2]
+    (fired,) = cell.kinds("reaction_fired", event="near", session=session.id)
+    assert [(e.name, e.tick, e.sequence) for e in session.events[-3:-2]] == [("near", fired.tick, fired.sequence)]
     assert session.value("up.elapsed") == 0.001 and math.isnan(session.value("down.elapsed"))
 
 
@@ -92,7 +93,7 @@ def test_an_action_type_of_ones_own(cell: LockstepCell) -> None:
     session.start("c", at_tick=cell.tick + 5)
     cell.step(10)
     assert session.value("c.count") == 6.0
-    assert [e.event for e in session.events if e.kind == "reaction_fired"] == ["callback_1"]
+    assert [e.name for e in session.events if e.kind == "reaction_fired"] == ["callback_1"]
 
 
 def test_programs_parameters_signals_and_removal(cell: LockstepCell) -> None:

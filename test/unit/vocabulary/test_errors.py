@@ -44,5 +44,5 @@ def test_errors_can_be_sent_to_another_process() -> None:
 def test_unknown_names() -> None:
     assert unknown("part", "amr", ["arm", "base"]) == "one of the known names; did you mean 'arm'"
     assert unknown("part", "x", ["arm", "base"]) == "one of: arm, base"
-    assert unknown("part", "x", []) == "no part is defined, so 'x' cannot be one"
+    assert unknown("part", "x", []) == "a known part, but there is none"
     assert unknown("part", "?", [f"p{i:02}" for i in range(20)]).endswith("p11, … (20 in all)")

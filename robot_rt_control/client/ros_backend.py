@@ -1,0 +1,371 @@
+"""The workcell over ROS: services, topics and the action run_program."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import rclpy
+import rclpy.context
+import rclpy.executors
+import rclpy.node
+from rclpy.action import ActionClient
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from robot_rt_control import action, msg, srv
+from robot_rt_control.client.backend import Listener, SessionKey, SessionRequest, StreamKey
+from robot_rt_control.client.callback_queue import CallbackQueue
+from robot_rt_control.client.conversions import (
+    action_message,
+    event_of,
+    parameter_messages,
+    reaction_message,
+    state_of,
+)
+from robot_rt_control.client.event_source import EventSource
+from robot_rt_control.client.program_state import ProgramState, RunOutcome
+from robot_rt_control.client.services import Services
+from robot_rt_control.client.stream_link import StreamLink
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.class_place import source_text
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.definitions.stream_sample import InputSample
+from robot_rt_control.ros.refusals import error_of
+from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
+
+_KEPT_STATES = 512
+
+
+class RosServices:
+    """A `Backend`'s requests as calls of the control server's services. A subclass says how a call gets there."""
+
+    def call(self, service: Any, path: str, /, *, timeout_s: float | None = None, **fields: Any) -> Any:
+        """Call a service of the control server.
+
+        Args:
+            service: its generated class.
+            path: its name.
+            timeout_s: for the answer; None: the usual one.
+            fields: of the request.
+
+        Raises:
+            RobotControlError: refused, by the exception that the control server raised; or no answer.
+        """
+        raise NotImplementedError
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    def open_session(self, request: SessionRequest) -> SessionKey:
+        answer = self.call(
+            srv.OpenSession,
+            "open_session",
+            name=request.name,
+            parts=list(request.parts),
+            lease=request.lease_s,
+            deadline=request.deadline_s,
+            read_only=request.read_only,
+            unprotected=request.unprotected,
+        )
+        return SessionKey(answer.session, answer.secret, answer.lease)
+
+    def _command(
+        self, key: SessionKey, service: Any, path: str, /, *, timeout_s: float | None = None, **fields: Any
+    ) -> Any:
+        return self.call(service, path, timeout_s=timeout_s, session=key.id, secret=key.secret, **fields)
+
+    def renew_session(self, key: SessionKey, timeout_s: float) -> None:
+        self._command(key, srv.RenewSession, "renew_session", timeout_s=timeout_s)
+
+    def close_session(self, key: SessionKey, timeout_s: float | None = None) -> None:
+        self._command(key, srv.CloseSession, "close_session", timeout_s=timeout_s)
+
+    def define(
+        self, key: SessionKey, actions: Sequence[ActionDefinition], reactions: Sequence[ReactionDefinition]
+    ) -> None:
+        self._command(
+            key,
+            srv.DefineActions,
+            "define_actions",
+            actions=[action_message(a) for a in actions],
+            reactions=[reaction_message(r) for r in reactions],
+        )
+
+    def upload_program(
+        self, key: SessionKey, program: str, parts: Sequence[str], parameters: Sequence[ParameterValue]
+    ) -> list[str]:
+        messages = parameter_messages(parameters)
+        answer = self._command(
+            key, srv.UploadProgram, "upload_program", program=program, parts=list(parts), parameters=messages
+        )
+        return list(answer.actions)
+
+    def remove(self, key: SessionKey, actions: Sequence[str], reactions: Sequence[str]) -> None:
+        self._command(
+            key, srv.RemoveActions, "remove_actions", actions=list(actions), reactions=list(reactions)
+        )
+
+    def start(self, key: SessionKey, actions: Sequence[str], at_tick: int) -> int:
+        answer = self._command(
+            key, srv.StartActions, "start_actions", actions=list(actions), target_tick=at_tick
+        )
+        return int(answer.tick)
+
+    def stop(self, key: SessionKey | None, actions: Sequence[str]) -> int:
+        of = key or SessionKey("")
+        return int(self._command(of, srv.StopActions, "stop_actions", actions=list(actions)).tick)
+
+    def raise_signal(self, key: SessionKey, action: str, signal: str) -> int:
+        return int(self._command(key, srv.RaiseSignal, "raise_signal", action=action, signal=signal).tick)
+
+    def set_parameters(self, key: SessionKey, action: str, values: Sequence[ParameterValue]) -> int:
+        messages = parameter_messages(values)
+        answer = self._command(
+            key, srv.SetActionParameters, "set_action_parameters", action=action, parameters=messages
+        )
+        return int(answer.tick)
+
+    def open_stream(self, key: SessionKey, action: str, stream: str) -> StreamKey:
+        opened = self._command(key, srv.OpenStream, "open_stream", action=action, stream=stream)
+        return StreamKey(key.id, action, stream, int(opened.length), float(opened.period), opened.token)
+
+    # --- the workcell ---------------------------------------------------------------------------
+
+    def list_parts(self) -> list[Any]:
+        return list(self.call(srv.ListParts, "list_parts").parts)
+
+    def list_sessions(self) -> list[Any]:
+        return list(self.call(srv.ListSessions, "list_sessions").sessions)
+
+    def list_action_types(self, name: str) -> list[Any]:
+        return list(self.call(srv.ListActionTypes, "list_action_types", name=name).action_types)
+
+    def list_state_variables(self, prefixes: Iterable[str], session: str) -> list[Any]:
+        wanted = " ".join(prefixes)
+        answer = self.call(srv.ListStateVariables, "list_state_variables", filter=wanted, session=session)
+        return list(answer.variables)
+
+    def load_action_types(self, source: str | type[ActionType], *, replace: bool, timeout_s: float) -> list[str]:
+        text = source_text(source)
+        answer = self.call(
+            srv.LoadActionTypes, "load_action_types", timeout_s=timeout_s, source=text, replace=replace
+        )
+        return list(answer.names)
+
+    def unload_action_types(self, names: Sequence[str]) -> None:
+        self.call(srv.UnloadActionTypes, "unload_action_types", names=list(names))
+
+    def set_motion(self, parts: Sequence[str], command: str, secret: str) -> str:
+        return str(self.call(srv.SetMotion, "set_motion", parts=list(parts), command=command, secret=secret).message)
+
+    def set_speed(self, speed: float) -> None:
+        self.call(srv.SetSpeed, "set_speed", speed=speed)
+
+    def protective_stop(self, *, stop: bool, reason: str) -> int:
+        return int(self.call(srv.ProtectiveStop, "protective_stop", stop=stop, reason=reason).tick)
+
+    def recover(self, parts: Sequence[str]) -> list[str]:
+        return list(self.call(srv.RecoverParts, "recover_parts", parts=list(parts)).sessions)
+
+    # --- programs -------------------------------------------------------------------------------
+
+    def list_programs(self, name: str, *, with_text: bool) -> list[Any]:
+        return list(self.call(srv.ListPrograms, "list_programs", name=name, with_text=with_text).programs)
+
+    def save_program(self, program: str, *, check_only: bool) -> tuple[int, tuple[str, ...]]:
+        answer = self.call(srv.SaveProgram, "save_program", program=program, check_only=check_only)
+        return int(answer.version), tuple(answer.warnings)
+
+    def delete_program(self, name: str) -> str:
+        return str(self.call(srv.DeleteProgram, "delete_program", name=name).message)
+
+
+class ThreadedWaiting:
+    """Waiting where time passes by itself, and callbacks have threads of their own."""
+
+    threaded = True
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def wait(self, changed: threading.Condition, happened: Callable[[], bool], timeout_s: float | None) -> None:
+        with changed:
+            changed.wait_for(happened, timeout_s)
+
+    def serve(self, queue: CallbackQueue) -> None:
+        queue.start_thread()
+
+    def sample_each_tick(self, sample: Callable[[], None]) -> Callable[[], None] | None:
+        return None
+
+
+class RosBackend(RosServices, ThreadedWaiting):
+    """A `Backend` with a ROS node of its own, spun by a thread of its own.
+
+    Args:
+        name, namespace, timeout_s, arguments: see Client.
+    """
+
+    def __init__(self, name: str, *, namespace: str, timeout_s: float, arguments: list[str] | None) -> None:
+        self._context = rclpy.context.Context()
+        self._context.init(args=arguments)
+        self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
+        self._timeout_s = timeout_s
+        self._services = Services(self.node, timeout_s=timeout_s)
+        self._streams = StreamLink(self.node, timeout_s=timeout_s)
+        self._runner: ActionClient | None = None
+        self._lock = threading.Lock()
+        self._source = EventSource()
+        # What a session does may be told before the topic has found this node: the server keeps its last events for it.
+        self.node.create_subscription(
+            msg.Event, "control_server/events", lambda m: self._source.receive(event_of(m)), _latched(1000)
+        )
+        self._program_states: dict[str, ProgramState] = {}
+        self.node.create_subscription(
+            msg.ProgramState, "control_server/program_state", self._on_state, _latched(256)
+        )
+        self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._spin, name=name, daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        # A program's own rclpy may shut all contexts down at Ctrl-C.
+        with contextlib.suppress(rclpy.executors.ExternalShutdownException):
+            while not self._closing.is_set():
+                self._executor.spin_once(timeout_sec=0.1)
+
+    def close(self) -> None:
+        self._closing.set()
+        self._executor.wake()
+        self._thread.join(2.0)
+        if self._runner is not None:
+            self._runner.destroy()
+        self._executor.shutdown(timeout_sec=1.0)
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    def call(self, service: Any, path: str, /, *, timeout_s: float | None = None, **fields: Any) -> Any:
+        return self._services.call(service, f"control_server/{path}", timeout_s=timeout_s, **fields)
+
+    # --- events and streams ---------------------------------------------------------------------
+
+    def add_listener(self, listener: Listener) -> None:
+        self._source.add(listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        self._source.remove(listener)
+
+    @property
+    def program_states(self) -> Mapping[str, ProgramState]:
+        return dict(self._program_states)
+
+    def _on_state(self, message: Any) -> None:
+        self._program_states[message.session] = state_of(message)
+        while len(self._program_states) > _KEPT_STATES:
+            self._program_states.pop(next(iter(self._program_states)))
+
+    def open_stream(self, key: SessionKey, action: str, stream: str) -> StreamKey:
+        self._streams.connect()
+        return super().open_stream(key, action, stream)
+
+    def write_sample(self, key: StreamKey, sample: InputSample) -> None:
+        self._streams.send(key, sample)
+
+    def listen(self, session: str, action: str, stream: str, queue: CallbackQueue) -> None:
+        self._streams.listen(session, action, stream, queue)
+
+    def forget(self, session: str) -> None:
+        self._streams.forget(session)
+
+    # --- other nodes ----------------------------------------------------------------------------
+
+    def step(self, ticks: int) -> int:
+        return int(self._services.call(srv.Step, "realtime_executor/step", ticks=ticks).tick)
+
+    def protective_stop(self, *, stop: bool, reason: str) -> int:
+        path = "realtime_executor/protective_stop"
+        if self._services.exists(srv.ProtectiveStop, path):
+            return int(self._services.call(srv.ProtectiveStop, path, stop=stop, reason=reason).tick)
+        return super().protective_stop(stop=stop, reason=reason)
+
+    def take_picture(self, path: Path, width: int, height: int) -> Path:
+        refused: RobotControlError = HardwareError(
+            "no device has a camera", hint="Only simulated hardware has one, such as pybullet"
+        )
+        for service in self._services.offered("take_picture"):  # each driver does; in lockstep the executor
+            try:
+                answer = self._services.call(
+                    srv.TakePicture, service, width=width, height=height, path=str(path)
+                )
+            except RobotControlError as error:
+                refused = error  # the next one's device may have a camera
+                continue
+            return Path(answer.path)
+        raise refused
+
+    # --- runs -----------------------------------------------------------------------------------
+
+    def run_program(
+        self,
+        program: str,
+        parts: Sequence[str],
+        parameters: Sequence[ParameterValue],
+        *,
+        until_event: str,
+        timeout_s: float,
+        on_progress: Callable[[Any], None] | None,
+        cancelled: threading.Event | None,
+    ) -> RunOutcome:
+        with self._lock:
+            if self._runner is None:
+                self._runner = ActionClient(self.node, action.RunProgram, "control_server/run_program")
+        if not self._runner.wait_for_server(self._timeout_s):
+            raise RobotControlError(
+                "the ROS action 'control_server/run_program' is not there", hint="Bring the workcell up first"
+            )
+        goal = action.RunProgram.Goal(
+            program=program,
+            parts=list(parts),
+            parameters=parameter_messages(parameters),
+            until_event=until_event,
+            timeout=timeout_s,
+        )
+        tell = on_progress or (lambda _: None)
+        sent = self._runner.send_goal_async(goal, feedback_callback=lambda message: tell(message.feedback))
+        handle = _wait(sent, None, self._timeout_s)
+        if handle is None or not handle.accepted:
+            raise RobotControlError("the control server did not accept the run")
+        done = handle.get_result_async()
+        if cancelled is not None and _wait(done, cancelled, None) is None:
+            handle.cancel_goal_async()
+        result = _wait(done, None, None).result
+        if result.refusals:
+            raise error_of(result)
+        return RunOutcome(
+            success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
+        )
+
+
+def _latched(depth: int) -> QoSProfile:
+    return QoSProfile(
+        depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+    )
+
+
+def _wait(future: Any, unless: threading.Event | None, timeout_s: float | None) -> Any:
+    """A future's result; None: it did not come in time, or `unless` was set before."""
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    arrived = threading.Event()
+    future.add_done_callback(lambda _: arrived.set())
+    while not arrived.wait(0.05):
+        if (unless is not None and unless.is_set()) or (deadline is not None and time.monotonic() > deadline):
+            return None
+    return future.result()

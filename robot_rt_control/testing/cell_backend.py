@@ -1,0 +1,303 @@
+"""A client's backend over a lockstep cell: no ROS, no threads; waiting lets the workcell tick."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from robot_rt_control.client.backend import Listener, SessionKey, SessionRequest, StreamKey
+from robot_rt_control.client.callback_queue import CallbackQueue
+from robot_rt_control.client.event import Event
+from robot_rt_control.client.event_source import EventSource
+from robot_rt_control.client.program_state import ProgramState, RunOutcome
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
+from robot_rt_control.hardware.picture import camera_of, picture_path
+from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.node import conversions
+from robot_rt_control.server.node.program_messages import deleted_remark, program_message
+from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
+from robot_rt_control.server.programs.programs import save_program
+from robot_rt_control.server.runs.runs import Run, plan_program
+from robot_rt_control.testing.stepped_cell import SteppedCell
+from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
+
+_log = logging.getLogger(__name__)
+
+_FEEDBACK_S = 0.1
+
+
+class CellBackend:
+    """A `Backend` over a cell. One thread.
+
+    Args:
+        cell: where. Gated, what is commanded takes effect at its next step; else each command lets it tick until the
+            loop has answered.
+        keeps_leases: sessions do not lose their lease: in simulated time a client does not vanish.
+    """
+
+    threaded = False
+
+    def __init__(self, cell: SteppedCell, *, keeps_leases: bool) -> None:
+        self.cell, self._keeps_leases = cell, keeps_leases
+        self._source = EventSource()
+        self._queues: list[tuple[tuple[str, str, str], CallbackQueue[OutputSample]]] = []
+        self._states = ProgramStates(self._program_of, self._take_state)
+        self._program_states: dict[str, ProgramState] = {}
+        cell.listeners += [self._states.take, lambda event: self._source.receive(event_of(event))]
+        cell.sample_listeners.append(self._take_sample)
+
+    @property
+    def server(self) -> ControlServer:
+        """The cell's control server."""
+        return self.cell.server
+
+    # --- time and events ------------------------------------------------------------------------
+
+    def now(self) -> float:
+        return self.cell.tick * self.cell.workcell.period
+
+    def sleep(self, seconds: float) -> None:
+        self.cell.step(max(round(seconds / self.cell.workcell.period), 1))
+
+    def wait(self, changed: threading.Condition, happened: Callable[[], bool], timeout_s: float | None) -> None:
+        if not happened():
+            self.cell.step()
+
+    def step(self, ticks: int) -> int:
+        return self.cell.step(ticks)
+
+    def serve(self, queue: CallbackQueue) -> None:
+        self.cell.serve(queue)
+
+    def sample_each_tick(self, sample: Callable[[], None]) -> Callable[[], None] | None:
+        self.cell.after_tick.append(sample)
+        return lambda: self.cell.after_tick.remove(sample)
+
+    def add_listener(self, listener: Listener) -> None:
+        self._source.add(listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        self._source.remove(listener)
+
+    @property
+    def program_states(self) -> Mapping[str, ProgramState]:
+        self._states.flush()
+        return self._program_states
+
+    def _program_of(self, session: str) -> str:
+        try:
+            return self.server.session(session).program
+        except RobotControlError:
+            return ""
+
+    def _take_state(self, state: SessionState) -> None:
+        self._program_states[state.session] = ProgramState(
+            session=state.session,
+            program=state.program,
+            tick=state.tick,
+            active=tuple(state.active),
+            last_reaction=state.last_reaction,
+            last_event=state.last_event,
+            ended=state.end_reason if state.ended else None,
+        )
+
+    def close(self) -> None:
+        self.cell.close()
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    def open_session(self, request: SessionRequest) -> SessionKey:
+        session = self.server.open_session(
+            request.name,
+            request.parts,
+            request.lease_s,
+            read_only=request.read_only,
+            deadline=request.deadline_s,
+        )
+        if self._keeps_leases:
+            session.lease_end = math.inf
+        return SessionKey(session.id, "", session.lease)
+
+    def renew_session(self, key: SessionKey, timeout_s: float) -> None:
+        self.server.renew_session(key.id)
+
+    def close_session(self, key: SessionKey, timeout_s: float | None = None) -> None:
+        self.server.close_session(key.id)
+
+    def define(
+        self, key: SessionKey, actions: Sequence[ActionDefinition], reactions: Sequence[ReactionDefinition]
+    ) -> None:
+        self.server.define(key.id, actions, reactions)
+
+    def upload_program(
+        self, key: SessionKey, program: str, parts: Sequence[str], parameters: Sequence[ParameterValue]
+    ) -> list[str]:
+        return [a.id for a in self.server.upload_program(key.id, program, parameters, parts).actions]
+
+    def remove(self, key: SessionKey, actions: Sequence[str], reactions: Sequence[str]) -> None:
+        if actions or reactions:
+            self.server.remove(key.id, actions, reactions)
+        else:
+            self.server.clear(key.id)
+
+    def start(self, key: SessionKey, actions: Sequence[str], at_tick: int) -> int:
+        return self.server.start(key.id, actions, at_tick)
+
+    def stop(self, key: SessionKey | None, actions: Sequence[str]) -> int:
+        return self.server.stop("" if key is None else key.id, actions)
+
+    def raise_signal(self, key: SessionKey, action: str, signal: str) -> int:
+        return self.server.signal(key.id, action, signal)
+
+    def set_parameters(self, key: SessionKey, action: str, values: Sequence[ParameterValue]) -> int:
+        return self.server.set_parameters(key.id, action, values)
+
+    def open_stream(self, key: SessionKey, action: str, stream: str) -> StreamKey:
+        opened = self.server.open_stream(key.id, action, stream)
+        return StreamKey(key.id, action, stream, opened.length, opened.period)
+
+    def write_sample(self, key: StreamKey, sample: InputSample) -> None:
+        try:
+            self.server.write_stream(
+                key.session,
+                key.action,
+                key.stream,
+                sample.values,
+                valid=sample.valid,
+                time=sample.source_time,
+                sequence=sample.sequence,
+                tick=sample.tick,
+            )
+        except RobotControlError as error:  # as the topic's: whoever writes does not wait for an answer
+            _log.warning("a sample was refused: %s", error)
+
+    def listen(self, session: str, action: str, stream: str, queue: CallbackQueue) -> None:
+        self._queues.append(((session, action, stream), queue))
+
+    def forget(self, session: str) -> None:
+        self._queues = [(key, queue) for key, queue in self._queues if key[0] != session]
+
+    def _take_sample(self, sample: OutputSample) -> None:
+        for key, queue in self._queues:
+            if key == (sample.session, sample.action, sample.stream):
+                queue.put(sample)
+
+    # --- the workcell ---------------------------------------------------------------------------
+
+    def list_parts(self) -> list[Any]:
+        view = self.server.snapshot()
+        return [conversions.part_message(self.server, part, view) for part in self.server.workcell.parts]
+
+    def list_sessions(self) -> list[Any]:
+        return conversions.session_messages(self.server)
+
+    def list_action_types(self, name: str) -> list[Any]:
+        return conversions.action_type_messages(self.server, name)
+
+    def list_state_variables(self, prefixes: Iterable[str], session: str) -> list[Any]:
+        return conversions.variable_messages(self.server, " ".join(prefixes), session)
+
+    def load_action_types(self, source: str | type[ActionType], *, replace: bool, timeout_s: float) -> list[str]:
+        return list(self.cell.load(source, replace=replace))
+
+    def unload_action_types(self, names: Sequence[str]) -> None:
+        self.server.unload_action_types(names)
+
+    def set_motion(self, parts: Sequence[str], command: str, secret: str) -> str:
+        return self.server.set_motion(parts, command)
+
+    def set_speed(self, speed: float) -> None:
+        self.server.set_speed(speed)
+
+    def protective_stop(self, *, stop: bool, reason: str) -> int:
+        return self.server.protective_stop(stop, reason)
+
+    def recover(self, parts: Sequence[str]) -> list[str]:
+        return self.server.recoveries.recover(parts)
+
+    def take_picture(self, path: Path, width: int, height: int) -> Path:
+        for host in self.cell.executor.devices.hosts.values():
+            if hasattr(host.plugin, "take_picture"):
+                file = picture_path(str(path))
+                camera_of(host.plugin).take_picture(file, width, height)
+                return file
+        raise HardwareError("no device has a camera", hint="Only simulated hardware has one, such as pybullet")
+
+    # --- programs -------------------------------------------------------------------------------
+
+    def list_programs(self, name: str, *, with_text: bool) -> list[Any]:
+        programs = [self.server.programs.get(name)] if name else self.server.programs.all()
+        return [program_message(program, with_text=with_text) for program in programs]
+
+    def save_program(self, program: str, *, check_only: bool) -> tuple[int, tuple[str, ...]]:
+        saved = save_program(self.server, program, check_only=check_only)
+        return saved.version, saved.warnings
+
+    def delete_program(self, name: str) -> str:
+        return deleted_remark(self.server.programs.delete(name))
+
+    def run_program(
+        self,
+        program: str,
+        parts: Sequence[str],
+        parameters: Sequence[ParameterValue],
+        *,
+        until_event: str,
+        timeout_s: float,
+        on_progress: Callable[[Any], None] | None,
+        cancelled: threading.Event | None,
+    ) -> RunOutcome:
+        plan = plan_program(
+            self.server, program, until_event=until_event, timeout=timeout_s, parameters=parameters, parts=parts
+        )
+        run = Run(self.server, plan)
+        next_feedback = 0.0
+        try:
+            while (result := run.update()) is None:
+                if cancelled is not None and cancelled.is_set():
+                    result = run.cancelled()
+                    break
+                if on_progress is not None and self.now() >= next_feedback:
+                    next_feedback = self.now() + _FEEDBACK_S
+                    at = run.progress()
+                    on_progress(
+                        SimpleNamespace(
+                            progress=at.progress,
+                            active_action=", ".join(at.active),
+                            elapsed=at.elapsed,
+                            last_event=at.last_event,
+                        )
+                    )
+                self.cell.step()
+        finally:
+            run.close()
+        return RunOutcome(
+            success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
+        )
+
+
+def event_of(event: ServerEvent) -> Event:
+    """The event as an application sees it; its time is the loop's own."""
+    return Event(
+        kind=event.kind,
+        session=event.session,
+        tick=event.tick,
+        time=event.time_ns * 1e-9,
+        name=event.event,
+        reaction=event.reaction,
+        previous_action=event.previous_action,
+        current_action=event.current_action,
+        part=event.part,
+        reason=event.reason,
+        file=event.file,
+        values=dict(zip(event.names, event.values, strict=True)),
+        sequence=event.sequence,
+    )
