@@ -115,8 +115,8 @@ class RosServices:
         return int(answer.tick)
 
     def stop(self, key: SessionKey | None, actions: Sequence[str]) -> int:
-        of = key or SessionKey("")
-        return int(self._command(of, srv.StopActions, "stop_actions", actions=list(actions)).tick)
+        session = "" if key is None else key.id  # without a secret: everybody may stop
+        return int(self.call(srv.StopActions, "stop_actions", session=session, actions=list(actions)).tick)
 
     def raise_signal(self, key: SessionKey, action: str, signal: str) -> int:
         return int(self._command(key, srv.RaiseSignal, "raise_signal", action=action, signal=signal).tick)

@@ -19,6 +19,7 @@ from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.executor_link import ExecutorLink
 from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.server.tables.definition_store import DefinitionStore
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.testing.interpreted_types import InterpretedTypes
@@ -50,10 +51,10 @@ class ServerBench:
         self.sample_listeners: list[Callable[[OutputSample], None]] = []
         """Are told what comes from the server that is attached."""
         self.types, self.interpreted = types, interpreted
-        self._faults = tempfile.TemporaryDirectory(prefix="faults_")
+        self._folder = tempfile.TemporaryDirectory(prefix="cell_")
         self.executor = Executor(
             workcell,
-            ExecutorOptions(clock="lockstep", simulation_speed=-1.0, fault_folder=Path(self._faults.name)),
+            ExecutorOptions(clock="lockstep", simulation_speed=-1.0, fault_folder=Path(self._folder.name)),
             channel_name=None,
             image_name=lambda device: device,
             load=native_loader.load if interpreted is None else interpreted.load,
@@ -74,7 +75,13 @@ class ServerBench:
 
     def new_server(self) -> ControlServer:
         """A server attached to the executor."""
-        server = ControlServer(self.executor.workcell, self.types, clock=lambda: self.now, builder=shared_builder())
+        server = ControlServer(
+            self.executor.workcell,
+            self.types,
+            clock=lambda: self.now,
+            builder=shared_builder(),
+            programs=ProgramStore(Path(self._folder.name) / "programs"),
+        )
         server.add_listener(self._take)
         server.add_sample_listener(self._take_sample)
         server.attach(self.executor.channel, while_waiting=self.while_waiting)
@@ -94,7 +101,7 @@ class ServerBench:
         self.server.detach("the test ends")
         self.executor.deactivate()
         self.executor.cleanup()
-        self._faults.cleanup()
+        self._folder.cleanup()
 
     def __enter__(self) -> Self:
         return self

@@ -94,7 +94,7 @@ class Cell:
     def call(self, path: str, /, **fields: Any) -> Any:
         service = getattr(srv, "".join(word.capitalize() for word in path.split("_")))
         backend: Any = self.client.backend
-        if "session" in fields:
+        if "session" in fields and hasattr(service.Request, "secret"):
             fields.setdefault("secret", self.secrets.get(fields["session"], ""))
         return backend.call(service, path, **fields)
 

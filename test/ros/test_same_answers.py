@@ -1,0 +1,48 @@
+"""The same mistakes and programs over real nodes and in simulated time: the same exceptions, texts and events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from same_answers import MISTAKES, PROGRAMS, answer, told
+
+from robot_rt_control.application.demo_workcell import DemoWorkcell
+from robot_rt_control.client import Client
+from robot_rt_control.testing.lockstep_client import LockstepClient
+
+pytestmark = pytest.mark.timeout(600)  # the first time, everything is compiled
+
+WORKCELL = Path(__file__).parents[2] / "config" / "arm7.yaml"
+
+
+@pytest.fixture(scope="module")
+def over_ros(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    log = tmp_path_factory.mktemp("same_answers") / "workcell.log"
+    with (
+        DemoWorkcell(["--workcell", str(WORKCELL), "--clock", "lockstep"], log) as workcell,
+        Client("same_answers", timeout_s=30.0, arguments=[]) as client,
+    ):
+        workcell.wait_until_ready(client, lambda _: None, 400.0)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def in_cell() -> Iterator[Client]:
+    with LockstepClient(WORKCELL) as client:
+        yield client
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(MISTAKES) >= 40 and len(PROGRAMS) >= 5
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_has_the_same_answer(over_ros: Client, in_cell: Client, name: str) -> None:
+    assert answer(over_ros, name) == answer(in_cell, name)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_told_the_same_events(over_ros: Client, in_cell: Client, name: str) -> None:
+    assert told(over_ros, name) == told(in_cell, name)
