@@ -16,13 +16,15 @@ pytestmark = pytest.mark.timeout(600)  # the first time, everything is compiled
 
 WORKCELL = Path(__file__).parents[2] / "config" / "arm7.yaml"
 
+NAMESPACE = "same_answers"
+
 
 @pytest.fixture(scope="module")
 def over_ros(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     log = tmp_path_factory.mktemp("same_answers") / "workcell.log"
     with (
-        DemoWorkcell(["--workcell", str(WORKCELL), "--clock", "lockstep"], log) as workcell,
-        Client("same_answers", timeout_s=30.0, arguments=[]) as client,
+        DemoWorkcell(["--workcell", str(WORKCELL), "--clock", "lockstep", "--namespace", NAMESPACE], log) as workcell,
+        Client("same_answers", namespace=NAMESPACE, timeout_s=30.0, arguments=[]) as client,
     ):
         workcell.wait_until_ready(client, lambda _: None, 400.0)
         yield client

@@ -120,7 +120,7 @@ def test_sessions_end(cell: LockstepCell) -> None:
     cell.step()
     assert not session.ended
     session.close()
-    assert str(session.ended) == "closed by its client"
+    assert str(session.ended) == "closed by the application"
     with pytest.raises(SessionError, match="has ended"):
         session.renew()
 
@@ -130,7 +130,7 @@ def test_wrong_names_are_refused_with_the_right_ones(cell: LockstepCell) -> None
         HardwareError, match="workcell 'arm7_cell': state interface 'rangefinder/distanse'.*did you mean"
     ):
         cell.set_sensor("rangefinder/distanse", 1.0)
-    with pytest.raises(HardwareError, match="device 'sim'; expected no device beside the loop is defined"):
+    with pytest.raises(HardwareError, match="device 'sim'; expected a known device beside the loop, but there is none"):
         cell.silence("sim")
     with pytest.raises(DefinitionError):
         cell.part("amr")
