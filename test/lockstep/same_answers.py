@@ -170,7 +170,7 @@ class Answer:
 
 def answer(client: Client, name: str) -> Answer:
     """Make the mistake of this name in a session that is at work. Only what differs by chance is left out."""
-    with client.session("arm", name="table") as session:
+    with client.session("arm", lease_s=0.0, name="table") as session:
         session.add(
             Action("stay", "hold"),
             Action("go", "move_joint", position=HOME),
@@ -198,7 +198,7 @@ def _same(value: object) -> object:
 
 
 def chained(client: Client) -> list[Event]:
-    with client.session("arm", name="chained") as session:
+    with client.session("arm", lease_s=0.0, name="chained") as session:
         session.add(
             Action("go", "move_joint", position=NEAR, reactions=[Reaction("is_done", start="back", event="there")]),
             Action(
@@ -211,7 +211,7 @@ def chained(client: Client) -> list[Event]:
 
 
 def uploaded(client: Client) -> list[Event]:
-    with client.session("arm", name="uploaded") as session:
+    with client.session("arm", lease_s=0.0, name="uploaded") as session:
         assert session.upload(ROLES, ["mover=arm"], turn=0.1) == ["there", "back"]
         session.start("there")
         session.wait_until("back.is_done", 60.0)
@@ -228,7 +228,7 @@ def called_back(client: Client) -> list[Event]:
     def fail(event: Event) -> None:
         raise ValueError("my mistake")
 
-    with client.session("arm", name="called back") as session:
+    with client.session("arm", lease_s=0.0, name="called back") as session:
         turn = Reaction(
             "arm.velocity[6] > 0.02", event="turns", call=answer_it, reply_to="turn", fire_once=True, capture=["time"]
         )
@@ -251,7 +251,7 @@ def called_back(client: Client) -> list[Event]:
 
 
 def past_its_deadline(client: Client) -> list[Event]:
-    with client.session("arm", name="short", deadline_s=0.5) as session:
+    with client.session("arm", lease_s=0.0, name="short", deadline_s=0.5) as session:
         session.add(Action("stay", "hold"))
         session.start("stay")
         try:
@@ -267,7 +267,7 @@ def past_its_deadline(client: Client) -> list[Event]:
 
 
 def watched(client: Client) -> list[Event]:
-    with client.session("arm", name="mover") as mover, client.watch(name="watcher") as watcher:
+    with client.session("arm", lease_s=0.0, name="mover") as mover, client.session(read_only=True, lease_s=0.0, name="watcher") as watcher:
         watcher.add(reactions=[Reaction("arm.position[0] > 0.05", event="passed")])
         mover.add(Action("go", "move_joint", position=NEAR), Action("back", "move_joint", position=HOME))
         mover.start("go")
