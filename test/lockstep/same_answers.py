@@ -267,7 +267,10 @@ def past_its_deadline(client: Client) -> list[Event]:
 
 
 def watched(client: Client) -> list[Event]:
-    with client.session("arm", lease_s=0.0, name="mover") as mover, client.session(read_only=True, lease_s=0.0, name="watcher") as watcher:
+    with (
+        client.session("arm", lease_s=0.0, name="mover") as mover,
+        client.session(read_only=True, lease_s=0.0, name="watcher") as watcher,
+    ):
         watcher.add(reactions=[Reaction("arm.position[0] > 0.05", event="passed")])
         mover.add(Action("go", "move_joint", position=NEAR), Action("back", "move_joint", position=HOME))
         mover.start("go")
