@@ -14,8 +14,9 @@ from robot_rt_control.definitions.action_type import ActionType, Slot, parameter
 from robot_rt_control.definitions.streams import check_streams
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types.type_building import BUILT_IN, LoadedType, build_types
+from robot_rt_control.validation.catalogue import unknown_action_type
 from robot_rt_control.vocabulary import capacities, defaults
-from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError
 from robot_rt_control.vocabulary.names import check_name, check_type_name
 
 
@@ -209,9 +210,7 @@ class ActionTypes:
         """
         found = self._by_name.get(name)
         if found is None:
-            raise DefinitionError(
-                f"{of}: unknown action type", expected=unknown("action type", name, self._by_name), got=repr(name)
-            )
+            raise unknown_action_type(of, name, self._by_name)
         return found
 
     def check_present(self, registered: RegisteredType, of: str) -> None:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.catalogue import Catalogue, KnownPart
-from robot_rt_control.program.check import SessionFacts, check_program
+from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate, dump_program, parse_program
+from robot_rt_control.validation.catalogue import Catalogue, KnownPart
+from robot_rt_control.validation.definitions import SessionFacts
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
