@@ -3,9 +3,9 @@
 References stand in values of actions' parameters and in conditions:
 
     linear: [0, 0, -$speed]
-    when: wrist.force_norm > $threshold and time < $start + 2
+    when: wrist.force.z > $threshold and time < $start + 2
 
-An expression is computed (program_expression.py) and its number put in its place. A parameter with a unit brings it
+An expression is computed (expression.py) and its number put in its place. A parameter with a unit brings it
 along where it stands alone, with or without a sign, so that units are checked as if they were written there.
 Roles stand wherever parts do: in `parts`, and before the first dot of a state variable.
 """
