@@ -24,7 +24,6 @@ from robot_rt_control.vocabulary.names import VARIABLE_PATTERN
 _VARIABLE = re.compile(VARIABLE_PATTERN)
 _HEAD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=\.)")
 _SPACE = re.compile(r"\s*")
-_NUMBER = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 
 
 class Substitution:
@@ -95,16 +94,15 @@ class Substitution:
             found = evaluate_prefix(text, position, self.parameters, of)
             if found is not None and found[0].references:
                 return self._number(text, self._used(found[0]), found[1], of), found[1]
+            if found is not None:  # numbers alone: all of it stays, so that no part of it is read again
+                end = found[1] + len(unit_at(text, found[1]))
+                return text[position:end], end
             if text[position] == "$":
                 raise DefinitionError(
                     f"{of}: {text!r}",
                     expected="the name of a parameter behind '$', as in x > $threshold",
                     got=repr(text[position : position + 12]),
                 )
-        if match := _NUMBER.match(text, position):
-            end = match.end()
-            unit = unit_at(text, end)
-            return text[position : end + len(unit)], end + len(unit)
         return text[position], position + 1
 
     def _number(self, text: str, result: Result, end: int, of: str) -> str:
