@@ -35,7 +35,6 @@ def arm(name: str = "arm", n: int = 2, **changes: Any) -> HardwarePart:
 
 def bench(parameters: dict | None = None, **changes: Any) -> HardwareInfo:
     """A two-joint arm, a one-joint gripper, and one sensor of each kind; `changes` replace fields of the device."""
-    io = {"inputs": numbered_channels("input", 2), "outputs": numbered_channels("output", 1)}
     parts = (
         arm(),
         HardwarePart(
@@ -49,7 +48,13 @@ def bench(parameters: dict | None = None, **changes: Any) -> HardwareInfo:
         ),
         HardwarePart(name="wrist", index=2, kind=PartKind.FORCE_TORQUE_SENSOR),
         HardwarePart(name="rangefinder", index=3, kind=PartKind.RANGEFINDER),
-        HardwarePart(name="io", index=4, kind=PartKind.IO, **io),
+        HardwarePart(
+            name="io",
+            index=4,
+            kind=PartKind.IO,
+            inputs=numbered_channels("input", 2),
+            outputs=numbered_channels("output", 1),
+        ),
     )
     values: dict[str, Any] = {"name": "bench", "parts": parts, "parameters": parameters or {}, **changes}
     return HardwareInfo(**values)

@@ -26,6 +26,8 @@ class Quantity:
     """Element of the field; None: the field is a single number."""
     idle: float = nan
     """What simulated hardware reports until it is given something else."""
+    sample: float = 0.0
+    """What sample parts measure while an action type's time is measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,9 +122,14 @@ PART_KINDS: Mapping[PartKind, KindDescription] = {
     PartKind.BASE: KindDescription(has_joints=True, sample_joints=3),
     PartKind.FORCE_TORQUE_SENSOR: KindDescription(measured=_wrench(), topic="wrench"),
     PartKind.RANGEFINDER: KindDescription(
-        measured=(Quantity(name="distance", unit="m", description="measured distance", field="distance", idle=inf),),
+        measured=(
+            Quantity(
+                name="distance", unit="m", description="measured distance", field="distance", idle=inf, sample=0.5
+            ),
+        ),
         topic="range",
-        message_orientation=(0.0, -sqrt(0.5), 0.0, sqrt(0.5)),  # sensor_msgs/Range measures along x, the sensor frame's ray is its z
+        # A sensor's ray is its z; sensor_msgs/Range measures along x.
+        message_orientation=(0.0, -sqrt(0.5), 0.0, sqrt(0.5)),
     ),
     PartKind.IO: KindDescription(
         is_numbered=True, sample_inputs=("input_0", "input_1"), sample_outputs=("output_0", "output_1")
