@@ -1,7 +1,15 @@
 """The table of part kinds: what each kind measures and takes, in which field of a part's record, and in which unit.
 
 State and command interfaces, state variables, the mock device, sample parts, fault logs and sensor topics are derived
-from it. `docs/contributing.md` lists what a new kind needs.
+from it. A new kind needs
+
+1. its number in `vocabulary/enums.py`,
+2. a measured field in `memory/layout.py`, if it measures what no field holds yet,
+3. its row here,
+4. its section in `model/workcell_schema.py`,
+5. its message in `realtime/executor/sensor_topics.py`, if it has a topic of its own;
+
+and in each simulator that shall offer it, what computes its numbers.
 """
 
 from __future__ import annotations
