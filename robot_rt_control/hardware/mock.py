@@ -66,10 +66,10 @@ class MockParameters(Parameters):
     """[kg m^2 or kg] of each joint in effort mode."""
     damping: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
     """[Nms/rad or Ns/m] of each joint in effort mode."""
-    distance: float | dict[str, float] = math.inf
-    """[m] that rangefinders report; inf: nothing in sight."""
-    wrench: Wrench | dict[str, Wrench] = (0.0,) * 6
-    """Force [N] and torque [Nm] that force-torque sensors report."""
+    distance: float | dict[str, float] = Field(default_factory=dict)
+    """[m] that rangefinders report; not given: inf, nothing in sight."""
+    wrench: Wrench | dict[str, Wrench] = Field(default_factory=dict)
+    """Force [N] and torque [Nm] that force-torque sensors report; not given: zero."""
     inputs: dict[str, tuple[float, ...] | dict[str, float]] = Field(default_factory=dict)
     """io part → its inputs, in their order or by name: true, false or a number; those not given are false."""
     wires: dict[str, dict[str, str]] = Field(default_factory=dict)

@@ -19,9 +19,10 @@ def test_names_are_those_of_ros2_control():
 
 def test_each_state_belongs_to_its_own_element_of_a_part():
     info = bench()
-    filled = {part.name: np.zeros(1, part_dtype)[0] for part in info.parts}
+    memory = {part.name: np.zeros(1, part_dtype) for part in info.parts}
     for interface in standard_state_interfaces(info):
-        np.frombuffer(filled[interface.part].data)[interface.offset // 8] += 1.0
+        memory[interface.part].view(np.float64)[interface.offset // 8] += 1.0
+    filled = {name: records[0] for name, records in memory.items()}
     assert filled["arm"].position.tolist()[:3] == [1.0, 1.0, 0.0]
     assert filled["arm"].effort.tolist()[:3] == [1.0, 1.0, 0.0]
     assert filled["gripper"].velocity.tolist()[:2] == [1.0, 0.0]

@@ -122,7 +122,7 @@ def test_a_robots_own_link_keeps_its_name(config_folder, tmp_path):
     [
         ("link: link_3", "link: lnk_3", "parts.wrist.link; expected .*did you mean 'link_3'.*; got 'lnk_3'"),
         ("mounted_on: arm, link", "link", "parts.wrist.link; expected mounted_on, the part that has the link"),
-        ("mounted_on: arm, link", "mounted_on: eye, link", "wrist.mounted_on; expected .*part with a URDF further up"),
+        ("mounted_on: arm, link", "mounted_on: eye, link", "parts.wrist.mounted_on; expected one of: arm; got 'eye'"),
         ("mounted_on: arm, pose", "mounted_on: arm, range: [-1, 2], pose", "eye.range; expected distances from 0 on"),
         ("mounted_on: arm, pose", "field_of_view: 4, pose", "eye.field_of_view; expected less than or equal to 3"),
         ("[1, 0, 0, 0]", "[1, 1, 0, 0]", "above.pose.orientation; expected a quaternion x, y, z, w of length 1"),

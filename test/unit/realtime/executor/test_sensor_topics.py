@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +16,12 @@ from builtin_interfaces.msg import Time
 from robot_rt_control.memory.layout import snapshot_dtype
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
+
+
+@pytest.fixture
+def config_folder() -> Path:
+    """The shipped configuration."""
+    return Path(__file__).resolve().parents[4] / "config"
 
 
 @dataclass
