@@ -245,6 +245,7 @@ class MoveLinear(ActionType):
             description="Largest distance of the measured tool from the goal that counts as settled.",
         ),
     )
+    example = {"offset": (0.05, 0.0, 0.0)}
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The command has arrived."),
         StateVariable(name="is_settled", type="bool", description="The tool is measured at the goal, at rest."),

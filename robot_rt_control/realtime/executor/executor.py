@@ -151,7 +151,7 @@ class Executor:
         """
         self.devices.open(self.options.device_timeout_s, progress)
         begin = time.monotonic()
-        progress("loading the tick loop (the first time it is compiled: some ten seconds)")
+        progress("loading the tick loop (the first time it is compiled: about a minute)")
         if self.options.clock != "lockstep":
             RealtimeThread.compile(World(self.workcell).memory, Channel.private())
         else:

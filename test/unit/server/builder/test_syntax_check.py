@@ -7,6 +7,7 @@ from robot_rt_control.server.builder.syntax_check import check_syntax
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
 BOUND = "loops without a bound that can be seen"
+UNKNOWN_ROUNDS = "whose greatest number of rounds is not known"
 
 REFUSED = {
     # containers
@@ -98,6 +99,18 @@ REFUSED = {
         "while state.count < 3:  # HERE\n    state.count += 1\n    reset(state)",
         BOUND,
         "range(N)",
+    ),
+    "for any number": ("for j in range(params.index):  # HERE\n    pass", UNKNOWN_ROUNDS, "Declare a `maximum`"),
+    "for a number in the state": ("for j in range(state.count):  # HERE\n    pass", UNKNOWN_ROUNDS, "range(min(n, N))"),
+    "for from any number": ("for j in range(params.index, 5):  # HERE\n    pass", UNKNOWN_ROUNDS, "range(min(n, N))"),
+    "for down from any number": ("for j in range(state.count, 0, -1):  # HERE\n    pass", UNKNOWN_ROUNDS, "min"),
+    "for a computed number": ("n = 2 * params.index + 1\nfor j in range(n):  # HERE\n    pass", UNKNOWN_ROUNDS, "min"),
+    "for a growing number": ("n = 3\nn += 1\nfor j in range(n):  # HERE\n    pass", UNKNOWN_ROUNDS, "range(min(n, N))"),
+    "while below any number": ("n = 0\nwhile n < params.index:  # HERE\n    n += 1", "greatest number", "maximum"),
+    "too many rounds": (
+        "for j in range(1000):\n    for k in range(1000):\n        for m in range(11):  # HERE\n            pass",
+        "loops up to 11000000 rounds in one tick, expected at most 10000000",
+        "smaller `maximum`",
     ),
     "step of zero": ("for j in range(0, 5, state.count):  # HERE\n    pass", "counts in a step", "zero"),
     # arrays
@@ -286,7 +299,7 @@ while 0 <= m - 1:
         if j > 1:
             continue
     m -= 1
-while state.count + 1 < params.index:
+while state.count + 1 < min(params.index, 20):
     state.count = state.count + 1
 for j in range(6, 0, -2):
     total += state.joints[j]
@@ -296,6 +309,47 @@ if mode == CommandMode.POSITION:
     return CommandMode.EFFORT
 return 0
 """
+
+
+BOUNDED = """
+for j in range(min(params.index, 10)):
+    for k in range(max(0, min(state.count, 5)), len(GAINS) + arm.dof):
+        state.level += 1.0
+n = 3 if state.level > 0.0 else arm.dof - 1
+for j in range(n * 2 % 5, n // 2 + int(CommandMode.POSITION)):
+    for k in range(j, 0, -2):
+        state.level += state.values[k]
+for j, q in enumerate(arm.position):
+    for k in range(abs(-j) + state.values.shape[0]):
+        state.level += q
+"""
+
+
+def test_loops_whose_end_is_known_pass(action_file):
+    check_syntax(load_action_type(action_file.write(BOUNDED)))
+
+
+HELPER = """
+@realtime
+def run(n, x):
+    for _ in range(n):  {mark}
+        x += 1.0
+    return x
+"""
+
+
+def test_a_helper_s_loop_is_judged_by_what_it_is_called_with(action_file):
+    known = action_file.write("for j in range(100):\n    state.level = run(7, 0.0)", top=HELPER.format(mark=""))
+    check_syntax(load_action_type(known))
+    unknown = action_file.write("state.level = run(params.index, 0.0)", top=HELPER.format(mark="# HERE"))
+    with pytest.raises(CompileError) as refused:
+        check_syntax(load_action_type(unknown))
+    assert str(refused.value).startswith(f"{action_file.here}: loops over range(n), {UNKNOWN_ROUNDS}")
+    often = action_file.write(
+        "for j in range(1_000_000):\n    state.level = run(11, 0.0)", top=HELPER.format(mark="# HERE")
+    )
+    with pytest.raises(CompileError, match="loops up to 11000000 rounds in one tick"):
+        check_syntax(load_action_type(often))
 
 
 def test_ordinary_code_passes(action_file):
@@ -365,8 +419,11 @@ def test_too_many_slots_are_refused(action_file):
         check_syntax(load_action_type(spec))
 
 
-def test_a_field_that_numpy_uses_itself_is_refused(action_file):
-    spec = action_file.write()
-    action_file.path.write_text(action_file.path.read_text().replace('"count": int', '"max": int'))
-    with pytest.raises(CompileError, match=r"Custom.State: a field cannot be called 'max'. NumPy's records use"):
+def test_a_field_may_have_any_name_but_one_that_every_record_is_asked_for(action_file):
+    spec = action_file.write("state.max = state.max + 1")
+    text = action_file.path.read_text()
+    action_file.path.write_text(text.replace('"count": int', '"max": int'))
+    check_syntax(load_action_type(spec))
+    action_file.path.write_text(text.replace('"count": int', '"dtype": int'))
+    with pytest.raises(CompileError, match="Custom: a field of a record may not be called 'dtype'; call it something"):
         check_syntax(load_action_type(spec))
