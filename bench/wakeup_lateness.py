@@ -179,8 +179,15 @@ def _goals(kinds: dict[tuple[str, int], Lateness]) -> list[Goal]:
     goals = []
     for rate in _RATES:
         ours, reference = kinds["loop", rate].quantiles()[-1], kinds["cyclictest", rate].quantiles()[-1]
-        text = f"p99.9 at {rate} Hz within 1.5 times cyclictest's: {ours / reference:.2f}"
-        goals.append(Goal(text, ours <= 1.5 * reference))
+        goals.append(
+            Goal(
+                figure=f"lateness of the loop at {rate} Hz, p99.9",
+                aim="≤ 1.5 times",
+                measured=f"{ours / reference:.2f} times",
+                met=ours <= 1.5 * reference,
+                beside=f"cyclictest, {microseconds(reference)} µs",
+            )
+        )
     return goals
 
 
