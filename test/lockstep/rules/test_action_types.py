@@ -714,7 +714,7 @@ def test_K11_a_loop_is_measured_at_the_maximum_of_its_parameter(cell: LockstepCe
     session.add(Action("a", Rounds))
     with pytest.raises(DefinitionError) as refused:
         session.set("a", n=101)
-    assert (refused.value.expected, refused.value.got) == ("0 to 100", "101")
+    assert (refused.value.expected, refused.value.got) == ("0 to 100", "101.0")
     session.start("a")
     with pytest.raises(DefinitionError, match="parameter 'n': out of range"):
         session.set("a", n=9_000_000_000_000_000)
