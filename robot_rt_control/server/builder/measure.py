@@ -101,7 +101,10 @@ def _prepare(action_type: type[ActionType], counted: frozenset[str]) -> tuple[np
         for name in part_dtype.names or ():
             place[name] = part.record[name]
         for quantity in PART_KINDS[part.kind].measured:
-            place[quantity.field][() if quantity.index is None else quantity.index] = quantity.sample
+            if quantity.index is None:
+                place[quantity.field] = quantity.sample
+            else:
+                place[quantity.field][quantity.index] = quantity.sample
         place["position"][: part.dof] = place["commanded_position"][: part.dof] = 0.3
     for part in parts.values():
         part.workcell = MappingProxyType(parts)
