@@ -5,9 +5,8 @@ import pkgutil
 import pytest
 
 import robot_rt_control.actions
-from robot_rt_control.server.builder.build import load_action_type
 from robot_rt_control.server.builder.measure import _prepare
-from robot_rt_control.server.builder.source import find_action_types
+from robot_rt_control.server.builder.source import find_action_types, load_action_type
 from robot_rt_control.vocabulary.errors import CompileError
 
 
