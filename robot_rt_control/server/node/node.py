@@ -122,6 +122,7 @@ class ControlServerNode(WorkcellNode):
         self._program_state = ProgramStateTopic(self, self.server, lambda ns: time_message(self._ros_time(ns)))
         parallel, single = ReentrantCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self._next_try, self._complaint = 0.0, ""
+        self.awaited = "the executor"
         self._keep()
         self._offered_services = Services(self, lambda: self.server, parallel)
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
@@ -178,6 +179,7 @@ class ControlServerNode(WorkcellNode):
         channel = Channel.attach(self._channel_name, workcell=self._digest, require_active=True)
         self._simulated = bool(channel.memory.simulated)
         server.attach(channel)
+        self.awaited = ""
         self._had_executor, self._complaint = True, ""
         self.get_logger().info("attached to the executor; default and safety actions are installed")
 
