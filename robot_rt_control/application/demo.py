@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robot_rt_control.application.demo_lateness import Lateness, measure
@@ -158,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             bring_up(workcell, client, console)
             realtime, measured = run_realtime(client)
     except RobotControlError as error:
-        console.print(f"[red]{error}[/red]")
+        console.print(f"[red]{escape(str(error))}[/red]")
         return 1
     plot(recording, arguments.output / "distance.png", near=NEAR, far=FAR)
     plot_lateness(measured, _PERIOD_S, arguments.output / "lateness.png")

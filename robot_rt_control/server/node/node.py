@@ -29,6 +29,7 @@ from robot_rt_control.server.node.services import Services
 from robot_rt_control.server.node.stream_topics import StreamTopics
 from robot_rt_control.server.programs.program_store import ProgramStore, default_folder
 from robot_rt_control.server.types.action_types import ActionTypes
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _PARAMETERS = (
@@ -39,7 +40,7 @@ _PARAMETERS = (
     ),
     NodeParameter(
         name="build_timeout",
-        default=120.0,
+        default=defaults.STARTUP_S,
         minimum=1.0,
         maximum=3600.0,
         description="[s] that building one action type may take.",

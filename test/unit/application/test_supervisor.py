@@ -51,7 +51,7 @@ def on(number, text):
 """
 
 
-def test_what_is_not_up_yet_is_named_every_now_and_then() -> None:
+def test_I18_what_is_not_up_yet_is_named_every_now_and_then() -> None:
     code = SAYS + "on(signal.SIGUSR1, b'READY=1'); print('handles', flush=True)\nwhile True: time.sleep(1)"
     late = fake("late", code)
     patience = replace(IMPATIENT, report_s=0.05)
@@ -65,7 +65,7 @@ def test_what_is_not_up_yet_is_named_every_now_and_then() -> None:
         assert run.stop() == 0
 
 
-def test_all_is_up_is_only_said_if_all_is_well() -> None:
+def test_I18_all_is_up_is_only_said_if_all_is_well() -> None:
     text = "STATUS=part 'arm' is faulted: the hardware's data is too old"
     code = SAYS + f"say({text!r}.encode()); on(signal.SIGUSR1, b'STATUS='); ready()\nwhile True: time.sleep(1)"
     with running(fake("executor", code), fake("server", GOOD)) as run:

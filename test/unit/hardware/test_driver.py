@@ -142,7 +142,7 @@ class StallingPlugin(FanPlugin):
         return super().write(time_s, period_s)
 
 
-def test_cycles_that_were_lost_are_left_out(name):
+def test_I19_cycles_that_were_lost_are_left_out(name):
     plugin = StallingPlugin()
     driver = Driver(plugin, HardwareInfo(name="fan", period_s=0.002, parts=(arm("fan", 1),)), image_name=name)
     driver.start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from robot_rt_control.vocabulary.waiting import Waiting
 
 
-def test_what_is_awaited_is_said_every_now_and_then_until_the_time_is_up() -> None:
+def test_I18_what_is_awaited_is_said_every_now_and_then_until_the_time_is_up() -> None:
     now = [100.0]
     said: list[str] = []
     waiting = Waiting(said.append, 30.0, every_s=10.0, clock=lambda: now[0])

@@ -88,7 +88,7 @@ def test_a_command_that_has_jumped_is_caught_up_with_at_a_limited_speed(simulate
 
 
 @pytest.mark.parametrize("lost", [2, 4, 6, 12])
-def test_after_each_stall_of_its_driver_the_joint_is_held_to_its_limit(simulate, lost):
+def test_I19_after_each_stall_of_its_driver_the_joint_is_held_to_its_limit(simulate, lost):
     # The loop went on while the driver stood still, again and again. What has been lost is left to catch up with.
     arm = iiwa()
     sim = simulate(arm, world={"objects": [FLOOR]})
@@ -103,7 +103,7 @@ def test_after_each_stall_of_its_driver_the_joint_is_held_to_its_limit(simulate,
     assert (fastest < 1.2 * limits).all(), fastest / limits
 
 
-def test_a_joint_that_was_pushed_away_comes_back_at_a_limited_speed(simulate):
+def test_I19_a_joint_that_was_pushed_away_comes_back_at_a_limited_speed(simulate):
     arm = iiwa()
     sim = simulate(arm)
     sim.switch_modes({"arm": CommandMode.POSITION})

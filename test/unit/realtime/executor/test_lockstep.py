@@ -87,7 +87,7 @@ def test_I13_time_goes_no_faster_than_its_factor(make: Callable[[float], Bench],
     assert bench.tick == first + ticks, "it stands still"
 
 
-def test_I13_a_device_that_takes_long_slows_time_down_and_misses_nothing(make: Callable[[float], Bench]) -> None:
+def test_I14_a_device_that_takes_long_slows_time_down_and_misses_nothing(make: Callable[[float], Bench]) -> None:
     bench = make(1.0)
     slow = bench.lockstep._devices
     slow.in_process = True
