@@ -8,8 +8,15 @@ from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutd
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes, shipped_workcells
-from robot_rt_control.hardware.clocks import CLOCK_HELP, CLOCKS, FACTOR_HELP
+from robot_rt_control.application.bringup import (
+    CLOCK_HELP,
+    CLOCKS,
+    FACTOR_HELP,
+    BringupOptions,
+    ProcessDescription,
+    processes,
+    shipped_workcells,
+)
 
 YES, NO = "true", "false"
 

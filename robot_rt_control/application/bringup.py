@@ -9,7 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.hardware.clocks import AUTO, LOCKSTEP, chosen_clock
+from robot_rt_control.hardware.clocks import AUTO as AUTO
+from robot_rt_control.hardware.clocks import CLOCK_HELP as CLOCK_HELP
+from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
+from robot_rt_control.hardware.clocks import FACTOR_HELP as FACTOR_HELP
+from robot_rt_control.hardware.clocks import LOCKSTEP, chosen_clock
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell import MOCK, TOPIC, Workcell, load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_rt_control.memory.histogram import BINS_PER_OCTAVE, bin_of, percentile
 from robot_rt_control.memory.layout import channel_dtype
 from robot_rt_control.memory.segment_names import channel_name
 from robot_rt_control.memory.shared_memory import Segment
-from robot_rt_control.realtime.tick.histogram import BINS_PER_OCTAVE, bin_of, percentile
 from robot_rt_control.vocabulary.capacities import HISTOGRAM_BINS
 
 QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
@@ -24,7 +24,7 @@ class Lateness:
 
     name: str
     counts: np.ndarray
-    """Shape (HISTOGRAM_BINS,): see realtime/tick/histogram.py."""
+    """Shape (HISTOGRAM_BINS,): see memory/histogram.py."""
 
     def microseconds(self, fraction: float) -> float:
         """The lateness [µs] that this fraction of the wake-ups did not exceed."""

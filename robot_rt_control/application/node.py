@@ -144,7 +144,7 @@ class ApplicationNode(WorkcellNode):
         client = Client(f"{self.get_name()}_client", namespace=self.get_namespace(), arguments=[])
         with self._lock:
             self._client = client
-        waiting = Waiting(self.get_logger().info, timeout_s)
+        patience = Waiting(self.get_logger().info, timeout_s)
         there: Any = client.node.create_client(srv.ListParts, "control_server/list_parts")
         problem = "there is no control server"
         while not stop.is_set():
@@ -158,7 +158,7 @@ class ApplicationNode(WorkcellNode):
             except RobotControlError as error:  # it is there, but not up yet
                 problem = str(error)
                 stop.wait(_POLL_S)
-            if not waiting.goes_on(f"the workcell: {problem}"):
+            if not patience.goes_on(f"the workcell: {problem}"):
                 raise RobotControlError(
                     f"the workcell did not come up within {timeout_s:g} s ({problem})",
                     hint="Bring the workcell up: ros2 launch robot_rt_control workcell.launch.py",

@@ -12,7 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_rt_control.application.bringup import (
+    AUTO,
+    CLOCK_HELP,
+    CLOCKS,
     DEFAULT_WORKCELL,
+    FACTOR_HELP,
     PACKAGE,
     BringupOptions,
     ProcessDescription,
@@ -23,7 +27,6 @@ from robot_rt_control.application.console import Console
 from robot_rt_control.application.process_command import command_line
 from robot_rt_control.application.supervised_process import SupervisedProcess
 from robot_rt_control.application.supervisor import RESTARTS, Supervisor
-from robot_rt_control.hardware.clocks import AUTO, CLOCK_HELP, CLOCKS, FACTOR_HELP
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _EXAMPLES = """examples:

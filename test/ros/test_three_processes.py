@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rcl_interfaces.srv import GetParameters
@@ -73,7 +74,7 @@ def test_I13_the_arm_goes_up_and_down_in_simulated_time_and_everybody_can_see_it
 
 def test_I13_all_nodes_live_in_simulated_time(client: Client):
     for node in ("control_server", "realtime_executor"):
-        getting = client.node.create_client(GetParameters, f"/{node}/get_parameters")
+        getting: Any = client.node.create_client(GetParameters, f"/{node}/get_parameters")
         assert getting.wait_for_service(120.0)
         future = getting.call_async(GetParameters.Request(names=["use_sim_time"]))
         deadline = time.monotonic() + 120.0

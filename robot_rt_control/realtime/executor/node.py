@@ -22,11 +22,11 @@ from robot_rt_control import msg, srv
 from robot_rt_control.hardware.clocks import AUTO, CLOCK_HELP, CLOCKS, FACTOR_HELP, LOCKSTEP, chosen_clock
 from robot_rt_control.hardware.from_workcell import with_window
 from robot_rt_control.hardware.picture import camera_of, picture_path
+from robot_rt_control.memory.histogram import percentile
 from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, PartStatus
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
-from robot_rt_control.realtime.tick.histogram import percentile
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
 from robot_rt_control.ros.readiness import report_status
 from robot_rt_control.ros.refusals import answer_to
