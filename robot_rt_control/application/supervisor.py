@@ -203,7 +203,7 @@ class Supervisor:
         if child.ready and not was_ready:
             self._console.say(f"{child.name} is up after {child.age_s:.1f} s")
             self._tell_ready()
-        elif self._told_ready:
+        elif self._told_ready and not self._is_ending:
             self._tell_status(child)
 
     def _awaited(self) -> list[str]:

@@ -81,9 +81,15 @@ class Lockstep:
 
     def step(self, ticks: int) -> int:
         """Run so many ticks. Returns the last one's number. Raises HardwareError: a simulator failed."""
-        with self._lock:
+        last = 0
+
+        def run() -> None:
+            nonlocal last
             self._ticks(ticks)
-            return int(self._world.memory.tick)
+            last = int(self._world.memory.tick)
+
+        self.serve(run)
+        return last
 
     def _ticks(self, ticks: int) -> None:
         self._before_tick()
@@ -111,7 +117,8 @@ class Lockstep:
         simulated_s = batch * self._period_ns * 1e-9
         pacer = Pacer(self._factor) if self._factor > 0 else None
         while not self._stop.is_set():
-            self.step(batch)
+            with self._lock:
+                self._ticks(batch)
             pause = 0.0 if pacer is None else pacer.pause(simulated_s)
             if pause > 0.0:
                 self._stop.wait(pause)

@@ -85,6 +85,8 @@ _PARAMETERS = (
     ),
 )
 
+_CLOCK_S = 0.01
+"""Between two messages on /clock; each costs every node in simulated time a callback."""
 _SHORTFALL_S = 10.0
 """At most so often it is said that simulated time falls behind."""
 
@@ -178,7 +180,7 @@ class RealtimeExecutorNode(WorkcellNode):
         ]
         if self._core().options.clock == LOCKSTEP:
             self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
-            timers.append(self.create_timer(0.005, self._publish_clock, callback_group=fast))
+            timers.append(self.create_timer(_CLOCK_S, self._publish_clock, callback_group=fast))
             self._made.append(self._clock_publisher)
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
         self._made.append(
