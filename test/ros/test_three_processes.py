@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from rcl_interfaces.srv import GetParameters
 
-from robot_rt_control import srv
 from robot_rt_control.client import Action, Client, Reaction
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
@@ -84,10 +83,9 @@ def test_I13_all_nodes_live_in_simulated_time(client: Client):
         assert future.result().values[0].bool_value, node
 
 
-def test_S5_in_simulated_time_a_lease_lasts_at_least_ten_seconds(client: Client):
-    opened = client.call(srv.OpenSession, "open_session", name="short", parts=["arm"], lease=0.1)
-    assert opened.lease == defaults.SIMULATED_LEASE_S == 10.0
-    client.call(srv.CloseSession, "close_session", session=opened.session, secret=opened.secret)
+def test_I17_in_simulated_time_a_lease_lasts_at_least_ten_seconds(client: Client):
+    with client.session("arm", lease_s=0.5) as session:
+        assert session.lease_s == defaults.SIMULATED_LEASE_S == 10.0
 
 
 @pytest.mark.parametrize(
