@@ -16,8 +16,8 @@ import numpy as np
 from bench.cells import arms_cell, builtin_types, never_firing, sine
 from bench.disturbance import Disturbance
 from bench.report import Goal, Options, Report, microseconds
+from robot_rt_control.memory.histogram import bin_of, percentile
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
-from robot_rt_control.realtime.tick.histogram import bin_of, percentile
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.vocabulary.capacities import HISTOGRAM_BINS
 
@@ -32,7 +32,7 @@ _QUANTILES = (0.5, 0.99, 0.999)
 
 @dataclass
 class Lateness:
-    """Wake-ups of one kind: a histogram of `realtime/tick/histogram.py`, and the latest one [ns]."""
+    """Wake-ups of one kind: a histogram of `memory/histogram.py`, and the latest one [ns]."""
 
     counts: np.ndarray = field(default_factory=lambda: np.zeros(HISTOGRAM_BINS, np.int64))
     max_ns: int = 0

@@ -598,7 +598,7 @@ timing_dtype = record(
         ("deadline_misses", "i8"),
         ("max_compute_ns", "i8"),
         ("max_lateness_ns", "i8"),
-        # 16 bins in an octave: bin = 16 * log2(nanoseconds), see realtime/tick/histogram.py
+        # 16 bins in an octave: bin = 16 * log2(nanoseconds), see memory/histogram.py
         ("compute", "i8", (c.HISTOGRAM_BINS,)),
         ("lateness", "i8", (c.HISTOGRAM_BINS,)),
     ]
