@@ -24,7 +24,7 @@ GAP_METHOD = "interpolate_"
 WINDOW = capacities.STREAM_WINDOW
 
 VARIABLES = (
-    ("age", "float", "s", "Since the newest sample of {0!r} took effect; while there is none, since the action's start."),
+    ("age", "float", "s", "Since the newest sample of {0!r} took effect; without one, since the action's start."),
     ("valid", "bool", "", "All values of {0!r} are known."),
     ("timed_out", "bool", "", "No sample of {0!r} took effect for longer than its time-out."),
     ("missed", "int", "", "Samples of {0!r} that did not come since the action's start."),

@@ -37,7 +37,6 @@ from robot_rt_control.server.builder.violation import Violation, refuse
 from robot_rt_control.vocabulary.capacities import ACTION_STATE_BYTES
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
-
 _MODE_OF = {"position_command": "POSITION", "velocity_command": "VELOCITY", "effort_command": "EFFORT"}
 """Command field → the mode in which it leaves."""
 

@@ -399,9 +399,12 @@ def test_W11_samples_that_an_earlier_activation_has_used_are_gone(cell: Lockstep
     assert math.isnan(first(session)) and session.value("a.goal_valid") == 0.0
     assert session.value("a.goal_age") == 0.0 and session.value("a.goal_timed_out") == 0.0
     cell.step(7)
-    assert first(session) == 3.0 and math.isnan(session.value("a.second")), "5.0 was the earlier activation's"
+    assert first(session) == pytest.approx(3.0)
+    # 5.0 was the earlier activation's: it is unknown, or where the policy looks ahead already what comes next.
+    assert math.isnan(session.value("a.second")) if gap == "hold" else session.value("a.second") == 7.0
     cell.step(10)
-    assert (first(session), session.value("a.second"), session.value("a.goal_valid")) == (4.0, 7.0, 1.0)
+    assert (first(session), session.value("a.second")) == pytest.approx((4.0, 7.0))
+    assert session.value("a.goal_valid") == 1.0
 
 
 def test_W11_samples_that_came_while_the_action_was_not_active_are_valid(cell: LockstepCell) -> None:

@@ -274,7 +274,8 @@ def test_the_mode_of_one_slot_is_not_that_of_another(action_file):
 
 
 def test_a_mode_that_a_function_of_the_package_sets_counts(action_file):
-    top = "from robot_rt_control.actions.following import follow\nfrom robot_rt_control.motion.profile import profile_dtype"
+    top = "from robot_rt_control.actions.following import follow\n"
+    top += "from robot_rt_control.motion.profile import profile_dtype"
     body = "follow(state.plan, 0.0, arm)\narm.position_command[0] += 0.001"
     spec = action_file.write(body, top=top)
     action_file.path.write_text(
