@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.follow_joint_velocity_stream import FollowJointVelocityStream
+from robot_rt_control.testing.action_harness import ActionHarness
+from robot_rt_control.testing.fake_arm import FakeArm
 
 DT = 0.001
 TIMEOUT = 0.1
 
 
 @pytest.fixture
-def jog(harness):
-    made = harness(FollowJointVelocityStream, compiled=True, goal_timeout=TIMEOUT)
+def jog(bent):
+    parameters = {"goal_timeout": TIMEOUT}
+    arm = FakeArm(position=bent)
+    made = ActionHarness(FollowJointVelocityStream, parts={"part": arm}, parameters=parameters, compiled=True)
     made.start()
     return made
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from robot_rt_control.actions.follow_twist_stream import FollowTwistStream
 from robot_rt_control.model.kinematics import forward, orientation_error, quaternion_rotate
 from robot_rt_control.testing.action_harness import ActionHarness
-from robot_rt_control.testing.fake_arm import FakePart
-from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.testing.fake_arm import FakeArm
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 DT = 0.001
@@ -17,9 +18,11 @@ TIMEOUT = 0.1
 
 
 @pytest.fixture
-def jog(harness):
+def jog(bent):
     def make(**parameters):
-        made = harness(FollowTwistStream, compiled=True, goal_timeout=TIMEOUT, **parameters)
+        given = {"goal_timeout": TIMEOUT, **parameters}
+        arm = FakeArm(position=bent)
+        made = ActionHarness(FollowTwistStream, parts={"part": arm}, parameters=given, compiled=True)
         made.start()
         return made
 
@@ -64,7 +67,7 @@ def test_the_tool_moves_straight_and_keeps_its_orientation(jog):
     np.testing.assert_allclose(velocity, [0.0, 0.1, 0.0], atol=2e-3)
     assert np.abs(tools[:, [0, 2]] - before[[0, 2]]).max() < 1e-3, "on its line [m]"
     assert np.abs(turned(orientation, pose(h.part("part"))[1])).max() < 2e-3, "[rad]"
-    assert h.state.is_following == 1.0 and h.state.slowed == 1.0
+    assert h.state.is_following == 1.0 and h.state.slowed > 0.99
     check_limits(joints, h.part("part"))
 
 
@@ -125,5 +128,6 @@ def test_it_takes_over_a_moving_arm_without_a_jump(harness):
 
 
 def test_a_part_without_a_chain_is_refused():
+    no_chain = SimpleNamespace(n_joints=0)
     with pytest.raises(DefinitionError, match="a twist needs a part with a kinematic chain.*velocity_stream"):
-        ActionHarness(FollowTwistStream, parts={"part": FakePart(name="x", kind=PartKind.ARM, dof=2)})
+        FollowTwistStream.create({"part": SimpleNamespace(name="x", record=SimpleNamespace(chain=no_chain))})
