@@ -35,7 +35,7 @@ def define(session: Session) -> None:
     distance, closed = variable("person.distance"), variable("clamp.closed")
     in_position = Reaction("is_settled and clamp.closed", start="glue", event="in_position")
     # The first of two that fire in one tick wins: safety comes first. A silent detector is as good as a person.
-    then = [distance, "arm.tool.y", "glue.speed", "glue.thickness", "glue.place", "glue.direction"]
+    then = ["person.distance", "arm.tool.y", "glue.speed", "glue.thickness", "glue.place", "glue.direction"]
     near = (distance < NEAR) | "is_unknown(person.distance)"
     person = Reaction(near, start="freeze", event="person", capture=then)
     ends = (variable("thickness") >= THICKNESS) | (variable("elapsed") > 60.0) | ~closed
