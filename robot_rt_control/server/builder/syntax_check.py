@@ -37,7 +37,11 @@ from robot_rt_control.server.builder.record_access import ALL, COMMANDS, NOTHING
 from robot_rt_control.server.builder.record_flow import RecordFlow
 from robot_rt_control.server.builder.source import ActionSource, is_package_file, layouts_of
 from robot_rt_control.server.builder.violation import Violation, refuse
-from robot_rt_control.vocabulary.errors import CompileError
+from robot_rt_control.vocabulary.capacities import ACTION_STATE_BYTES
+from robot_rt_control.vocabulary.errors import CapacityError, CompileError
+
+_MODE_OF = {"position_command": "POSITION", "velocity_command": "VELOCITY", "effort_command": "EFFORT"}
+"""Command field → the mode in which it leaves."""
 
 
 @dataclass
@@ -50,6 +54,8 @@ class CheckedCode:
     counted: set[str] = field(default_factory=set)
     """Declared parameters that loops count to."""
     violations: set[Violation] = field(default_factory=set)
+    commands: dict[tuple[int, str], Violation] = field(default_factory=dict)
+    """(slot, command field of its part) → where it is written first, as the violation that it may turn out to be."""
 
 
 def check_syntax(source: ActionSource) -> CheckedCode:
@@ -66,6 +72,12 @@ def check_syntax(source: ActionSource) -> CheckedCode:
             f"action type {source.action_type.name!r} has no real-time method",
             expected="at least one of on_enter, sense, set_parameters, control",
         )
+    if state.itemsize > ACTION_STATE_BYTES:
+        raise CapacityError(
+            f"action type {source.action_type.name!r}: the state of an action",
+            expected=f"at most {ACTION_STATE_BYTES} bytes (ACTION_STATE_BYTES)",
+            got=f"{state.itemsize} bytes",
+        )
     own_files = {m.file for m in checked.methods.values()}
     loops = _Loops(_declared_ranges(source.action_type), frozenset(s.name for s in stream_inputs(source.action_type)))
     seen: set[object] = set()
@@ -75,8 +87,16 @@ def check_syntax(source: ActionSource) -> CheckedCode:
             Data(names[0], state, (), ALL, "state"),
             Data(names[1], parameters, (), NOTHING, "params"),
         ]
-        data += [Data(name, part_dtype, (), COMMANDS, "part") for name in names[2 : 2 + len(slots)]]
+        data += [
+            Data(name, part_dtype, (), COMMANDS if slot.moves else NOTHING, "part", i)
+            for i, (name, slot) in enumerate(zip(names[2:], slots, strict=True))
+        ]
         _FunctionCheck(method, tuple(data), checked, seen, own_files, (), loops).run()
+    checked.violations |= {
+        violation
+        for (slot, name), violation in checked.commands.items()
+        if name in _MODE_OF and (slot, "command_mode") not in checked.commands
+    }
     if checked.violations:
         raise refuse(sorted(checked.violations))
     return checked
@@ -126,7 +146,7 @@ class _FunctionCheck(ast.NodeVisitor):
         self.checked, self.seen, self.own_files = checked, seen, own_files
         self.callers = (*callers, source.function)
         self.locals = {*source.function.__code__.co_varnames, *source.function.__code__.co_cellvars}
-        self.flow = RecordFlow(dict(zip(source.parameters, data, strict=False)), self.report)
+        self.flow = RecordFlow(dict(zip(source.parameters, data, strict=False)), self.report, self.note_write)
         self.loops, self.around = loops, loops.around
         self.numbers = NumberRanges(
             source.node.body,
@@ -156,6 +176,19 @@ class _FunctionCheck(ast.NodeVisitor):
     def report(self, node: ast.AST, operation: str, hint: str) -> None:
         line = getattr(node, "lineno", self.source.node.lineno)
         self.checked.violations.add(Violation(self.source.file, line, operation, hint))
+
+    def note_write(self, node: ast.AST, data: Data) -> None:
+        """Note which command fields of a part are written: without its mode, a command does not leave."""
+        if data.slot < 0 or not data.member:
+            return
+        part = data.label.split(".")[0]
+        hint = (
+            f"Set {part}.command_mode = {_MODE_OF.get(data.member, '')} (of actions.authoring) beside it, in each tick"
+        )
+        operation = f"writes {part}.{data.member}, but {part}.command_mode is never set: nothing would move"
+        line = getattr(node, "lineno", self.source.node.lineno)
+        found = Violation(self.source.file, line, operation, hint)
+        self.checked.commands.setdefault((data.slot, data.member), found)
 
     # --- statements ------------------------------------------------------------------------------
 
@@ -392,11 +425,17 @@ class _FunctionCheck(ast.NodeVisitor):
         assert function is not None  # whatever is marked has a Python function
         file = function.__code__.co_filename
         if is_package_file(file) and file not in self.own_files:
+            if any(data is not None and data.slot >= 0 for data in map(self.flow.data, node.args)):
+                self._check(node, function, CheckedCode({}, counted=self.checked.counted, commands=self.checked.commands))
             return
         self.checked.helpers[f"{function.__module__}.{function.__qualname__}"] = marked
         if function in self.callers:
             self.report(node, f"calls {shown} recursively", "Write a loop with a bound")
             return
+        self._check(node, function, self.checked)
+
+    def _check(self, node: ast.Call, function: FunctionType, into: CheckedCode) -> None:
+        """Check a function that is called, for these arguments."""
         callee = source_of(function)
         given: dict[str, Data | None] = dict(zip(callee.parameters, map(self.flow.data, node.args), strict=False))
         given |= {k.arg: self.flow.data(k.value) for k in node.keywords if k.arg is not None}
@@ -405,7 +444,7 @@ class _FunctionCheck(ast.NodeVisitor):
         passed |= {k.arg: self.numbers.of(k.value) for k in node.keywords if k.arg is not None}
         ranges = tuple(passed.get(name, ANYTHING) for name in callee.parameters)
         loops = replace(self.loops, given=ranges, around=self.around)
-        _FunctionCheck(callee, data, self.checked, self.seen, self.own_files, self.callers, loops).run()
+        _FunctionCheck(callee, data, into, self.seen, self.own_files, self.callers, loops).run()
 
 
 def _is_step(node: ast.expr) -> bool:

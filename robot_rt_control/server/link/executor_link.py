@@ -224,7 +224,8 @@ class ExecutorLink:
         finally:
             self._waiters.pop(posted.transaction, None)
         refusal = Refusal(int(event["reason"])) if event["kind"] == EventKind.COMMAND_REFUSED else Refusal.NONE
-        return Answer(queued=False, tick=int(event["tick"]), refusal=refusal, transaction=posted.transaction)
+        tick = int(event["tick"])
+        return Answer(queued=False, tick=tick, refusal=refusal, transaction=posted.transaction, event=event)
 
     def _time_until(self, tick: int) -> float:
         """[s] until a tick is due, at the nominal period."""

@@ -1,5 +1,7 @@
 """Every kind of operation that the syntax check refuses: with its line, its name and what to do instead."""
 
+import re
+
 import pytest
 
 from robot_rt_control.server.builder.source import load_action_type
@@ -261,7 +263,58 @@ def test_functions_that_are_called_are_checked_too(what, action_file):
 
 def test_a_helper_may_write_what_its_caller_may(action_file):
     top = "@realtime\ndef helper(values, part):\n    values[0] = 1.0\n    part.position_command[0] = 1.0"
+    top += "\n    part.command_mode = POSITION"
     check_syntax(load_action_type(action_file.write("helper(state.values, arm)", top=top)))
+
+
+@pytest.mark.parametrize(("field", "mode"), [("position", "POSITION"), ("velocity", "VELOCITY"), ("effort", "EFFORT")])
+def test_a_command_without_its_mode_is_refused_where_it_is_written(action_file, field, mode):
+    spec = action_file.write(f"x = 1.0\narm.{field}_command[0] = x  # HERE")
+    text = (
+        f"{action_file.here}: writes arm.{field}_command, but arm.command_mode is never set: nothing would move; "
+        f"Set arm.command_mode = {mode} (of actions.authoring) beside it, in each tick"
+    )
+    with pytest.raises(CompileError, match=re.escape(text)):
+        check_syntax(load_action_type(spec))
+
+
+def test_the_mode_of_one_slot_is_not_that_of_another(action_file):
+    body = "left.command_mode = POSITION\nleft.position_command[0] = 0.0\nright.position_command[0] = 0.0  # HERE"
+    with pytest.raises(CompileError) as refused:
+        check_syntax(load_action_type(action_file.write(body, slots=("left", "right"))))
+    (line,) = str(refused.value).splitlines()
+    assert f"{action_file.here}: writes right.position_command, but right.command_mode is never set" in line
+
+
+def test_a_mode_that_a_function_of_the_package_sets_counts(action_file):
+    top = "from robot_rt_control.actions.following import follow\n"
+    top += "from robot_rt_control.motion.profile import profile_dtype"
+    body = "follow(state.plan, 0.0, arm)\narm.position_command[0] += 0.001"
+    spec = action_file.write(body, top=top)
+    action_file.path.write_text(
+        action_file.path.read_text().replace('"count": int', '"count": int, "plan": (profile_dtype, PER_JOINT)')
+    )
+    check_syntax(load_action_type(spec))
+
+
+def test_outputs_need_no_mode(action_file):
+    check_syntax(load_action_type(action_file.write("arm.output_command[0] = 1.0")))
+
+
+def test_a_part_that_is_only_read_takes_no_commands(action_file):
+    spec = action_file.write("arm.command_mode = POSITION  # HERE\narm.position_command[0] = 0.0")
+    text = action_file.path.read_text()
+    action_file.path.write_text(text.replace("kinds=(PartKind.ARM,))", "kinds=(PartKind.ARM,), moves=False)"))
+    with pytest.raises(CompileError, match=r"writes arm.command_mode, which an action may only read; .*moves=False"):
+        check_syntax(load_action_type(spec))
+
+
+def test_a_state_that_is_too_large_names_the_capacity(action_file):
+    spec = action_file.write("pass")
+    text = action_file.path.read_text()
+    action_file.path.write_text(text.replace('"values": (float, 4)', '"values": (float, 200000)'))
+    with pytest.raises(CapacityError, match="the state of an action; expected at most 1048576 bytes"):
+        check_syntax(load_action_type(spec))
 
 
 def test_all_violations_are_reported_in_the_order_of_their_lines(action_file):
