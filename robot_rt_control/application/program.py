@@ -24,7 +24,7 @@ from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.schema import SCHEMA_FILE
-from robot_rt_control.text.yaml_reader import parse_scalar
+from robot_rt_control.text.scalar import parse_scalar
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, unknown
 
 _EXAMPLES = """\

@@ -19,7 +19,7 @@ from robot_rt_control.model.part_description import Follower, PartDescription, P
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint
 from robot_rt_control.model.urdf_reader import read_urdf
-from robot_rt_control.model.yaml_source import Place
+from robot_rt_control.text.document import Place
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown

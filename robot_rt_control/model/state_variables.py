@@ -103,8 +103,10 @@ def _sensor_variables(part: PartDescription) -> list[PartVariable]:
         )
     if part.kind == PartKind.SENSOR:
         return _value_variables(part)
-    return found + _channel_variables(part, "input", part.input_channels) + _channel_variables(
-        part, "output", part.output_channels
+    return (
+        found
+        + _channel_variables(part, "input", part.input_channels)
+        + _channel_variables(part, "output", part.output_channels)
     )
 
 

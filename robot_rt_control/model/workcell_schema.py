@@ -6,73 +6,47 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
+from robot_rt_control.text.schema import Flag, Model, Number, Numbers, finite, number_of, numbers_of, refuse
+from robot_rt_control.text.schema import Name as AnyName
 from robot_rt_control.vocabulary import capacities, defaults
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
-from robot_rt_control.vocabulary.names import check_name
 
 SYSTEM_VARIABLES = ("time", "speed", "protective_stop")
 """State variables of the loop itself: no part may be called so."""
 
 
-def refuse(expected: str, **context: Any) -> PydanticCustomError:
-    """An error whose text completes 'expected …'."""
-    return PydanticCustomError("refused", "{expected}", {"expected": expected, **context})
-
-
-def _finite(value: Any) -> float | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    return None
-
-
-def _number(value: Any) -> float:
-    number = _finite(value)
-    if number is None:
-        raise refuse("a finite number")
-    return number
-
-
-def _numbers(value: Any) -> tuple[float, ...]:
-    if isinstance(value, (list, tuple)):
-        numbers = [_finite(v) for v in value]
-        if None not in numbers:
-            return tuple(n for n in numbers if n is not None)
-    raise refuse("a list of finite numbers")
-
-
 def _per_joint(value: Any) -> float | tuple[float, ...]:
-    number = _finite(value)
+    number = finite(value)
     if number is not None:
         return number
     try:
-        return _numbers(value)
+        return numbers_of(value)
     except PydanticCustomError:
         raise refuse("a finite number for all joints, or a list with one for each") from None
 
 
 def _triple(value: Any) -> tuple[float, float, float]:
-    numbers = _numbers(value)
+    numbers = numbers_of(value)
     if len(numbers) != 3:
         raise refuse("three numbers x, y, z")
     return numbers[0], numbers[1], numbers[2]
 
 
 def _range(value: Any) -> tuple[float, float]:
-    numbers = _numbers(value)
+    numbers = numbers_of(value)
     if len(numbers) != 2 or not numbers[0] < numbers[1]:
         raise refuse("two numbers, the lower one first")
     return numbers[0], numbers[1]
 
 
 def _level(value: Any) -> float:
-    return float(value) if isinstance(value, bool) else _number(value)
+    return float(value) if isinstance(value, bool) else number_of(value)
 
 
 def _quaternion(value: Any) -> tuple[float, float, float, float]:
-    numbers = _numbers(value)
+    numbers = numbers_of(value)
     length = math.sqrt(sum(n * n for n in numbers))
     if len(numbers) != 4 or abs(length - 1.0) > 1e-3:
         raise refuse("a quaternion x, y, z, w of length 1 (within 0.001)")
@@ -80,40 +54,19 @@ def _quaternion(value: Any) -> tuple[float, float, float, float]:
     return x, y, z, w
 
 
-def _name(value: str) -> str:
-    try:
-        check_name("name", value)
-    except DefinitionError as error:
-        raise refuse(error.expected) from error
+def _not_of_the_loop(value: str) -> str:
     if value in SYSTEM_VARIABLES:
         raise refuse(f"a name other than {value!r}, which is a state variable of the loop")
     return value
 
 
-Number = Annotated[float, BeforeValidator(_number)]
-Numbers = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
 PerJoint = Annotated[float | tuple[float, ...], BeforeValidator(_per_joint)]
 Triple = Annotated[tuple[float, float, float], BeforeValidator(_triple)]
 Quaternion = Annotated[tuple[float, float, float, float], BeforeValidator(_quaternion)]
-Name = Annotated[str, AfterValidator(_name)]
+Name = Annotated[AnyName, AfterValidator(_not_of_the_loop)]
 Range = Annotated[tuple[float, float], BeforeValidator(_range)]
 Level = Annotated[float, BeforeValidator(_level)]  # of an output: true, false or a number
 Mode = Literal["position", "velocity", "effort"]
-
-
-class Model(BaseModel):
-    """Base of all: unknown fields are errors that name the nearest known ones."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields(cls, data: Any) -> Any:
-        if isinstance(data, Mapping):
-            for key in data:
-                if key not in cls.model_fields:
-                    raise refuse(unknown("field", str(key), cls.model_fields), key=key)
-        return data
 
 
 class Pose(Model):
@@ -154,7 +107,7 @@ class Recovery(Model):
     """How a part comes back after a fault: a program, run in a session of its own."""
 
     program: str | dict[str, Any]  # a program's file, or the program itself
-    automatic: bool = Field(default=False, strict=True)  # run it by itself once the part's fault can be cleared
+    automatic: Flag = False  # run it by itself once the part's fault can be cleared
     until_event: str = ""  # name of the event that ends it; empty: it ends when all that it started is done
     timeout: Number = Field(default=defaults.RECOVERY_TIMEOUT_S, gt=0)  # [s]
     cooldown: Number = Field(default=defaults.RECOVERY_COOLDOWN_S, ge=0)  # [s] between two automatic ones
@@ -316,9 +269,7 @@ class Sensor(Part):
     values: dict[Name, SensorValue] = Field(min_length=1)  # name → what it is; each one is a state variable
 
 
-AnyPart = Annotated[
-    Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io | Sensor, Field(discriminator="kind")
-]
+AnyPart = Annotated[Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io | Sensor, Field(discriminator="kind")]
 
 
 class Device(Model):
@@ -330,7 +281,7 @@ class Device(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _known_fields(cls, data: Any) -> Any:
+    def _plugins(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             raise refuse("a mapping: max_age_ticks, plugin, and a configuration for each plugin")
         plugins = {}
@@ -357,4 +308,4 @@ class WorkcellFile(Model):
     # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point
     action_types: tuple[str, ...] = ()
     budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget: report it, or let it fail, too
-    allow_code_upload: bool = Field(default=False, strict=True)  # clients may send the text of action types
+    allow_code_upload: Flag = False  # clients may send the text of action types

@@ -1,77 +1,56 @@
-"""Where everything of a program stands in its text, so that whoever finds a mistake later can name the line."""
+"""Where everything of a program is in its text, and what is wrong with it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import yaml
-
-from robot_rt_control.text.yaml_reader import locate
+from robot_rt_control.text.document import Document, Path
+from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
-Path = tuple[str | int, ...]
-"""Keys from the top: ("actions", "down", "reactions", 0, "when")."""
+__all__ = ["Mistakes", "Path", "Places"]
 
-
-class Places:
-    """Lines of the items of one text.
-
-    Args:
-        source: begins every message.
-    """
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self._lines: dict[Path, int] = {}
-        self._texts: dict[Path, str] = {}
-
-    def add(self, path: Path, node: yaml.Node, line: int) -> None:
-        """Remember where an item stands, and a text as it is written."""
-        self._lines[path] = line
-        if isinstance(node, yaml.ScalarNode):
-            self._texts[path] = node.value
-
-    def line(self, *path: str | int) -> int:
-        """The line of an item, or of the nearest one around it."""
-        for length in range(len(path), 0, -1):
-            if path[:length] in self._lines:
-                return self._lines[path[:length]]
-        return 1
-
-    def text(self, *path: str | int) -> str:
-        """A text as it is written, with its references; empty: there is none."""
-        return self._texts.get(path, "")
-
-    def locate(self, error: DefinitionError, *path: str | int) -> DefinitionError:
-        """The error with the line of an item, unless it has a line."""
-        return locate(error, self.source, self.line(*path))
+Places = Document
+"""A program's text, for what looks up lines: `line`, `text`, `locate`."""
 
 
 class Mistakes:
-    """Collects what is wrong, so that all of it is told at once."""
+    """Collects what is wrong, so that it is reported together."""
 
     def __init__(self) -> None:
         self.errors: list[DefinitionError] = []
+        self._raised = False
 
     @contextmanager
-    def collect(self) -> Iterator[None]:
-        """Keep an error that comes from inside, and go on behind the `with` statement."""
+    def collect(self, places: Document | None = None, *path: str | int) -> Iterator[None]:
+        """Keep an error that comes from inside, and go on after the `with` statement.
+
+        Args:
+            places, path: an error without a line gets that of this item.
+
+        Raises:
+            ProgramError: MAX_MISTAKES are kept.
+        """
         try:
             yield
-        except ProgramError as error:
-            self.errors += error.mistakes
         except DefinitionError as error:
-            self.errors.append(error)
+            if self._raised:
+                raise
+            found = error.mistakes if isinstance(error, ProgramError) else [error]
+            self.errors += [e if places is None else places.locate(e, *path) for e in found]
+            if len(self.errors) >= MAX_MISTAKES:
+                self._raised = True
+                self.raise_all()
 
     def raise_all(self) -> None:
-        """Raise what was collected, by line; nothing where there was nothing.
+        """Raise what was collected, by line; nothing if there is nothing.
 
         Raises:
             DefinitionError: the only one.
-            ProgramError: several.
+            ProgramError: several; at most MAX_MISTAKES.
         """
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:
-            raise ProgramError(sorted(self.errors, key=lambda error: error.line))
+            raise ProgramError(sorted(self.errors, key=lambda error: error.line)[:MAX_MISTAKES])

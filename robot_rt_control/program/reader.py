@@ -1,48 +1,71 @@
-"""Reads a program's actions and reactions, with values for its parameters and parts for its roles put in."""
+"""Makes a program of what its file says, with values for its parameters and parts for its roles put in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-import yaml
-
+from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
     ParameterValue,
     ProgramDefinition,
     ReactionDefinition,
-    Scalar,
-    Value,
 )
-from robot_rt_control.program.head import ProgramHead
-from robot_rt_control.program.places import Mistakes, Path, Places
-from robot_rt_control.program.schema import ActionState, Reaction, ValueWithUnit, keys
-from robot_rt_control.program.substitution import Result, Substitution, common_unit
-from robot_rt_control.text.yaml_reader import YamlReader
+from robot_rt_control.program import schema
+from robot_rt_control.program.declarations import Role, check_declaration
+from robot_rt_control.program.places import Mistakes
+from robot_rt_control.program.substitution import Substitution, common_unit
+from robot_rt_control.text.document import Document, Path
+from robot_rt_control.text.schema import Model
+from robot_rt_control.vocabulary.errors import DefinitionError
 
-_Result = TypeVar("_Result")
-_FLAGS = ("stop", "fire_once", "keep_owner")
-_ACTION_KEYS, _REACTION_KEYS, _VALUE_KEYS = keys(ActionState), keys(Reaction), keys(ValueWithUnit)
+_Written = TypeVar("_Written", bound=Model)
+_Made = TypeVar("_Made")
+
+
+def declared_roles(content: schema.ProgramFile, places: Document, mistakes: Mistakes) -> tuple[Role, ...]:
+    """The roles that are valid."""
+    found = []
+    for name, given in content.roles.items():
+        with mistakes.collect(places, "roles", name):
+            found.append(Role(name=name, **dict(given or schema.RoleDeclaration())))
+    return tuple(found)
+
+
+def declared_parameters(content: schema.ProgramFile, places: Document, mistakes: Mistakes) -> tuple[Parameter, ...]:
+    """The parameters that are valid."""
+    found = []
+    for name, given in content.parameters.items():
+        with mistakes.collect(places, "parameters", name):
+            parameter = Parameter(name=name, **dict(given or schema.ParameterDeclaration()))
+            check_declaration(parameter)
+            if name in content.roles:
+                raise DefinitionError(
+                    f"parameter {name!r} has the name of a role", expected="different names", got=repr(name)
+                )
+            found.append(parameter)
+    return tuple(found)
 
 
 class ProgramReader:
-    """One reading of one text.
+    """One reading of one program.
 
     Args:
-        places: is told where everything stands.
-        head: already read.
+        content: what its file says.
+        places: where.
         substitution: what stands for what.
 
     Attributes:
+        mistakes: all that were found so far.
         sampled: (action, parameter) whose values are only samples.
     """
 
-    def __init__(self, reader: YamlReader, places: Places, head: ProgramHead, substitution: Substitution) -> None:
-        self.yaml, self.places, self.head, self.substitution = reader, places, head, substitution
+    def __init__(self, content: schema.ProgramFile, places: Document, substitution: Substitution) -> None:
+        self.content, self.places, self.substitution = content, places, substitution
         self.mistakes = Mistakes()
         self.sampled: set[tuple[str, str]] = set()
-        self.reactions: list[tuple[ReactionDefinition, yaml.Node]] = []
+        self.reactions: list[tuple[ReactionDefinition, Path]] = []
 
     def program(self, defined: Iterable[str]) -> ProgramDefinition:
         """The program.
@@ -53,160 +76,88 @@ class ProgramReader:
         Raises:
             DefinitionError: with the line; several together as a ProgramError.
         """
-        nodes, root = self.head.nodes, self.yaml.root
-        items = self.yaml.mapping(nodes["actions"], "actions")
-        ids = {*defined, *items}
-        given: dict[str, Any] = {"actions": [], "name": self.head.name}
-        for id, node in items.items():
-            self.places.add(("actions", id), node, self.yaml.line(node))
-            with self.mistakes.collect():
-                given["actions"].append(self.action(id, node))
-        for key in ("parts", "start"):
-            with self.mistakes.collect():
-                if key in nodes:
-                    given[key] = self.yaml.texts(nodes[key], key)
-        if "parts" in given:
-            given["parts"] = [self.substitution.part(part) for part in given["parts"]]
-        with self.mistakes.collect():
-            if "reactions" in nodes:
-                given["reactions"] = self.each(nodes["reactions"], ("reactions",), "reactions", self.free_standing)
-        self._check_names(items)
-        for reaction, node in self.reactions:
-            with self.mistakes.collect(), self.yaml.located(node):
+        content, collect = self.content, self.mistakes.collect
+        ids = {*defined, *self.places.data["actions"]}
+        given: dict[str, Any] = {"name": content.name, "start": content.start}
+        given["parts"] = tuple(map(self.substitution.part, content.parts))
+        given["actions"] = self.each(content.actions.values(), self.action)
+        given["reactions"] = self.each(content.reactions, self.free_standing)
+        for reaction, path in self.reactions:
+            with collect(self.places, *path):
                 reaction.check_references(ids)
+        with collect(self.places, "start"):
+            ProgramDefinition(actions=(), start=content.start).check_start(ids)
         program = None
-        with self.mistakes.collect(), self.yaml.located(root):
+        with collect(self.places):
             if not self.mistakes.errors:
                 program = ProgramDefinition(**given)
-        with self.mistakes.collect(), self.yaml.located(nodes.get("start", root)):
-            start = ProgramDefinition(actions=(), start=given.get("start", ()))
-            start.check_start(ids)
         self.mistakes.raise_all()
         assert program is not None  # else there was a mistake
         return program
 
-    def _check_names(self, items: dict[str, yaml.Node]) -> None:
-        roles = {role.name for role in self.head.roles}
-        for id in items:
-            if id in roles:
-                with self.mistakes.collect():
-                    raise self.yaml.fault(
-                        items[id],
-                        f"action {id!r} has the name of a role",
-                        expected="another id: conditions could not tell them apart",
-                        got=repr(id),
-                    )
-
-    def each(
-        self, node: yaml.Node, path: Path, what: str, read: Callable[[yaml.Node, str, Path], _Result]
-    ) -> tuple[_Result, ...]:
-        """Every element of a list that is right; the others' mistakes are kept."""
+    def each(self, written: Iterable[_Written], make: Callable[[_Written], _Made]) -> tuple[_Made, ...]:
+        """What becomes of each item that is right; the others' mistakes are kept."""
         found = []
-        for i, element in enumerate(self.yaml.sequence(node, what, lambda element, _: element)):
-            self.places.add((*path, i), element, self.yaml.line(element))
-            with self.mistakes.collect():
-                found.append(read(element, what, (*path, i)))
+        for item in written:
+            with self.mistakes.collect(self.places, *item.path):
+                found.append(make(item))
         return tuple(found)
 
-    # --- actions --------------------------------------------------------------------------------
+    def action(self, written: schema.ActionState) -> ActionDefinition:
+        id = str(written.path[-1])
+        if id in self.substitution.roles:
+            with self.mistakes.collect(self.places, *written.path):
+                raise DefinitionError(
+                    f"action {id!r} has the name of a role",
+                    expected="another id: conditions could not tell them apart",
+                    got=repr(id),
+                )
+        part = self.substitution.part
+        return ActionDefinition(
+            id=id,
+            type=written.type,
+            parts={slot: part(name) for slot, name in written.parts.items()}
+            if isinstance(written.parts, dict)
+            else tuple(_with_slot(name, part) for name in written.parts),
+            parameters=self.each(written.parameters.values(), self.parameter),
+            reactions=self.each(written.reactions, self.reaction),
+            final=written.final,
+            manual=written.manual,
+        )
 
-    def action(self, id: str, node: yaml.Node) -> ActionDefinition:
-        what, path = f"action {id!r}", ("actions", id)
-        found = self.yaml.mapping(node, what, _ACTION_KEYS)
-        for key in ("type", "parts"):
-            if key not in found:
-                raise self.yaml.fault(node, f"{what}: key {key!r} is missing", expected=f"{key}: …", got="none")
-        for key, value in found.items():
-            self.places.add((*path, key), value, self.yaml.line(value))
-        given: dict[str, Any] = {"type": self.yaml.text(found["type"], f"{what}: type")}
-        parts, part = found["parts"], self.substitution.part
-        if isinstance(parts, yaml.MappingNode):
-            slots = self.yaml.mapping(parts, f"{what}: parts")
-            given["parts"] = {slot: part(self.yaml.text(name, f"{what}: part")) for slot, name in slots.items()}
-        else:
-            given["parts"] = tuple(_with_slot(name, part) for name in self.yaml.texts(parts, f"{what}: parts"))
-        for mark in ("final", "manual"):
-            if mark in found:
-                given[mark] = self.yaml.flag(found[mark], f"{what}: {mark}")
-        if "parameters" in found:
-            given["parameters"] = self.parameters(id, what, found["parameters"])
-        if "reactions" in found:
-            given["reactions"] = self.each(
-                found["reactions"], (*path, "reactions"), f"{what}: reactions", self.reaction
-            )
-        with self.yaml.located(node):
-            return ActionDefinition(id=id, **given)
-
-    def parameters(self, action: str, what: str, node: yaml.Node) -> tuple[ParameterValue, ...]:
-        values = []
-        for name, value in self.yaml.mapping(node, f"{what}: parameters").items():
-            self.places.add(("actions", action, "parameters", name), value, self.yaml.line(value))
-            with self.mistakes.collect():
-                values.append(self.parameter(action, what, name, value))
-        return tuple(values)
-
-    def parameter(self, action: str, of: str, name: str, node: yaml.Node) -> ParameterValue:
-        what = f"{of}: parameter {name!r}"
-        value_node, unit = node, ""
-        if isinstance(node, yaml.MappingNode):
-            found = self.yaml.mapping(node, what, _VALUE_KEYS)
-            if "value" not in found:
-                raise self.yaml.fault(node, f"{what}: key 'value' is missing", expected="value: …", got="none")
-            value_node = found["value"]
-            unit = self.yaml.text(found["unit"], f"{what}: unit") if "unit" in found else ""
-        value: Value | tuple[Any, ...]
-        if isinstance(value_node, yaml.SequenceNode):
-            results = [self.value(element, what) for element in value_node.value]
-            value, found_unit = tuple(r.value for r in results), common_unit(results)
-        else:
-            results = [self.value(value_node, what)]
-            value, found_unit = results[0].value, results[0].unit
+    def parameter(self, written: schema.ValueWithUnit) -> ParameterValue:
+        _, action, _, name = map(str, written.path)
+        is_list = isinstance(written.value, tuple)
+        results = [
+            self.substitution.value(element, f"action {action!r}: parameter {name!r}")
+            for element in (written.value if isinstance(written.value, tuple) else [written.value])
+        ]
         if any(self.substitution.is_sampled(result.references) for result in results):
             self.sampled.add((action, name))
-        with self.yaml.located(value_node):
-            return ParameterValue(name=name, value=value, unit=unit or found_unit)
+        value: Any = tuple(result.value for result in results) if is_list else results[0].value
+        return ParameterValue(
+            name=name, value=value, unit=written.unit or (common_unit(results) if is_list else results[0].unit)
+        )
 
-    def value(self, node: yaml.Node, what: str) -> Result:
-        """A number, boolean or text; a text with a dollar is computed."""
-        written: Scalar | str = self.yaml.scalar(node, what)
-        if not isinstance(written, str):
-            return Result(value=written)
-        with self.yaml.located(node):
-            return self.substitution.value(written, what)
-
-    # --- reactions ------------------------------------------------------------------------------
-
-    def reaction(self, node: yaml.Node, what: str, path: Path) -> ReactionDefinition:
-        found = self.yaml.mapping(node, "reaction", _REACTION_KEYS)
-        if "when" not in found:
-            raise self.yaml.fault(node, f"{what}: key 'when' is missing", expected="when: <condition>", got="none")
-        for key, value in found.items():
-            self.places.add((*path, key), value, self.yaml.line(value))
-        when = found.pop("when")
-        condition = self.yaml.text(when, "reaction: when")
-        with self.yaml.located(when):
-            given: dict[str, Any] = {"condition": self.substitution.condition(condition, "reaction: when")}
-        for key, value in found.items():
-            of = f"reaction: {key}"
-            if key in _FLAGS:
-                given[key] = self.yaml.flag(value, of)
-            elif key == "capture":
-                given[key] = tuple(map(self.substitution.variable, self.yaml.texts(value, of)))
-            else:
-                given[key] = self.yaml.text(value, of)
-        with self.yaml.located(node):
-            reaction = ReactionDefinition(**given)
-        self.reactions.append((reaction, node))
+    def reaction(self, written: schema.Reaction) -> ReactionDefinition:
+        given = dict(written)
+        with_line = Mistakes()
+        condition = given.pop("when")
+        with with_line.collect(self.places, *written.path, "when"):
+            condition = self.substitution.condition(condition, "reaction: when")
+        with_line.raise_all()
+        given["capture"] = tuple(map(self.substitution.variable, written.capture))
+        reaction = ReactionDefinition(condition=condition, **given)
+        self.reactions.append((reaction, written.path))
         return reaction
 
-    def free_standing(self, node: yaml.Node, what: str, path: Path) -> ReactionDefinition:
-        reaction = self.reaction(node, what, path)
-        with self.yaml.located(node):
-            reaction.check_free_standing()
+    def free_standing(self, written: schema.Reaction) -> ReactionDefinition:
+        reaction = self.reaction(written)
+        reaction.check_free_standing()
         return reaction
 
 
 def _with_slot(name: str, part: Callable[[str], str]) -> str:
     """A part or role, with "slot=" before it or not."""
-    slot, equals, behind = name.rpartition("=")
-    return f"{slot}{equals}{part(behind)}"
+    slot, equals, name = name.rpartition("=")
+    return f"{slot}{equals}{part(name)}"

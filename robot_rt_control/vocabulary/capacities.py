@@ -60,4 +60,14 @@ MAX_NAME_LENGTH = 128
 MAX_LABEL_BYTES = 64
 """Of a name that the tables carry for people: the rest is cut off."""
 MAX_CONDITION_LENGTH = 4096
+MAX_PROGRAM_BYTES = 1 << 20
+"""Text of a program."""
+MAX_WORKCELL_BYTES = 1 << 22
+"""Text of a workcell file."""
+MAX_YAML_DEPTH = 50
+"""Levels of a YAML text."""
+MAX_YAML_ITEMS = 100_000
+"""Keys, values and elements of a YAML text; what an alias repeats counts each time."""
+MAX_MISTAKES = 100
+"""Mistakes of one text that are reported together."""
 HISTOGRAM_BINS = 512

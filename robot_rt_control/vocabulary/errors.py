@@ -150,6 +150,11 @@ def _pointed_at(text: str, position: int, width: int = 100) -> str:
     return f"  {line}\n  {' ' * column}^"
 
 
+def shortened(text: str, length: int = 80) -> str:
+    """The text, cut off for a message."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The `expected` text for an unknown name: near matches first, else all known names."""
     names = sorted(known)

@@ -12,14 +12,17 @@ from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 RESERVED = ("and", "or", "not", "true", "false", "approx", "is_unknown")
 """Words of the condition grammar; nothing can have one of them as its name."""
 
-_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
-_STEP = rf"{_IDENTIFIER}(?:\[(?:0|[1-9][0-9]*)\])*"
+NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]*"
+_STEP = rf"{NAME_PATTERN}(?:\[(?:0|[1-9][0-9]*)\])*"
 VARIABLE_PATTERN = rf"{_STEP}(?:\.{_STEP})*"
 """A state variable: dotted identifiers with an optional index anywhere, e.g. `arm.position[3]`."""
 
-_NAME = re.compile(_IDENTIFIER)
-_TYPE_NAME = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*")
-_SIGNAL_REFERENCE = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})?")
+TYPE_PATTERN = rf"{NAME_PATTERN}(?:\.{NAME_PATTERN})*"
+SIGNAL_PATTERN = rf"{NAME_PATTERN}(?:\.{NAME_PATTERN})?"
+
+_NAME = re.compile(NAME_PATTERN)
+_TYPE_NAME = re.compile(TYPE_PATTERN)
+_SIGNAL_REFERENCE = re.compile(SIGNAL_PATTERN)
 _VARIABLE = re.compile(VARIABLE_PATTERN)
 
 
