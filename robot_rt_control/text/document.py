@@ -181,7 +181,7 @@ class _Composer:
         self.document = document
         self.text = text
         self.events = self.parsed()
-        self.anchors: dict[str, _Item | None] = {}
+        self.anchors: dict[Any, _Item | None] = {}
         """None: the item is not complete yet."""
         self.count = 0
 

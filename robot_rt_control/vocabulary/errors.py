@@ -35,7 +35,7 @@ class DefinitionError(RobotControlError):
 
 
 class ProgramError(DefinitionError):
-    """Several mistakes in one program: each with its line, one below the other.
+    """Several mistakes in one program or workcell file: each with its line, one below the other.
 
     Args:
         mistakes: at least one, in the order of the message.

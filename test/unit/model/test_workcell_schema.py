@@ -1,6 +1,10 @@
 """Every kind of fault in a workcell file: file, line, item, expected, got."""
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, ProgramError
@@ -159,3 +163,36 @@ def test_capacities(tmp_path):
         CapacityError, match=r":7: parts.gripper.joints; expected at most MAX_JOINTS = 16 joints; got 17"
     ):
         _load(tmp_path, GOOD.replace("    joints:\n", "    joints:\n" + joints))
+
+
+def test_limits_are_checked_before_anything_is_read(tmp_path):
+    levels = "".join(f"{b}: &{b} [{f'*{a},' * 10}]\n" for a, b in pairwise("abcdefgh"))
+    for text, message in (
+        (GOOD + "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + levels, ":18: too many items, those included that aliases repeat"),
+        (GOOD + "gravity: " + "{a: " * 2000, ":14: nested too deeply; expected at most 50 (MAX_YAML_DEPTH)"),
+        ("#" * (1 << 22) + "\n", "cell.yaml: the text is too large; expected at most 4194304 bytes; got more"),
+    ):
+        with pytest.raises(CapacityError) as error:
+            _load(tmp_path, text)
+        assert message in str(error.value)
+
+
+def test_mistakes_of_a_recovery_program_have_the_lines_of_the_workcell_file(tmp_path):
+    action = "back: {type: hold, parts: gripper, x: 1}"
+    recovery = f"    recovery:\n      program:\n        actions:\n          {action}\n    joints:"
+    with pytest.raises(DefinitionError) as error:
+        _load(tmp_path, GOOD.replace("    joints:", recovery))
+    assert "cell.yaml:10: actions.back.x: unknown key; expected one of" in str(error.value)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_any_change_of_a_workcell_is_read_or_refused_with_the_file(tmp_path_factory, data):
+    start = data.draw(st.integers(0, len(GOOD)))
+    end = data.draw(st.integers(start, min(start + 30, len(GOOD))))
+    pieces = ["", " ", "\n", "{", "}", "[", "]", ": ", "- ", "null", "1e999", "&x ", "*x", "!!int ", "~", "'", "0.5"]
+    text = GOOD[:start] + data.draw(st.sampled_from(pieces) | st.text(max_size=6)) + GOOD[end:]
+    try:
+        _load(tmp_path_factory.mktemp("cell"), text)
+    except DefinitionError as error:
+        assert "cell.yaml" in str(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.program.file import ProgramTemplate, dump_program, load_program, parse_program
-from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, ProgramError
+from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
+from robot_rt_control.vocabulary.errors import CapacityError, ConditionError, DefinitionError, ProgramError
 from robot_rt_control.vocabulary.names import RESERVED
 
 UP_AND_DOWN = """\
@@ -104,7 +106,7 @@ def test_a_condition_may_be_a_bare_word_of_yaml() -> None:
         ("when: is_done", "wen: is_done", "11: actions.move_down.reactions[1].wen: unknown key|mean 'when'; got 'wen'"),
         ("{when: is_done, ", "{", "11: actions.move_down.reactions[1].when; expected this key; got nothing"),
         ("event: finished", "event: 'all done'", "11: actions.move_down.reactions[1].event; expected letters"),
-        ("type: velocity_move\n    parts: arm", "typ: a", "6: actions.move_down.typ: unknown key|mean 'type'; got 'typ'"),
+        ("type: velocity_move\n    parts: arm", "typ: a", "6: actions.move_down.typ: unknown key|mean 'type'"),
         ("    parts: {robot: arm}\n", "", "12: actions.move_up.parts; expected this key; got nothing"),
         ("parts: arm", "parts: [arm, arm]", "5: action 'move_down': part 'arm' is given twice"),
         ("[0, 0, -0.1]", "[0, 0, {z: 1}]", "8: actions.move_down.parameters.linear.value; expected|got [0, 0, {'z'"),
@@ -382,3 +384,39 @@ def test_any_text_is_a_program_or_refused_with_a_line(text: str) -> None:
         parse_program(text, source="p.yaml")
     except DefinitionError as error:
         assert str(error).startswith("p.yaml:")
+
+
+def test_limits_are_checked_before_anything_is_read() -> None:
+    for text, message in (
+        ("actions:\n  a: " + "[" * 2000, "p.yaml:2: nested too deeply; expected at most 50 (MAX_YAML_DEPTH); got more"),
+        (
+            "a: &a [x,x,x,x,x,x,x,x]\n" + "".join(f"{b}: &{b} [{f'*{a},' * 8}]\n" for a, b in pairwise("abcdefgh")),
+            "p.yaml:6: too many items, those included that aliases repeat; expected at most 100000 (MAX_YAML_ITEMS)",
+        ),
+        ("#" * (1 << 20) + "\n", "p.yaml:1: the text is too large; expected at most 1048576 bytes; got 1048577 bytes"),
+    ):
+        with pytest.raises(CapacityError) as caught:
+            ProgramTemplate(text, source="p.yaml")
+        assert str(caught.value).startswith(message)
+
+
+def test_mistakes_are_reported_up_to_a_limit() -> None:
+    wrong = ["{when: x, event: 'a b'}"] * 80 + ["{when: x, start: nothing}"] * 80 + ["{when: x, evnt: e}"] * 80
+    text = "actions: {a: {type: hold, parts: arm}}\nreactions:\n" + "".join(f"  - {reaction}\n" for reaction in wrong)
+    with pytest.raises(ProgramError) as caught:
+        parse_program(text)
+    assert len(caught.value.mistakes) == MAX_MISTAKES
+    assert caught.value.line == 3
+
+
+@given(st.data())
+def test_any_change_of_a_program_is_read_or_refused_with_a_line(data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(TEMPLATE)))
+    end = data.draw(st.integers(start, min(start + 30, len(TEMPLATE))))
+    pieces = ["", " ", "\n", "{", "}", "[", "]", ": ", "- ", "$", "$speed", "null", "1e9", "&x ", "*x", "!!int "]
+    text = TEMPLATE[:start] + data.draw(st.sampled_from(pieces) | st.text(max_size=6)) + TEMPLATE[end:]
+    try:
+        ProgramTemplate(text, source="p.yaml").sample()
+    except DefinitionError as error:
+        assert all(line.startswith("p.yaml:") for line in str(error).splitlines() if not line.startswith("  "))
+        assert error.line >= 1
