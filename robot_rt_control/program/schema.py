@@ -19,6 +19,7 @@ from robot_rt_control.vocabulary.capacities import (
     MAX_ACTION_SLOTS,
     MAX_ACTIONS_PER_COMMAND,
     MAX_CAPTURES,
+    MAX_DOTTED_NAME_LENGTH,
     MAX_NAME_LENGTH,
 )
 from robot_rt_control.vocabulary.enums import PartKind
@@ -71,9 +72,9 @@ def _length(value: Any) -> Any:
     raise refuse("1 to 1024, or any")
 
 
-def _pattern(pattern: str, max_length: int = MAX_NAME_LENGTH) -> Any:
+def _pattern(pattern: str) -> Any:
     """For editors: the definitions check these names themselves."""
-    return Field(json_schema_extra={"pattern": f"^{pattern}$", "maxLength": max_length})
+    return Field(json_schema_extra={"pattern": f"^{pattern}$", "maxLength": MAX_DOTTED_NAME_LENGTH})
 
 
 # How things are written, for editors.

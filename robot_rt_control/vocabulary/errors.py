@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_MAX_SHOWN = 1000
+"""Characters of a value that a message shows."""
+
 
 class RobotControlError(Exception):
     """Anything that robot_rt_control refuses or that failed.
@@ -17,6 +20,7 @@ class RobotControlError(Exception):
     """
 
     def __init__(self, what: str, *, expected: str = "", got: str = "", hint: str = "") -> None:
+        expected, got = shortened(expected, _MAX_SHOWN), shortened(got, _MAX_SHOWN)
         self.what, self.expected, self.got, self.hint = what, expected, got, hint
         parts = [what]
         if expected:

@@ -26,13 +26,16 @@ _SIGNAL_REFERENCE = re.compile(SIGNAL_PATTERN)
 _VARIABLE = re.compile(VARIABLE_PATTERN)
 
 
-def _check(what: str, name: object, pattern: re.Pattern[str], expected: str) -> None:
+def _check(
+    what: str, name: object, pattern: re.Pattern[str], expected: str, capacity: str = "MAX_DOTTED_NAME_LENGTH"
+) -> None:
     if not isinstance(name, str):
         raise DefinitionError(f"{what} is not a text", expected=expected, got=repr(name))
-    if len(name) > capacities.MAX_NAME_LENGTH:
+    limit = getattr(capacities, capacity)
+    if len(name) > limit:
         raise CapacityError(
             f"{what} is too long: {name[:40] + '…'!r}",
-            expected=f"at most {capacities.MAX_NAME_LENGTH} characters (MAX_NAME_LENGTH)",
+            expected=f"at most {limit} characters ({capacity})",
             got=str(len(name)),
         )
     if not pattern.fullmatch(name):
@@ -47,7 +50,7 @@ def check_name(what: str, name: object) -> None:
     Raises:
         DefinitionError, CapacityError: it is none.
     """
-    _check(what, name, _NAME, "letters, digits and underscores, not beginning with a digit")
+    _check(what, name, _NAME, "letters, digits and underscores, not beginning with a digit", "MAX_NAME_LENGTH")
 
 
 def check_type_name(what: str, name: object) -> None:

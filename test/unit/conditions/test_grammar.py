@@ -177,8 +177,8 @@ def test_long_chains_are_not_deep() -> None:
 
 
 def test_name_capacity() -> None:
-    parse_condition("x" * 128)
-    with pytest.raises(CapacityError, match=r"the name 'xxx.*' is too long; expected at most 128 characters"):
+    parse_condition("x" * 160)
+    with pytest.raises(CapacityError, match=r"the name 'xxx.*' is too long; expected at most 160 characters"):
         parse_condition("x" * 129)
 
 

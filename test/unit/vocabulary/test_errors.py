@@ -46,3 +46,8 @@ def test_unknown_names() -> None:
     assert unknown("part", "x", ["arm", "base"]) == "one of: arm, base"
     assert unknown("part", "x", []) == "a known part, but there is none"
     assert unknown("part", "?", [f"p{i:02}" for i in range(20)]).endswith("p11, … (20 in all)")
+
+
+def test_a_value_of_any_size_makes_a_message_of_bounded_size() -> None:
+    error = DefinitionError("name", expected="a name", got=repr("x" * 1_000_000))
+    assert len(str(error)) < 1100 and str(error).endswith("xx…")
