@@ -202,7 +202,8 @@ class _Composer:
             yield from yaml.parse(self.text, Loader=LOADER)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            line = mark.line + 1 if mark else 1
+            last = max(len(self.text.splitlines()), 1)  # the end of the text counts as a line after it
+            line = min(mark.line + 1, last) if mark else 1
             got = " ".join(part for part in (error.context, error.problem) if part)
         except yaml.YAMLError as error:  # a character that YAML does not allow
             character = chr(getattr(error, "character", 0))

@@ -75,7 +75,7 @@ def test_a_tag_makes_a_text_or_is_refused() -> None:
     [
         ("", "1: the document is empty; expected a mapping; got nothing"),
         ("# nothing", "1: the document is empty"),
-        ("a: 1\nb: [1", ": not valid YAML; expected a YAML document; got while parsing a flow sequence"),
+        ("a: 1\nb: [1", "2: not valid YAML; expected a YAML document; got while parsing a flow sequence"),
         ("a: 1\n\tb: 2", "2: not valid YAML"),
         ("a: 1\n---\nb: 2", "2: not valid YAML; expected a single document; got another one"),
         ("é: ä\na: \x00", "2: not valid YAML; expected a YAML document; got the character '\\x00'"),
