@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError
 
-from robot_rt_control.hardware.info import Pose
-from robot_rt_control.vocabulary.errors import HardwareError, unknown
+from robot_rt_control.text.schema import Model, mistakes_of
+from robot_rt_control.vocabulary.errors import HardwareError
 
 
-class Parameters(BaseModel):
-    """Base of parameter models: unknown names are refused, values are not converted from text."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+class Parameters(Model):
+    """Base of parameter models: unknown names are refused."""
 
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -23,39 +20,7 @@ Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 Vector = tuple[Finite, Finite, Finite]
 
 
-class PoseParameters(Parameters):
-    """A frame in another one."""
-
-    position: Vector = (0.0, 0.0, 0.0)
-    orientation: tuple[Finite, Finite, Finite, Finite] = (0.0, 0.0, 0.0, 1.0)
-    """Quaternion x y z w; normalized here."""
-
-    @field_validator("orientation")
-    @classmethod
-    def _normalize(cls, value: tuple[float, float, float, float]) -> tuple[float, ...]:
-        length = math.sqrt(sum(v * v for v in value))
-        if length < 1e-6:
-            raise ValueError("a quaternion x y z w must not be zero")
-        return tuple(v / length for v in value)
-
-    @property
-    def pose(self) -> Pose:
-        return Pose(position=self.position, orientation=self.orientation)
-
-
-_Model = TypeVar("_Model", bound=BaseModel)
-
-
-def _known_names(model: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
-    """Names that are valid beside the last one of `location`, where the path leads through plain models."""
-    for step in location[:-1]:
-        if not isinstance(step, str) or step not in model.model_fields:
-            return []
-        annotation = model.model_fields[step].annotation
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            return []
-        model = annotation
-    return list(model.model_fields)
+_Model = TypeVar("_Model", bound=Model)
 
 
 def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Model:
@@ -66,16 +31,6 @@ def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Mode
     """
     try:
         return model.model_validate(dict(values))
-    except ValidationError as error:
-        problems = []
-        for problem in error.errors():
-            path = ".".join(str(step) for step in problem["loc"])
-            if problem["type"] == "extra_forbidden":
-                names = _known_names(model, problem["loc"])
-                expected = f" (expected {unknown('parameter', str(problem['loc'][-1]), names)})" if names else ""
-                problems.append(f"{path}: unknown parameter{expected}")
-            elif problem["type"] == "missing":
-                problems.append(f"{path}: missing")
-            else:
-                problems.append(f"{path or 'value'}: {problem['msg']}, got {problem['input']!r}")
-        raise HardwareError(f"{where}: " + "; ".join(problems)) from error
+    except ValidationError as failure:
+        found = [str(error) for error, _ in mistakes_of(failure, values)]
+        raise HardwareError("\n".join(f"{where}: {text}" for text in found)) from None

@@ -8,8 +8,8 @@ from pathlib import Path
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.program.file import ProgramTemplate
-from robot_rt_control.program.places import Mistakes
 from robot_rt_control.text.document import Document
+from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 

@@ -14,9 +14,9 @@ from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.part_builder import PartBuilder
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.recovery import RecoveryDescription, read_recoveries
-from robot_rt_control.model.robot_description import joint_state_names, robot_description
-from robot_rt_control.program.places import Mistakes
+from robot_rt_control.model.robot_description import frame_names, joint_state_names, robot_description
 from robot_rt_control.text.document import Document, Place
+from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
@@ -130,6 +130,10 @@ class Workcell:
         """Part → its joints' names in robot_description() and /joint_states."""
         return joint_state_names(self.parts)
 
+    def frame_names(self) -> dict[str, str]:
+        """Sensor or arm → the frame of its messages, or of its tool, in robot_description()."""
+        return frame_names(self.parts)
+
 
 def _find(kind: str, name: str, items: Sequence[Any]) -> Any:
     for item in items:
@@ -156,7 +160,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
     document = Document.load(path, max_bytes=capacities.MAX_WORKCELL_BYTES)
     content, found = read(schema.WorkcellFile, document)
     mistakes = Mistakes()
-    mistakes.errors += [error for _, error in found]
+    mistakes.errors += [error for error, _ in found]
     mistakes.raise_all()
     assert content is not None  # else there was a mistake
     _check_capacities(content, document.root)

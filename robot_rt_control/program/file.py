@@ -26,6 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +38,17 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
-from robot_rt_control.program.places import Mistakes, Places
 from robot_rt_control.program.reader import ProgramReader, declared_parameters, declared_roles
 from robot_rt_control.program.schema import ProgramFile
 from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.text.document import Document, read_text
 from robot_rt_control.text.dump import dump
+from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
+from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.validation.definitions import SessionFacts, Subject
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 
 def load_program(path: str | Path, *, defined: Iterable[str] = ()) -> ProgramDefinition:
@@ -81,13 +86,19 @@ def parse_program(
 
 @dataclass(frozen=True, kw_only=True)
 class FilledProgram:
-    """A program with values for its parameters and parts for its roles."""
+    """A program with values for its parameters and parts for its roles, right or wrong."""
 
-    definition: ProgramDefinition
-    places: Places
+    draft: ProgramDefinition
+    """As far as the text could be read."""
+    mistakes: tuple[DefinitionError, ...]
+    """What could not be read, each with its line."""
+    incomplete: bool
+    """Whether an action or reaction is missing because of that."""
+    places: Document
+    """For the lines of its items."""
     template: ProgramTemplate
     sampled: frozenset[tuple[str, str]]
-    """(action, parameter) whose values are samples, because nobody has given the program's parameters yet."""
+    """(action, parameter) whose values could not be read, or are samples: nobody has given the program's parameters."""
     roles: Mapping[str, str]
     """Role → part; in a sample each stands for itself."""
     is_sample: bool
@@ -96,6 +107,23 @@ class FilledProgram:
     """Parameters and roles that nothing refers to."""
     defined: tuple[str, ...] = ()
     """Ids of actions that the session had before."""
+
+    def facts(self) -> SessionFacts:
+        """What the text says of the session that it is for, and of actions that could not be read."""
+        unread = [id for id in self.places.data["actions"] if id not in {a.id for a in self.draft.actions}]
+        return SessionFacts(actions={id: (None, frozenset()) for id in (*self.defined, *unread)})
+
+    @cached_property
+    def definition(self) -> ProgramDefinition:
+        """The program, where nothing is wrong with its text by itself.
+
+        Raises:
+            DefinitionError: the only mistake, with its line.
+            ProgramError: several, by line.
+        """
+        subject = Subject(self.draft, Catalogue(), self.facts())
+        raise_all(chain(self.mistakes, self.places.located(subject.find_mistakes())))
+        return self.draft
 
 
 class ProgramTemplate:
@@ -129,14 +157,14 @@ class ProgramTemplate:
         self.text, self.source, self.places = text, places.source, places
         content, found = read(ProgramFile, places)
         mistakes = Mistakes()
-        mistakes.errors += [error for path, error in found if content is None or path[0] in ("roles", "parameters")]
+        mistakes.errors += [error for error, path in found if content is None or path[0] in ("roles", "parameters")]
         if content is not None:
             self._content = content
             self.name, self.description = content.name, " ".join(content.description.split())
             self.roles = declared_roles(content, places, mistakes)
             self.parameters = declared_parameters(content, places, mistakes)
         mistakes.raise_all()
-        self._mistakes = tuple(error for _, error in found)
+        self._mistakes = tuple(error for error, _ in found)
 
     @classmethod
     def load(cls, path: str | Path) -> ProgramTemplate:
@@ -166,7 +194,7 @@ class ProgramTemplate:
             parameters, parts, defined: as of `parse_program`.
 
         Raises:
-            DefinitionError: a value or part is missing, unknown or not valid; or as from `parse_program`.
+            DefinitionError: a value or part is missing, unknown or not valid; or nothing of the text can be read.
         """
         mistakes = Mistakes()
         values, roles = {}, {}
@@ -182,7 +210,7 @@ class ProgramTemplate:
         given are samples.
 
         Raises:
-            DefinitionError: as from `parse_program`.
+            DefinitionError: nothing of the text can be read.
         """
         roles = {role.name: role.name for role in self.roles}
         return self._filled(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)
@@ -191,10 +219,12 @@ class ProgramTemplate:
         known = tuple(defined)
         reader = ProgramReader(self._content, self.places, substitution)
         reader.mistakes.errors += self._mistakes
-        definition = reader.program(known)
+        draft = reader.program()
         declared = [*(p.name for p in self.parameters), *(r.name for r in self.roles)]
         return FilledProgram(
-            definition=definition,
+            draft=draft,
+            mistakes=tuple(reader.mistakes.errors),
+            incomplete=reader.incomplete,
             places=self.places,
             template=self,
             sampled=frozenset(reader.sampled),

@@ -14,11 +14,11 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.program import schema
 from robot_rt_control.program.declarations import Role, check_declaration
-from robot_rt_control.program.places import Mistakes
 from robot_rt_control.program.substitution import Substitution, common_unit
-from robot_rt_control.text.document import Document, Path
+from robot_rt_control.text.document import Document
+from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import Model
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 _Written = TypeVar("_Written", bound=Model)
 _Made = TypeVar("_Made")
@@ -57,43 +57,38 @@ class ProgramReader:
         substitution: what stands for what.
 
     Attributes:
-        mistakes: all that were found so far.
-        sampled: (action, parameter) whose values are only samples.
+        mistakes: what could not be read.
+        sampled: (action, parameter) whose values are only samples, or could not be read.
+        incomplete: whether an action or reaction is missing because it could not be read.
     """
 
     def __init__(self, content: schema.ProgramFile, places: Document, substitution: Substitution) -> None:
         self.content, self.places, self.substitution = content, places, substitution
         self.mistakes = Mistakes()
         self.sampled: set[tuple[str, str]] = set()
-        self.reactions: list[tuple[ReactionDefinition, Path]] = []
+        self.incomplete = False
 
-    def program(self, defined: Iterable[str]) -> ProgramDefinition:
-        """The program.
-
-        Args:
-            defined: ids of actions that the session has already.
+    def program(self) -> ProgramDefinition:
+        """The program, as far as it can be read: what cannot is among the mistakes.
 
         Raises:
-            DefinitionError: with the line; several together as a ProgramError.
+            DefinitionError: nothing of it can be read; with the line; several together as a ProgramError.
         """
-        content, collect = self.content, self.mistakes.collect
-        ids = {*defined, *self.places.data["actions"]}
-        given: dict[str, Any] = {"name": content.name, "start": content.start}
-        given["parts"] = tuple(map(self.substitution.part, content.parts))
-        given["actions"] = self.each(content.actions.values(), self.action)
-        given["reactions"] = self.each(content.reactions, self.free_standing)
-        for reaction, path in self.reactions:
-            with collect(self.places, *path):
-                reaction.check_references(ids)
-        with collect(self.places, "start"):
-            ProgramDefinition(actions=(), start=content.start).check_start(ids)
-        program = None
-        with collect(self.places):
-            if not self.mistakes.errors:
-                program = ProgramDefinition(**given)
-        self.mistakes.raise_all()
-        assert program is not None  # else there was a mistake
-        return program
+        content, written = self.content, self.places.data
+        actions = self.each(content.actions.values(), self.action)
+        reactions = self.each(content.reactions, self.free_standing)
+        read = [(reactions, written), *((action.reactions, written["actions"][action.id]) for action in actions)]
+        self.incomplete = len(actions) < len(written["actions"]) or any(
+            len(found) < len(given.get("reactions", ())) for found, given in read
+        )
+        parts = tuple(map(self.substitution.part, content.parts))
+        try:
+            return ProgramDefinition(
+                name=content.name, parts=parts, start=content.start, actions=actions, reactions=reactions
+            )
+        except DefinitionError as error:
+            raise_all([*self.mistakes.errors, self.places.locate(error)])
+            raise
 
     def each(self, written: Iterable[_Written], make: Callable[[_Written], _Made]) -> tuple[_Made, ...]:
         """What becomes of each item that is right; the others' mistakes are kept."""
@@ -113,13 +108,16 @@ class ProgramReader:
                     got=repr(id),
                 )
         part = self.substitution.part
+        parameters = self.each(written.parameters.values(), self.parameter)
+        given = self.places.data["actions"][id].get("parameters", ())
+        self.sampled |= {(id, name) for name in given} - {(id, p.name) for p in parameters}
         return ActionDefinition(
             id=id,
             type=written.type,
             parts={slot: part(name) for slot, name in written.parts.items()}
             if isinstance(written.parts, dict)
             else tuple(_with_slot(name, part) for name in written.parts),
-            parameters=self.each(written.parameters.values(), self.parameter),
+            parameters=parameters,
             reactions=self.each(written.reactions, self.reaction),
             final=written.final,
             manual=written.manual,
@@ -141,15 +139,12 @@ class ProgramReader:
 
     def reaction(self, written: schema.Reaction) -> ReactionDefinition:
         given = dict(written)
-        with_line = Mistakes()
-        condition = given.pop("when")
-        with with_line.collect(self.places, *written.path, "when"):
-            condition = self.substitution.condition(condition, "reaction: when")
-        with_line.raise_all()
+        try:
+            condition = self.substitution.condition(given.pop("when"), "reaction: when")
+        except DefinitionError as error:
+            raise self.places.locate(error, *written.path, "when") from None
         given["capture"] = tuple(map(self.substitution.variable, written.capture))
-        reaction = ReactionDefinition(condition=condition, **given)
-        self.reactions.append((reaction, written.path))
-        return reaction
+        return ReactionDefinition(condition=condition, **given, parse=False)
 
     def free_standing(self, written: schema.Reaction) -> ReactionDefinition:
         reaction = self.reaction(written)

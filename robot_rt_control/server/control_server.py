@@ -19,7 +19,6 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program.file import FilledProgram
-from robot_rt_control.program.places import Places
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.events.reasons import fault_remedy
@@ -27,15 +26,25 @@ from robot_rt_control.server.link.refusals import explain
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.link.transactions import Answer
 from robot_rt_control.server.programs.program_store import ProgramStore
-from robot_rt_control.server.programs.programs import check_for_session, prepare_with_places
+from robot_rt_control.server.programs.programs import check_for_session, facts_of
 from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.streams.stream_hub import OpenedStream
 from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.server.types.action_types import ActionTypes
+from robot_rt_control.text.document import Document
+from robot_rt_control.validation.conflicts import not_together
+from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal
-from robot_rt_control.vocabulary.errors import CapacityError, ChannelError, CommandRefused, DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import (
+    CapacityError,
+    ChannelError,
+    CommandRefused,
+    DefinitionError,
+    raise_all,
+    unknown,
+)
 
 _SNAPSHOT_WAIT_S = 0.1
 
@@ -79,36 +88,50 @@ class ControlServer(ServerCore):
         session_id: str,
         actions: Sequence[ActionDefinition],
         reactions: Sequence[ReactionDefinition] = (),
-        *,
-        places: Places | None = None,
     ) -> int:
         """Add actions and free-standing reactions to a session: all of them or none.
-
-        Args:
-            places: of a program's text, for the lines in messages.
 
         Returns:
             The tick from which they are there; gated: the next one.
 
         Raises:
-            DefinitionError: names what is wrong; nothing has changed, and the session lives on.
+            DefinitionError: names what is wrong, several mistakes as a ProgramError; nothing has changed, and the
+                session lives on.
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        definer = self._at().definer
-        if actions:
-            self.session(session_id).check_moves(f"define action {actions[0].id!r}")
-        for reaction in reactions:
-            if reaction.start or reaction.stop or reaction.signal:
-                self.session(session_id).check_moves("start, stop or signal anything by a reaction")
-        prepared = prepare_with_places(definer, self.session(session_id), actions, places)
+        program = ProgramDefinition(actions=tuple(actions), reactions=tuple(reactions))
+
+        def check(session: Session) -> None:
+            check_definitions(program, self.catalogue, facts_of(self, session))
+
+        return self._add(session_id, program, check)
+
+    def _add(
+        self,
+        session_id: str,
+        program: ProgramDefinition,
+        check: Callable[[Session], None],
+        places: Document | None = None,
+    ) -> int:
+        """Add what `check` finds right for the session."""
+        definer, session = self._at().definer, self.session(session_id)
+        if program.actions:
+            session.check_moves(f"define action {program.actions[0].id!r}")
+        if any(reaction.start or reaction.stop or reaction.signal for reaction in program.reactions):
+            session.check_moves("start, stop or signal anything by a reaction")
+        before = definer.defined(session)
+        check(session)
+        prepared = definer.prepare(program.actions, places)
         with self._changing:
             session = self.session(session_id)  # it may have ended meanwhile, and the executor with it
             if self._at().definer is not definer:
                 raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
             for action in prepared:
                 self.types.check_present(action.type, f"action {action.id!r}")
-            return self._tick(definer.define(session, actions, prepared, reactions))
+            if definer.defined(session) is not before:
+                check(session)  # again: others may have defined or removed meanwhile
+            return self._tick(definer.define(session, program, prepared))
 
     def upload_program(
         self,
@@ -141,13 +164,13 @@ class ControlServer(ServerCore):
         Raises:
             as `upload_program`.
         """
-        session = self.session(session_id)
-        if program.definition.actions:
-            session.check_moves(f"define action {program.definition.actions[0].id!r}")
-        warnings = check_for_session(self, program, session)
-        definition = program.definition
-        self.define(session_id, definition.actions, definition.reactions, places=program.places)
-        session.program = program.template.name
+        warnings: list[str] = []
+
+        def check(session: Session) -> None:
+            warnings[:] = check_for_session(self, program, session)
+
+        self._add(session_id, program.draft, check, program.places)
+        self.session(session_id).program = program.template.name
         return warnings
 
     def remove(self, session_id: str, actions: Sequence[str], reactions: Sequence[str] = ()) -> int:
@@ -225,15 +248,7 @@ class ControlServer(ServerCore):
             ChannelError: there is no executor, or it is silent.
         """
         session, found = self._find(session_id, actions, "start")
-        for i, action in enumerate(found):
-            for other in found[:i]:
-                shared = sorted(set(action.moved_parts) & set(other.moved_parts))
-                if shared:
-                    raise DefinitionError(
-                        f"actions {other.id!r} and {action.id!r} cannot start together",
-                        expected="actions that share no part",
-                        got=f"both move {', '.join(shared)}",
-                    )
+        raise_all(not_together([(action.id, action.moved_parts) for action in found]))
         return self._command(Command.START, session, found, target_tick=target_tick)
 
     def stop(self, session_id: str, actions: Sequence[str] = ()) -> int:

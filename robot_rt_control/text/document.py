@@ -6,7 +6,7 @@ built from it: an item that an alias repeats counts each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -20,6 +20,8 @@ from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, s
 Step = str | int
 Path = tuple[Step, ...]
 """Keys and indices from the top: ("actions", "down", "reactions", 0, "when")."""
+Mistake = tuple[DefinitionError, Path]
+"""What is wrong, and with which item."""
 
 LOADER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 """Gives the events. The compiled one is ten times as fast."""
@@ -134,6 +136,10 @@ class Document:
             error.args = (f"{prefix}: {error.args[0]}",)
             error.line = line
         return error
+
+    def located(self, mistakes: Iterable[Mistake]) -> Iterator[DefinitionError]:
+        """Mistakes with the lines of their items."""
+        return (self.locate(error, *path) for error, path in mistakes)
 
     def error(
         self, line: int, what: str, kind: type[DefinitionError] = DefinitionError, **parts: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -26,7 +26,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from robot_rt_control.text.document import Document, Path, Place
+from robot_rt_control.text.document import Document, Mistake, Path, dotted
 from robot_rt_control.vocabulary.capacities import MAX_MISTAKES, MAX_NAME_LENGTH
 from robot_rt_control.vocabulary.errors import DefinitionError, shortened, unknown
 from robot_rt_control.vocabulary.names import NAME_PATTERN, check_name
@@ -65,7 +65,6 @@ class Model(BaseModel):
 
 
 ModelType = TypeVar("ModelType", bound=Model)
-Mistake = tuple[Path, DefinitionError]
 
 
 def read(model: type[ModelType], document: Document) -> tuple[ModelType | None, list[Mistake]]:
@@ -82,6 +81,34 @@ def read(model: type[ModelType], document: Document) -> tuple[ModelType | None, 
         return None, reading.mistakes
 
 
+def mistakes_of(failure: ValidationError, data: Any, path: Path = (), skip: int = 0) -> Iterator[Mistake]:
+    """What a failed validation found, in our words.
+
+    Args:
+        data: that was validated, or what it is an item of.
+        path: of the item that was validated, without the first `skip` steps of the failure's locations.
+    """
+    for error in failure.errors(include_url=False)[:MAX_MISTAKES]:
+        context = _refusal(error).context or {}
+        found = _existing(data, (*path, *error["loc"][skip:]))
+        if "key" in context:
+            found = (*found, context["key"])
+        what = ": ".join(filter(None, (dotted(found), context.get("what")))) or "the content"
+        yield DefinitionError(what, **{key: context.get(key, "") for key in ("expected", "got", "hint")}), found
+
+
+def _existing(value: Any, location: Path) -> Path:
+    """The item that an error is about. Pydantic's names of unions, which no item has, are left out."""
+    path: Path = ()
+    step: Any
+    for step in location:
+        if (isinstance(value, Mapping) and step in value) or (
+            isinstance(value, list) and isinstance(step, int) and step < len(value)
+        ):
+            path, value = (*path, step), value[step]
+    return path
+
+
 class _Reading:
     """One reading of a document, as its validators know it."""
 
@@ -93,28 +120,8 @@ class _Reading:
 
     def add(self, failure: ValidationError, skip: int = 0) -> None:
         """Keep the mistakes, whose locations begin with `skip` steps that `path` has already."""
-        for error in failure.errors(include_url=False)[:MAX_MISTAKES]:
-            context = _refusal(error).context or {}
-            place = self._place((*self.path, *error["loc"][skip:]))
-            if "key" in context:
-                place = place / context["key"]
-            what = f"{place}: {context['what']}" if "what" in context else str(place)
-            mistake = DefinitionError(
-                what, expected=context["expected"], got=context["got"], hint=context.get("hint", "")
-            )
-            mistake.line = place.line
-            self.mistakes.append((place.path, mistake))
-
-    def _place(self, location: Path) -> Place:
-        """The item that an error is about. Pydantic's names of unions, which no item has, are left out."""
-        place, value = self.document.root, self.document.data
-        step: Any
-        for step in location:
-            if (isinstance(value, Mapping) and step in value) or (
-                isinstance(value, list) and isinstance(step, int) and step < len(value)
-            ):
-                place, value = place / step, value[step]
-        return place
+        found = mistakes_of(failure, self.document.data, self.path, skip)
+        self.mistakes += [(self.document.locate(error, *path), path) for error, path in found]
 
 
 def _each(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
@@ -171,9 +178,14 @@ def _refusal(error: ErrorDetails, model: type[Model] | None = None) -> PydanticC
     """One of pydantic's errors in our words."""
     kind, value, context = error["type"], error["input"], dict(error.get("ctx", {}))
     if kind == "refused":
+        if isinstance(value, Mapping) and context.get("key") in value:
+            value = value[context["key"]]
         return refuse(**{"got": shown(value)} | context)
+    if kind in ("value_error", "assertion_error"):
+        return refuse("", what=str(context["error"]), got=shown(value))
     if kind == "missing":
-        return refuse("this key", key=error["loc"][-1], got="nothing")
+        key = error["loc"][-1]
+        return refuse("this key" if isinstance(key, str) else "this element", key=key, got="nothing")
     if kind == "extra_forbidden":
         key = str(error["loc"][-1])
         known = model.model_fields if model is not None else ()
@@ -218,15 +230,6 @@ def number_of(value: Any) -> float:
     return number
 
 
-def numbers_of(value: Any) -> tuple[float, ...]:
-    """Refuses what is no list of finite numbers."""
-    if isinstance(value, (list, tuple)):
-        numbers = [finite(v) for v in value]
-        if None not in numbers:
-            return tuple(n for n in numbers if n is not None)
-    raise refuse("a list of finite numbers")
-
-
 def _name(value: str) -> str:
     try:
         check_name("name", value)
@@ -236,7 +239,6 @@ def _name(value: str) -> str:
 
 
 Number = Annotated[float, BeforeValidator(number_of)]
-Numbers = Annotated[tuple[float, ...], BeforeValidator(numbers_of)]
 Flag = Annotated[bool, Field(strict=True)]
 Name = Annotated[
     str,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
+
+from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
 
 _MAX_SHOWN = 1000
 """Characters of a value that a message shows."""
@@ -39,7 +42,7 @@ class DefinitionError(RobotControlError):
 
 
 class ProgramError(DefinitionError):
-    """Several mistakes in one program or workcell file: each with its line, one below the other.
+    """Several mistakes in one text or request, one below the other; in a text each with its line.
 
     Args:
         mistakes: at least one, in the order of the message.
@@ -49,6 +52,23 @@ class ProgramError(DefinitionError):
         self.mistakes = tuple(mistakes)
         super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
         self.line = self.mistakes[0].line
+
+
+def raise_all(mistakes: Iterable[DefinitionError]) -> None:
+    """Raise mistakes together, by line; nothing if there are none.
+
+    Args:
+        mistakes: the first MAX_MISTAKES are taken, and no further ones looked for.
+
+    Raises:
+        DefinitionError: the only one.
+        ProgramError: several.
+    """
+    found = sorted(islice(mistakes, MAX_MISTAKES), key=lambda mistake: mistake.line)
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        raise ProgramError(found)
 
 
 class ConditionError(DefinitionError):

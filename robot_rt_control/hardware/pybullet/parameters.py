@@ -22,10 +22,12 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AliasChoices, Field, field_validator, model_validator
 
-from robot_rt_control.hardware.parameters import Finite, Parameters, PoseParameters, Positive, Vector
+from robot_rt_control.hardware.parameters import Finite, Parameters, Positive, Vector
 from robot_rt_control.hardware.pybullet.io_parameters import Color, ContactInput, IoParameters
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.text.schema import refuse
 
 
 class Box(Parameters):
@@ -56,9 +58,9 @@ class Profile(Parameters):
     @model_validator(mode="after")
     def _solid(self) -> Profile:
         if any(b[0] <= a[0] for a, b in zip(self.points, self.points[1:], strict=False)):
-            raise ValueError("the points of a profile must be given with increasing x")
+            raise refuse("points with increasing x", key="points")
         if min(z for _, z in self.points) <= self.bottom:
-            raise ValueError(f"all points of a profile must lie above its bottom, z = {self.bottom:g}")
+            raise refuse(f"points above the bottom, z = {self.bottom:g}", key="points")
         return self
 
 
@@ -77,7 +79,7 @@ class ObjectParameters(Parameters):
     """Always fixed."""
     plane: Literal[True] | None = None
     """The floor z = 0 of its pose, 30 m wide; always fixed."""
-    pose: PoseParameters = PoseParameters()
+    pose: Pose = Pose()
     fixed: bool = False
     mass: Positive | None = None
     """Default: 1 kg; of a URDF, what that says. Fixed objects have none."""
@@ -90,7 +92,7 @@ class ObjectParameters(Parameters):
     def _one_shape(self) -> ObjectParameters:
         given = [shape for shape in _SHAPES if getattr(self, shape) is not None]
         if len(given) != 1:
-            raise ValueError(f"exactly one of {', '.join(_SHAPES)} is expected, got {', '.join(given) or 'none'}")
+            raise refuse(f"exactly one of {', '.join(_SHAPES)}", got=", ".join(given) or "none")
         return self
 
 
@@ -106,7 +108,7 @@ class ToolParameters(Parameters):
     box: Box | None = None
     sphere: Sphere | None = None
     cylinder: Cylinder | None = None
-    pose: PoseParameters = PoseParameters()
+    pose: Pose = Pose()
     """Of the shape's origin in the link's frame."""
     mass: Positive = 0.1
     """[kg]"""
@@ -117,7 +119,7 @@ class ToolParameters(Parameters):
     def _one_shape(self) -> ToolParameters:
         given = [shape for shape in ("box", "sphere", "cylinder") if getattr(self, shape) is not None]
         if len(given) != 1:
-            raise ValueError(f"exactly one of box, sphere, cylinder is expected, got {', '.join(given) or 'none'}")
+            raise refuse("exactly one of box, sphere, cylinder", got=", ".join(given) or "none")
         return self
 
 
@@ -128,39 +130,44 @@ class RangefinderParameters(Parameters):
     both are known values, so that a condition like `rangefinder.distance < 0.2` is decided.
     """
 
-    type: Literal["rangefinder"]
-    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
-    """Part on whose robot it is mounted."""
-    link: str
-    pose: PoseParameters = PoseParameters()
-    """Of the sensor in the link's frame; a ray that starts inside a convex shape does not see that shape."""
-    range: tuple[Annotated[float, Field(ge=0.0)], Positive] = (0.0, 10.0)
-    """[m] least and greatest distance that it can measure."""
+    type: Literal["rangefinder"] = "rangefinder"
+    part_of: str | None = Field(default=None, validation_alias=AliasChoices("part_of", "part"))
+    """Part on whose robot it is mounted. Default: as the part itself says in the workcell file."""
+    link: str | None = None
+    """Default: as the part says."""
+    pose: Pose | None = None
+    """Of the sensor in the link's frame; a ray that starts inside a convex shape does not see that shape. Default: as
+    the part says, or, if `link` is given here, the link's own frame."""
+    range: tuple[Annotated[float, Field(ge=0.0)], Positive] | None = None
+    """[m] least and greatest distance that it can measure. Default: as the part says, else 0 to 10 m."""
     noise: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
     """[m] standard deviation; the random numbers are the same in each run."""
 
     @model_validator(mode="after")
     def _ordered(self) -> RangefinderParameters:
-        if self.range[0] >= self.range[1]:
-            raise ValueError("range must be [least, greatest] with least < greatest")
+        if self.range is not None and self.range[0] >= self.range[1]:
+            raise refuse("[least, greatest] with least < greatest", key="range")
         return self
 
 
 class ForceTorqueParameters(Parameters):
     """Force and torque in a joint (also a fixed one), as the tool behind it feels its environment."""
 
-    type: Literal["force_torque"]
-    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
-    joint: str
-    pose: PoseParameters = PoseParameters()
-    """Of the sensor in the frame of the link behind the joint."""
+    type: Literal["force_torque"] = "force_torque"
+    part_of: str | None = Field(default=None, validation_alias=AliasChoices("part_of", "part"))
+    """Default: as the part itself says in the workcell file."""
+    joint: str | None = None
+    """Default: the joint before the link that the part says."""
+    pose: Pose | None = None
+    """Of the sensor in the frame of the link behind the joint. Default: as the part says, or, if `joint` is given here,
+    the link's own frame."""
 
 
 class ContactParameters(Parameters):
     """Inputs of an io part by their number: input i is 1 while contact i holds. By name: `world.io`."""
 
-    type: Literal["contact"]
-    inputs: tuple[ContactInput, ...]
+    type: Literal["contact"] = "contact"
+    inputs: tuple[ContactInput, ...] = ()
 
 
 SensorParameters = Annotated[
@@ -196,7 +203,7 @@ class CameraParameters(Parameters):
     @model_validator(mode="after")
     def _apart(self) -> CameraParameters:
         if math.dist(self.eye[:2], self.target[:2]) < 1e-6:
-            raise ValueError("eye and target must not be above each other: the picture's up is z")
+            raise refuse("an eye that is not above or below its target: the picture's up is z")
         return self
 
 
@@ -218,11 +225,11 @@ class WorldParameters(Parameters):
 
     @field_validator("objects", "tools")
     @classmethod
-    def _unique(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+    def _unique(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
         names = [thing.name for thing in value]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"the {str(info.field_name)[:-1]} {name!r} is listed twice")
+                raise refuse("each name once", got=f"two called {name!r}")
         return value
 
 

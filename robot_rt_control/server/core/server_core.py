@@ -6,13 +6,16 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 
+from robot_rt_control.definitions.definitions import ProgramDefinition
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.fault_log import log_path
+from robot_rt_control.model.catalogue import workcell_catalogue, workcell_variables
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.core.attachment import Attachment
@@ -29,11 +32,13 @@ from robot_rt_control.server.events.reasons import status_text
 from robot_rt_control.server.link import heartbeat
 from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.server.sessions import Session, SessionRegistry
+from robot_rt_control.server.tables.definer import system_actions
 from robot_rt_control.server.tables.entities import SessionContents
 from robot_rt_control.server.tables.part_view import PartView
-from robot_rt_control.server.tables.variables import workcell_variables
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.types.type_keeper import TypeKeeper
+from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary.enums import Command, EventKind
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError, SessionError
 
@@ -74,8 +79,8 @@ class ServerCore:
                 if name is not None:
                     types.get(name, f"part {part.name!r} of the workcell")
         self.variables = workcell_variables(workcell)
+        self._catalogue = workcell_catalogue(workcell, ())
         self.programs = programs or ProgramStore()
-        self._refs = {name: v.ref for name, v in self.variables.items()}
         self._clock = clock
         self._sessions: SessionRegistry | None = None
         self._attachment: Attachment | None = None
@@ -87,6 +92,11 @@ class ServerCore:
         self._hub = EventHub()
         self._sample_listeners: list[SampleListener] = []
         heartbeat.prepare()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What definitions are checked against."""
+        return replace(self._catalogue, types={t.name: t.action_type for t in self.types.all()})
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -114,7 +124,7 @@ class ServerCore:
                 channel,
                 self.types,
                 self.parts,
-                self._refs,
+                self._catalogue.variables or {},
                 on_event=self._take_event,
                 on_lost=self._take_loss,
                 while_waiting=while_waiting,
@@ -146,8 +156,9 @@ class ServerCore:
 
     def _install_system(self) -> None:
         at = self._at()
-        types = [(p.default_action, p.safety_action) for p in self.workcell.parts]
-        at.definer.install_system(at.system_identity, list(self.parts.values()), types)
+        wanted = system_actions(self.workcell.parts)
+        check_definitions(ProgramDefinition(actions=tuple(wanted)), self.catalogue)
+        at.definer.install_system(at.system_identity, self.parts, wanted)
         self._system_pending = False
 
     def detach(self, reason: str) -> None:
@@ -345,9 +356,7 @@ class ServerCore:
         attachment = self._attachment
         tick, time_ns = (0, 0) if attachment is None else attachment.now()
         self._hub.emit(
-            ServerEvent(
-                kind=kind, session=session, tick=tick, time_ns=time_ns, part=", ".join(parts), reason=reason
-            )
+            ServerEvent(kind=kind, session=session, tick=tick, time_ns=time_ns, part=", ".join(parts), reason=reason)
         )
 
     def fault_file(self, part: str) -> str:

@@ -20,6 +20,7 @@ from robot_rt_control.server.events.events import SESSION_ENDED, ServerEvent
 from robot_rt_control.server.events.reasons import stop_text
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.programs.programs import check_for_session
+from robot_rt_control.validation.catalogue import moved_parts
 from robot_rt_control.vocabulary.enums import StopCause
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
@@ -135,10 +136,10 @@ def plan_program(
     is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
     template = ProgramTemplate.load(program) if is_path else server.programs.template(program)
     filled = template.fill(parameters=parameters, parts=parts)
+    check_for_session(server, filled, None)
     read = filled.definition
     if not read.start:
         raise DefinitionError("the program starts no action", expected="start: [id, …]", got="none")
-    check_for_session(server, filled, None)
     events = {r.event for a in read.actions for r in a.reactions} | {r.event for r in read.reactions}
     if until_event and until_event not in events:
         raise DefinitionError(
@@ -166,14 +167,8 @@ def _moved_parts(server: ControlServer, program: ProgramDefinition) -> tuple[str
     """The parts that the program's actions move; what is wrong with them shows when they are defined."""
     found: dict[str, None] = {}
     for action in program.actions:
-        slots = server.types.get(action.type, f"action {action.id!r}").action_type.slots
-        pairs = (
-            list(action.parts.items())
-            if isinstance(action.parts, dict)
-            else list(zip((s.name for s in slots), action.parts, strict=False))
-        )
-        moving = {s.name for s in slots if s.moves}
-        found.update((part, None) for slot, part in pairs if slot in moving or slot not in {s.name for s in slots})
+        action_type = server.types.get(action.type, f"action {action.id!r}").action_type
+        found.update(dict.fromkeys(moved_parts(action_type, action.parts)))
     return tuple(found)
 
 

@@ -254,10 +254,10 @@ def test_P6_every_mistake_is_told_with_its_line(cell: LockstepCell) -> None:
         "program:8: action 'b': unknown part; expected one of the known names; did you mean 'right'",
         "program:10: action 'b' has no parameter 'sped'; expected one of the known names; did you mean 'speed'",
         "program:11: action 'b': parameter 'level': wrong type; expected a number; got 'high'",
-        "program:13: condition, column 1: there is no such state variable; expected one of the known names",
+        "program:13: condition of a reaction of action 'b', column 1: there is no such state variable",
         "program:15: reaction on 'is_done' of action 'b' raises a signal that action 'b' (type 'probe') does not have",
         "program:16: reaction on 'is_done' of action 'b' captures an unknown state variable",
-        "program:17: condition, column 1: '==' cannot compare a float",
+        "program:17: condition of a reaction of action 'b', column 1: '==' cannot compare a float",
         "program:18: action 'c': wrong number of parts; expected 2, in the order of the slots of 'watch'",
         "program:18: action 'c' cannot be reached",
     ):

@@ -58,7 +58,7 @@ def test_it_is_a_part_of_the_robot_and_the_sensor_before_it_feels_its_weight(sim
 
 
 def test_its_orientation_is_that_of_its_pose(simulate):
-    quaternion = [0.1, -0.3, 0.5, 0.8]
+    quaternion = [0.1, -0.3, 0.5, 0.8062258]
     sim = simulate({**PROBE, "pose": {"orientation": quaternion}})
     robot = sim.plugin.world.robot("arm", "test")
     found = sim.plugin.world.link_pose(robot.body, robot.links["probe"])[1]
@@ -99,7 +99,7 @@ def test_its_file_goes_with_the_simulation(simulate):
         ({"link": "lbr_iiwa_link_8"}, "tool 'probe': link 'lbr_iiwa_link_8'; expected .*did you mean 'lbr_iiwa_link_"),
         ({"name": "lbr_iiwa_link_6"}, "its name; expected none of the robot's links; got lbr_iiwa_link_6"),
         ({"part_of": "arn"}, "tool 'probe': part_of; expected .*did you mean 'arm'"),
-        ({"box": {"size": [1, 1, 1]}}, "exactly one of box, sphere, cylinder is expected, got box, cylinder"),
+        ({"box": {"size": [1, 1, 1]}}, "expected exactly one of box, sphere, cylinder; got box, cylinder"),
     ],
 )
 def test_a_wrong_tool_is_explained(simulate, changes, text):
@@ -108,5 +108,5 @@ def test_a_wrong_tool_is_explained(simulate, changes, text):
 
 
 def test_two_tools_of_one_name_are_refused(simulate):
-    with pytest.raises(HardwareError, match="the tool 'probe' is listed twice"):
+    with pytest.raises(HardwareError, match="world.tools; expected each name once; got two called 'probe'"):
         simulate(PROBE, PROBE)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from std_msgs.msg import Bool, Float64
 
-from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.topics.plugin import TopicPlugin, remappings
+from robot_rt_control.model.channels import Channel, numbered_channels
 from robot_rt_control.testing.devices import arm
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import HardwareError
@@ -24,10 +25,9 @@ PARTS = (
         name="person",
         index=0,
         kind=PartKind.SENSOR,
-        n_inputs=1,
-        input_channels=(HardwareChannel(name="distance", is_digital=False),),
+        inputs=(Channel(name="distance", type="float"),),
     ),
-    HardwarePart(name="io", index=1, kind=PartKind.IO, n_inputs=1, input_channels=(HardwareChannel(name="door"),)),
+    HardwarePart(name="io", index=1, kind=PartKind.IO, inputs=(Channel(name="door"),)),
 )
 
 
@@ -79,15 +79,15 @@ def test_only_its_topics_and_types_are_received(running: HardwareLifecycle) -> N
     ("parameters", "text"),
     [
         ({"values": {"io": {"door": DOOR}}}, r"topic of person.distance; expected topic, type, field and max_age"),
-        (values() | {"vals": {}}, "vals: unknown parameter"),
+        (values() | {"vals": {}}, "vals: unknown key; expected .*'values'"),
         ({"values": {**values()["values"], "persn": {}}}, "values of 'persn'; expected .*'person'"),
         (
             {"values": {"person": {"distance": FLOAT, "dist": FLOAT}, "io": {"door": DOOR}}},
             "topic of person.dist; expected .*'distance'",
         ),
-        (values(type="Float64"), "values.person.distance.type: .*such as sensor_msgs/msg/Range"),
-        (values(max_age=0), "values.person.distance.max_age: .*greater than 0"),
-        (values(reliability="fast"), "values.person.distance.reliability: .*'reliable' or 'best_effort'"),
+        (values(type="Float64"), "values.person.distance.type; expected a message type, such as sensor_msgs/msg/Range; got 'Float64'"),
+        (values(max_age=0), "values.person.distance.max_age; expected greater than 0; got 0"),
+        (values(reliability="fast"), "values.person.distance.reliability; expected one of: best_effort, reliable; got 'fast'"),
         (values(field="max()"), "topic of person.distance: field"),
     ],
 )
@@ -113,7 +113,7 @@ def test_wrong_types_and_fields_are_refused_before_anything_runs(changes: dict, 
 def test_parts_that_move_are_refused() -> None:
     with pytest.raises(HardwareError, match="part 'arm' of kind ARM on the plugin topic; expected a part that is only"):
         made({"values": {}}, (arm(),))
-    lamp = HardwarePart(name="io", index=0, kind=PartKind.IO, n_outputs=1)
+    lamp = HardwarePart(name="io", index=0, kind=PartKind.IO, outputs=numbered_channels("output", 1))
     with pytest.raises(HardwareError, match="expected a part that is only read.*; got 1 outputs"):
         made({"values": {}}, (lamp,))
 
