@@ -350,7 +350,7 @@ class ControlServer(ServerCore):
         if session.end_reason:
             self.session(session.id)  # raises, with the reason
         view = self.snapshot_after(answer.tick)
-        raise explain(command, answer.refusal, actions, target_tick, view, self.fault_file)
+        raise explain(command, answer, actions, target_tick, view, self.fault_file)
 
     # --- streams --------------------------------------------------------------------------------
 

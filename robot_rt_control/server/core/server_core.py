@@ -39,6 +39,7 @@ from robot_rt_control.server.types.action_types import ActionTypes, RegisteredTy
 from robot_rt_control.server.types.type_keeper import TypeKeeper
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.validation.definitions import check_definitions
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, EventKind
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError, SessionError
 
@@ -119,6 +120,8 @@ class ServerCore:
             if self._sessions is None:
                 prefix = "s" if first else f"s{int(channel.memory.server_epoch)}_"
                 self._sessions = SessionRegistry(self.parts, clock=self._clock, prefix=prefix)
+            patient = bool(channel.memory.simulated) and while_waiting is None
+            self._sessions.shortest_lease = defaults.SIMULATED_LEASE_S if patient else 0.0
             self._lost = ""
             attachment = Attachment(
                 channel,
