@@ -103,7 +103,7 @@ def _existing(value: Any, location: Path) -> Path:
     step: Any
     for step in location:
         if (isinstance(value, Mapping) and step in value) or (
-            isinstance(value, list) and isinstance(step, int) and step < len(value)
+            isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
         ):
             path, value = (*path, step), value[step]
     return path

@@ -26,7 +26,7 @@ def blocks(file: str) -> list[dict[str, Any]]:
 
 
 def test_the_workcell_file_of_the_reference_is_valid(tmp_path: Path) -> None:
-    io, mock, pybullet, sensor, clock = blocks("io.md")
+    io, mock, pybullet, _, sensor, clock = blocks("io.md")
     content = {
         "name": "docs",
         "parts": io["parts"] | sensor["parts"],

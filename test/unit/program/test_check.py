@@ -17,6 +17,7 @@ from robot_rt_control.program.file import ProgramTemplate, dump_program, parse_p
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart
 from robot_rt_control.validation.definitions import SessionFacts
 from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
 MOVING = (PartKind.ARM, PartKind.BASE)
@@ -332,3 +333,11 @@ def test_a_reaction_that_cannot_be_read_makes_no_state_unreachable() -> None:
     message = refusal(text)
     assert "program:10: actions.a.reactions[0].strat: unknown key" in message and "cannot be reached" not in message
     assert "program:12: action 'b': unknown part" in message
+
+
+def test_no_more_mistakes_are_told_than_the_limit() -> None:
+    last = "  d: {type: move, parts: robot, final: true}\n"
+    assert last in BROKEN
+    more = "".join(f"  d{i}: {{type: moev, parts: robot}}\n" for i in range(2 * MAX_MISTAKES))
+    message = refusal(BROKEN.replace(last, more))
+    assert len(re.findall(r"^program:\d+", message, re.M)) == MAX_MISTAKES

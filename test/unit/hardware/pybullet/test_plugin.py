@@ -284,7 +284,7 @@ def test_a_cylinder_stands_and_a_fixed_box_does_not_fall(simulate):
         ({"objects": [{"name": "x", "urdf": "no/such.urdf"}]}, "object 'x': 'no/such.urdf'; expected a file; got noth"),
         ({"objects": [{"name": "x", "urdf": "http://a/b"}]}, "got the scheme 'http'"),
         ({"timestep": 0.0003}, "world.timestep; expected the period 0.001 s or a whole fraction of it; got 0.0003 s"),
-        ({"camera": {"eye": [0, 0, 1], "target": [0, 0, 0]}}, "world.camera; expected an eye that is not above or below its target"),
+        ({"camera": {"eye": [0, 0, 1], "target": [0, 0, 0]}}, "camera; expected an eye that is not above or below"),
         ({"sensors": {"io": {"type": "radar"}}}, "world.sensors.io.type; expected .*; got 'radar'"),
     ],
 )
