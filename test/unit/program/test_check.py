@@ -16,8 +16,8 @@ from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate, dump_program, parse_program
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart
 from robot_rt_control.validation.definitions import SessionFacts
-from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
+from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
 MOVING = (PartKind.ARM, PartKind.BASE)

@@ -12,11 +12,15 @@ from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 DOCUMENT = Document("a:\n  - 1\n  - 2\n", "x.yaml", max_bytes=100)
 
 
+def refuse(error: DefinitionError) -> None:
+    raise error
+
+
 def test_all_are_raised_by_line() -> None:
     mistakes = Mistakes()
     for path in (("a", 1), ("a",)):
         with mistakes.collect(DOCUMENT, *path):
-            raise DefinitionError(f"wrong at {path}")
+            refuse(DefinitionError(f"wrong at {path}"))
     with pytest.raises(ProgramError) as caught:
         mistakes.raise_all()
     assert str(caught.value) == "x.yaml:1: wrong at ('a',)\nx.yaml:3: wrong at ('a', 1)"
@@ -25,7 +29,7 @@ def test_all_are_raised_by_line() -> None:
 def test_the_parts_of_an_error_are_kept_one_by_one() -> None:
     mistakes = Mistakes()
     with mistakes.collect(DOCUMENT, "a", 0):
-        raise ProgramError([DefinitionError("first"), DefinitionError("second")])
+        refuse(ProgramError([DefinitionError("first"), DefinitionError("second")]))
     assert [str(error) for error in mistakes.errors] == ["x.yaml:2: first", "x.yaml:2: second"]
 
 
@@ -33,7 +37,7 @@ def test_nothing_wrong_raises_nothing_and_one_mistake_is_itself() -> None:
     mistakes, only = Mistakes(), DefinitionError("only")
     mistakes.raise_all()
     with mistakes.collect():
-        raise only
+        refuse(only)
     with pytest.raises(DefinitionError) as caught:
         mistakes.raise_all()
     assert caught.value is only
@@ -44,5 +48,5 @@ def test_collecting_ends_at_the_limit() -> None:
     with pytest.raises(ProgramError) as caught:
         for i in range(10 * MAX_MISTAKES):
             with mistakes.collect():
-                raise DefinitionError(str(i))
+                refuse(DefinitionError(str(i)))
     assert len(caught.value.mistakes) == len(mistakes.errors) == MAX_MISTAKES
