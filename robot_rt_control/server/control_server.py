@@ -19,7 +19,6 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.program.file import FilledProgram
-from robot_rt_control.program.places import Places
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.events.reasons import fault_remedy
@@ -33,6 +32,7 @@ from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.streams.stream_hub import OpenedStream
 from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.server.types.action_types import ActionTypes
+from robot_rt_control.text.document import Document
 from robot_rt_control.validation.conflicts import not_together
 from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import capacities
@@ -112,7 +112,7 @@ class ControlServer(ServerCore):
         session_id: str,
         program: ProgramDefinition,
         check: Callable[[Session], None],
-        places: Places | None = None,
+        places: Document | None = None,
     ) -> int:
         """Add what `check` finds right for the session."""
         definer, session = self._at().definer, self.session(session_id)

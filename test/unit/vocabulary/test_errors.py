@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from itertools import count
 
-from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, unknown
+import pytest
+
+from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
+from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, ProgramError, raise_all, unknown
 
 
 def test_all_parts_in_one_sentence() -> None:
@@ -46,3 +50,15 @@ def test_unknown_names() -> None:
     assert unknown("part", "x", ["arm", "base"]) == "one of: arm, base"
     assert unknown("part", "x", []) == "a known part, but there is none"
     assert unknown("part", "?", [f"p{i:02}" for i in range(20)]).endswith("p11, … (20 in all)")
+
+
+def test_a_value_of_any_size_makes_a_message_of_bounded_size() -> None:
+    error = DefinitionError("name", expected="a name", got=repr("x" * 1_000_000))
+    assert len(str(error)) < 1100 and str(error).endswith("xx…")
+
+
+def test_mistakes_beyond_the_limit_are_not_looked_for() -> None:
+    numbers = count()
+    with pytest.raises(ProgramError) as caught:
+        raise_all(DefinitionError(str(i)) for i in numbers)
+    assert len(caught.value.mistakes) == next(numbers) == MAX_MISTAKES
