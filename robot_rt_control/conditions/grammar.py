@@ -19,7 +19,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeVar
 
+from robot_rt_control.conditions.evaluation import evaluate_ast
 from robot_rt_control.conditions.tokens import (
     END,
     MARK,
@@ -48,6 +50,8 @@ from robot_rt_control.conditions.tree import (
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, ConditionError, DefinitionError, unknown
 
+_Compared = TypeVar("_Compared", Comparison, Approx)
+
 _WORDS_OF_OTHERS = {
     "True": "Write 'true'",
     "False": "Write 'false'",
@@ -64,12 +68,14 @@ _WORDS_OF_OTHERS = {
 _NOT_COMPUTED = "A condition does not compute: declare a state variable and compute it in the action's sense"
 
 
-def parse_condition(text: str, *, of: str = "condition") -> Condition:
+def parse_condition(text: str, *, of: str = "condition", computed: bool = False) -> Condition:
     """The tree of a condition.
 
     Args:
         text: the condition, e.g. `rangefinder.distance < 0.2 and not estop`.
         of: what the message calls it, e.g. "condition of reaction 'near'".
+        computed: values of a program's parameters are already filled in. Then a comparison of two constants is replaced
+            by its result; else it is refused, because it never changes.
 
     Raises:
         ConditionError: the text is not a condition; the message points at the character.
@@ -84,15 +90,15 @@ def parse_condition(text: str, *, of: str = "condition") -> Condition:
             got=str(len(text)),
             hint="Split it into several reactions",
         )
-    tree = _tree(text)
-    return tree if tree is not None else _Parser(text, of).parse()  # raises, with `of` in its words
+    tree = _tree(text, computed)
+    return tree if tree is not None else _Parser(text, of, computed).parse()  # raises, with `of` in its words
 
 
 @lru_cache(maxsize=4096)
-def _tree(text: str) -> Condition | None:
+def _tree(text: str, computed: bool) -> Condition | None:
     """The tree; None: the text is no condition. Kept, as the same one is read when it is defined, checked, compiled."""
     try:
-        return _Parser(text, "condition").parse()
+        return _Parser(text, "condition", computed).parse()
     except DefinitionError:
         return None
 
@@ -100,8 +106,8 @@ def _tree(text: str) -> Condition | None:
 class _Parser:
     """Recursive descent; every method takes the tokens of what it is named after."""
 
-    def __init__(self, text: str, of: str) -> None:
-        self.text, self.of = text, of
+    def __init__(self, text: str, of: str, computed: bool) -> None:
+        self.text, self.of, self.computed = text, of, computed
         self.tokens = tokenize(text, of)
         self.next = 0
         self.depth = 0
@@ -198,9 +204,7 @@ class _Parser:
                 got=f"a second {self.token}",
                 hint=f"Write '{left} {operator.text} {right} and {right} {self.token.text} …'",
             )
-        comparison = Comparison(operator.text, left, right, left.position)
-        self.check_variable(comparison)
-        return comparison
+        return self.varying(Comparison(operator.text, left, right, left.position))
 
     def primary(self) -> Condition | Number:
         token = self.token
@@ -229,7 +233,7 @@ class _Parser:
             self.next = start
         return self.condition()
 
-    def approx(self) -> Approx:
+    def approx(self) -> Approx | Boolean:
         position = self.take().position
         self.take_mark("(", "behind 'approx'")
         left = self.value()
@@ -243,9 +247,7 @@ class _Parser:
         if math.copysign(1.0, tolerance.value) < 0.0:
             raise self.fault_at(at.position, "tolerance of approx", expected="at least 0", got=str(tolerance))
         self.take_mark(")", "behind the tolerance: approx(x, v, tolerance)")
-        comparison = Approx(left, right, tolerance, position)
-        self.check_variable(comparison)
-        return comparison
+        return self.varying(Approx(left, right, tolerance, position))
 
     def is_unknown(self) -> IsUnknown:
         position = self.take().position
@@ -294,16 +296,19 @@ class _Parser:
 
     # --- what may stand where
 
-    def check_variable(self, node: Comparison | Approx) -> None:
-        """A comparison of two constants never changes: it is a slip, or a program's parameter in the wrong place."""
-        if not isinstance(node.left, Variable) and not isinstance(node.right, Variable):
-            raise self.fault_at(
-                node.position,
-                "the comparison has no state variable",
-                expected="a state variable on at least one side, as in 'x < 0.2'",
-                got=repr(str(node)),
-                hint="It would never change. A condition that always holds is 'true'",
-            )
+    def varying(self, node: _Compared) -> _Compared | Boolean:
+        """A comparison of two constants never changes: it is a slip, unless a program's parameters are filled in."""
+        if isinstance(node.left, Variable) or isinstance(node.right, Variable):
+            return node
+        if self.computed and len({n.unit for n in (node.left, node.right) if isinstance(n, Number) and n.unit}) < 2:
+            return Boolean(bool(evaluate_ast(node, {})), node.position)
+        raise self.fault_at(
+            node.position,
+            "the comparison has no state variable",
+            expected="a state variable on at least one side, as in 'x < 0.2'",
+            got=repr(str(node)),
+            hint="It would never change. A condition that always holds is 'true'",
+        )
 
     def as_condition(self, node: Condition | Number) -> Condition:
         if isinstance(node, Number):

@@ -12,13 +12,15 @@ Roles stand wherever parts do: in `parts`, and before the first dot of a state v
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 
+from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tokens import unit_at
 from robot_rt_control.definitions.definitions import Scalar
 from robot_rt_control.program.expression import KnownParameter, Result, evaluate, evaluate_prefix
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError
 from robot_rt_control.vocabulary.names import VARIABLE_PATTERN
 
 _VARIABLE = re.compile(VARIABLE_PATTERN)
@@ -86,7 +88,8 @@ class Substitution:
         while position < len(text):
             piece, position = self._piece(text, position, of)
             pieces.append(piece)
-        return "".join(pieces)
+        filled = "".join(pieces)
+        return _computed(filled) if "$" in text else filled
 
     def _piece(self, text: str, position: int, of: str) -> tuple[str, int]:
         """What stands for the next piece of a condition, and the position behind that."""
@@ -129,3 +132,15 @@ def common_unit(results: list[Result]) -> str:
     """The unit of a list some of whose elements are parameters: theirs, where all have the same; else empty."""
     units = {result.unit for result in results if result.references}
     return units.pop() if len(units) == 1 else ""
+
+
+def _computed(condition: str) -> str:
+    """A condition with `true` or `false` for comparisons of two values: `$stroke > 0` asks for a parameter alone."""
+    try:
+        parse_condition(condition)
+    except ConditionError:
+        with contextlib.suppress(DefinitionError):  # what else is wrong is judged later, with all else of the program
+            return str(parse_condition(condition, computed=True))
+    except DefinitionError:
+        pass
+    return condition
