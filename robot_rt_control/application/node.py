@@ -54,8 +54,8 @@ _STOP_S = 5.0
 
 ABOUT = NodeHelp(
     executable="application",
-    summary="The application node: waits until a workcell is up, then runs a user's program with a client that belongs to it. "
-    "workcell.launch.py starts it with the argument program.",
+    summary="The application node: waits until a workcell is up, then runs a user's program with a client that "
+    "belongs to it. workcell.launch.py starts it with the argument program.",
     parameters=(AUTOSTART, *_PARAMETERS),
     examples=(
         "--ros-args -p program:=examples/03_up_and_down.py",

@@ -43,8 +43,8 @@ _DIAGNOSTICS_S = 1.0
 
 ABOUT = NodeHelp(
     executable="hardware_driver",
-    summary="The driver of one hardware device: runs its Python plugin beside the executor, in a process of its own. When the "
-    "executor stops, it brings the device to rest. In simulated time the executor hosts the plugins instead.",
+    summary="The driver of one hardware device: runs its Python plugin beside the executor, in a process of its own. "
+    "When the executor stops, it brings the device to rest. In simulated time the executor hosts the plugins instead.",
     parameters=(*COMMON_PARAMETERS, *_PARAMETERS),
     examples=(
         "--ros-args -p workcell:=iiwa.yaml -p hardware:=pybullet",

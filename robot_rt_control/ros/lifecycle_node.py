@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import traceback
 from collections.abc import Callable, Sequence
@@ -137,15 +136,9 @@ class WorkcellNode(LifecycleNodeMixin, Node):
         """Refuse what ROS's own checks of type and range let through."""
         for given in parameters:
             described = self._described.get(given.name)
-            if described is None:
-                continue
-            reason = ""
-            if described.choices and given.value not in described.choices:
+            if described is not None and described.choices and given.value not in described.choices:
                 expected = "one of: " + ", ".join(described.choices)
                 reason = f"parameter {given.name!r}; expected {expected}; got {given.value!r}"
-            elif isinstance(given.value, float) and not math.isfinite(given.value):
-                reason = f"parameter {given.name!r}; expected a finite number; got {given.value}"
-            if reason:
                 return SetParametersResult(successful=False, reason=reason)
         return SetParametersResult(successful=True)
 

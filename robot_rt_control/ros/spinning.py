@@ -46,7 +46,7 @@ class Spinner:
     """
 
     def __init__(self, executor: MultiThreadedExecutor, on_error: Callable[[str], object]) -> None:
-        self._executor = executor
+        self._executor, self._on_error = executor, on_error
         self._stopping = threading.Event()
         arguments = (executor, on_error, self._stopping.is_set)
         self._thread = threading.Thread(target=spin, args=arguments, name="spin", daemon=True)
@@ -69,4 +69,17 @@ class Spinner:
         threads = [closer] if self._thread.ident is None else [closer, self._thread]
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        return not any(thread.is_alive() for thread in threads)
+        if any(thread.is_alive() for thread in threads):
+            return False
+        self._take_last_errors()
+        return True
+
+    def _take_last_errors(self) -> None:
+        """Report what the last callbacks raised, which rclpy would print as "never retrieved".
+
+        It looks at a callback's end only when it begins another one. What was removed at the end is no error.
+        """
+        for future in self._executor._futures:
+            error = future.exception() if future.done() else None
+            if error is not None and not isinstance(error, InvalidHandle):
+                self._on_error("".join(traceback.format_exception(error)))

@@ -102,8 +102,8 @@ def _duration(nanoseconds: int) -> Time:
 ABOUT = NodeHelp(
     executable="realtime_executor",
     summary="The real-time executor: runs the compiled control loop of a workcell, and publishes joint_states, "
-    "~/status, /diagnostics and, in simulated time, /clock. It needs a driver process for each device with a Python plugin, "
-    "except in lockstep, where it hosts them itself.",
+    "~/status, /diagnostics and, in simulated time, /clock. It needs a driver process for each device with a Python "
+    "plugin, except in lockstep, where it hosts them itself.",
     parameters=(*COMMON_PARAMETERS, *_PARAMETERS),
     examples=(
         "--ros-args -p workcell:=arm7.yaml",
