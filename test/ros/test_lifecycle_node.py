@@ -19,7 +19,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Empty
 
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
-from robot_rt_control.ros.spinning import Spinner, spin
+from robot_rt_control.ros.spinning import Spinner
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 DOMAIN = 60 + os.getpid() % 20
@@ -78,7 +78,7 @@ def test_entities_may_go_while_the_node_spins(context: Context) -> None:
     executor = MultiThreadedExecutor(num_threads=4, context=context)
     executor.add_node(node)
     errors: list[str] = []
-    spinner = threading.Thread(target=spin, args=(executor, errors.append))
+    spinner = Spinner(executor, errors.append)
     spinner.start()
     for i in range(50):
         entities: list[Any] = [
@@ -89,7 +89,6 @@ def test_entities_may_go_while_the_node_spins(context: Context) -> None:
         ]
         time.sleep(0.002)
         node.remove(*entities)
-    assert spinner.is_alive()
     ticks: list[int] = []
     timer = node.create_timer(0.001, lambda: ticks.append(1))
     deadline = time.monotonic() + 120.0
@@ -98,9 +97,7 @@ def test_entities_may_go_while_the_node_spins(context: Context) -> None:
     assert len(ticks) >= 5 and errors == []
     node.remove(timer)
     assert not list(node.timers)
-    executor.shutdown(timeout_sec=2.0)
-    spinner.join(120.0)
-    assert not spinner.is_alive()
+    assert spinner.stop(10.0)
     node.destroy_node()
 
 
@@ -116,13 +113,12 @@ def test_a_callback_that_fails_stops_nobody_else(context: Context) -> None:
 
     node.create_timer(0.01, fail)
     node.create_timer(0.01, lambda: ticks.append(1))
-    spinner = threading.Thread(target=spin, args=(executor, errors.append))
+    spinner = Spinner(executor, errors.append)
     spinner.start()
     deadline = time.monotonic() + 120.0
     while (len(errors) < 3 or len(ticks) < 3) and time.monotonic() < deadline:
         time.sleep(0.01)
-    executor.shutdown(timeout_sec=2.0)
-    spinner.join(120.0)
+    assert spinner.stop(10.0)
     node.destroy_node()
     assert len(errors) >= 3 and len(ticks) >= 3
     assert "ValueError: a mistake" in errors[0]
