@@ -120,8 +120,8 @@ def test_it_answers_while_it_configures() -> None:
     executor.add_node(observer)
     process = start(configure="sys.stdin.readline()")
     try:
-        states = observer.create_client(GetState, "/node/get_state")
-        values = observer.create_client(GetParameters, "/node/get_parameters")
+        states: Any = observer.create_client(GetState, "/node/get_state")
+        values: Any = observer.create_client(GetParameters, "/node/get_parameters")
 
         def ask(client: Any, request: Any) -> Any:
             assert client.wait_for_service(30.0)
