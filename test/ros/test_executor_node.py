@@ -136,7 +136,7 @@ def test_parameters_are_refused_or_effective_at_once(cell: Cell) -> None:
     cell.joints.clear()
     begin = time.monotonic()
     cell.wait(lambda: len(cell.joints) >= 5)
-    assert 1.5 < time.monotonic() - begin, "100 Hz before: 0.05 s"
+    assert time.monotonic() - begin > 1.5, "100 Hz before: 0.05 s"
     assert cell.set("joint_state_rate", 100.0) == (True, "")
     cell.joints.clear()
     begin = time.monotonic()
