@@ -12,6 +12,7 @@ from robot_rt_control.application.bringup import (
     CLOCK_HELP,
     CLOCKS,
     FACTOR_HELP,
+    OWN_TOPICS_HELP,
     BringupOptions,
     ProcessDescription,
     processes,
@@ -44,6 +45,9 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz where it is installed."),
     DeclareLaunchArgument("namespace", default_value="", description="Of all nodes."),
+    DeclareLaunchArgument(
+        "own_topics", default_value=NO, choices=[YES, NO], description=f"Whether to {OWN_TOPICS_HELP}."
+    ),
     DeclareLaunchArgument(
         "program",
         default_value="",
@@ -79,10 +83,12 @@ def node(process: ProcessDescription) -> Node:
         namespace=process.namespace,
         arguments=list(process.arguments),
         parameters=[{name: value for name, value in process.parameters.items() if value != []}],
+        remappings=list(process.remappings),
         output="screen",
         emulate_tty=True,
-        # The executor brings its parts to rest before it ends.
-        sigterm_timeout="10",
+        # The executor brings its parts to rest before it ends; on a busy machine that takes a while.
+        sigterm_timeout="30",
+        sigkill_timeout="10",
         **required,
     )
 

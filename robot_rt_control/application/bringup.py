@@ -23,6 +23,14 @@ PACKAGE = "robot_rt_control"
 DEFAULT_WORKCELL = "arm7"
 """It runs without anything that this package does not bring."""
 
+SHARED_TOPICS = ("/clock", "/diagnostics", "/tf", "/tf_static")
+"""ROS has one of each for all nodes, in whatever namespace."""
+
+OWN_TOPICS_HELP = (
+    f"put {', '.join(SHARED_TOPICS)} into the namespace: for several workcells in simulated time, "
+    "which have a /clock each, or with the same frame names"
+)
+
 Value = bool | int | float | str | list[str]
 """Of a ROS parameter."""
 
@@ -48,6 +56,8 @@ class BringupOptions:
     """Start RViz, with the project's view."""
     namespace: str = ""
     """Of all nodes."""
+    own_topics: bool = False
+    """Whether SHARED_TOPICS lie in the namespace too, so that several workcells live beside each other."""
     program: str = ""
     """Application program to run: file.py, file.py:function or package.module:function; empty: none."""
     program_arguments: tuple[str, ...] = ()
@@ -109,6 +119,8 @@ class ProcessDescription:
     node_name: str
     namespace: str = ""
     parameters: dict[str, Value] = field(default_factory=dict)
+    remappings: tuple[tuple[str, str], ...] = ()
+    """(name, new name) of topics."""
     arguments: tuple[str, ...] = ()
     """Of the executable itself, before those for ROS."""
     required: bool = True
@@ -185,6 +197,9 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
     ]
     if options.program:
         described.append(_application(options))
+    if options.own_topics:
+        own = tuple((topic, topic[1:]) for topic in SHARED_TOPICS)
+        described = [replace(process, remappings=own) for process in described]
     return described
 
 

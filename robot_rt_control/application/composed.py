@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,10 +17,12 @@ from robot_rt_control.application.bringup import PACKAGE, ProcessDescription
 from robot_rt_control.application.process_command import NODES, ros_arguments
 from robot_rt_control.ros.lifecycle_node import WorkcellNode
 from robot_rt_control.ros.readiness import report_ready
-from robot_rt_control.ros.spinning import spin
+from robot_rt_control.ros.spinning import Spinner
 
 _THREADS_OF_A_NODE = 4
 _POLL_S = 0.1
+_STOP_S = 10.0
+"""How long callbacks that still run at the end may take."""
 
 
 def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
@@ -41,7 +42,7 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     executor = MultiThreadedExecutor(num_threads=_THREADS_OF_A_NODE * len(own))
-    spinner = threading.Thread(target=spin, args=(executor, _report), name="spin", daemon=True)
+    spinner = Spinner(executor, _report)
     spinner.start()
     nodes: list[WorkcellNode] = []
     try:
@@ -63,11 +64,10 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
             signal.signal(number, signal.SIG_IGN)
         for node in reversed(nodes):
             node.close()
-        executor.shutdown(timeout_sec=1.0)
-        spinner.join(1.0)
-        for node in nodes:
-            node.destroy_node()
-        rclpy.try_shutdown()
+        if spinner.stop(_STOP_S):
+            for node in nodes:
+                node.destroy_node()
+            rclpy.try_shutdown()
 
 
 def _wait(processes: Sequence[ProcessDescription], nodes: Sequence[WorkcellNode]) -> int:

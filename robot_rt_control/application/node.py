@@ -12,7 +12,9 @@ from typing import Any
 from robot_rt_control import srv
 from robot_rt_control.application.user_program import bind, load_program
 from robot_rt_control.client import Client
-from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode, run_node
+from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
+from robot_rt_control.ros.node_help import NodeHelp
+from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 from robot_rt_control.vocabulary.waiting import Waiting
@@ -48,6 +50,18 @@ _SETTLED = ("enabled", "faulted")
 _POLL_S = 0.2
 _STOP_S = 5.0
 """How long a program may take to end after its sessions were closed."""
+
+
+ABOUT = NodeHelp(
+    executable="application",
+    summary="The application node: waits until a workcell is up, then runs a user's program with a client that "
+    "belongs to it. workcell.launch.py starts it with the argument program.",
+    parameters=(AUTOSTART, *_PARAMETERS),
+    examples=(
+        "--ros-args -p program:=examples/03_up_and_down.py",
+        "--ros-args -p program:=cell.main:run -p 'program_arguments:=[\"10\"]' -p exit_at_end:=true",
+    ),
+)
 
 
 class ApplicationNode(WorkcellNode):
@@ -174,7 +188,7 @@ class ApplicationNode(WorkcellNode):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop. Returns the exit code."""
-    return run_node(ApplicationNode, argv)
+    return run_node(ApplicationNode, argv, about=ABOUT)
 
 
 if __name__ == "__main__":

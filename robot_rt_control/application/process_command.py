@@ -31,6 +31,8 @@ def ros_arguments(process: ProcessDescription, folder: Path) -> list[str]:
     words = ["--ros-args", "-r", f"__node:={process.node_name}"]
     if process.namespace:
         words += ["-r", f"__ns:=/{process.namespace.strip('/')}"]
+    for topic, name in process.remappings:
+        words += ["-r", f"{topic}:={name}"]
     long = {}
     for name, value in process.parameters.items():
         if value == []:

@@ -17,6 +17,7 @@ from robot_rt_control.application.bringup import (
     CLOCKS,
     DEFAULT_WORKCELL,
     FACTOR_HELP,
+    OWN_TOPICS_HELP,
     PACKAGE,
     BringupOptions,
     ProcessDescription,
@@ -68,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     add("--gui", action="store_true", help="show the simulation in a window")
     add("--rviz", action="store_true", help="start RViz, where it is installed")
     add("--namespace", default="", metavar="NAME", help="of all nodes")
+    add("--own-topics", action="store_true", help=OWN_TOPICS_HELP)
     add("--cpu", type=int, default=-1, metavar="N", help="processor of the real-time thread (default: any)")
     add("--priority", type=int, default=80, metavar="P", help="of the real-time thread, 1 to 98; 0: an ordinary one")
     add(
@@ -101,6 +103,7 @@ def options_of(arguments: argparse.Namespace) -> BringupOptions:
         gui=arguments.gui,
         rviz=arguments.rviz,
         namespace=arguments.namespace,
+        own_topics=arguments.own_topics,
         program=program,
         program_arguments=tuple(program_arguments),
         exit_with_program=bool(program) and not arguments.stay,

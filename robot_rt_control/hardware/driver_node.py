@@ -9,17 +9,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from robot_rt_control import srv
 from robot_rt_control.hardware.driver import Driver
+from robot_rt_control.hardware.driver_health import Cycles, driver_health
 from robot_rt_control.hardware.from_workcell import hardware_info, with_window
 from robot_rt_control.hardware.picture import PictureInCopy, camera_of, picture_path
 from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
-from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
+from robot_rt_control.ros.diagnostics import DIAGNOSTICS, diagnostic_array
+from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
+from robot_rt_control.ros.node_help import NodeHelp
+from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.ros.refusals import answer_to
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
@@ -35,6 +39,18 @@ _PARAMETERS = (
 _POLL_S = 0.2
 _PICTURE_S = 30.0
 _DIAGNOSTICS_S = 1.0
+
+
+ABOUT = NodeHelp(
+    executable="hardware_driver",
+    summary="The driver of one hardware device: runs its Python plugin beside the executor, in a process of its own. "
+    "When the executor stops, it brings the device to rest. In simulated time the executor hosts the plugins instead.",
+    parameters=(*COMMON_PARAMETERS, *_PARAMETERS),
+    examples=(
+        "--ros-args -p workcell:=iiwa.yaml -p hardware:=pybullet",
+        "--ros-args -p workcell:=cell.yaml -p device:=arm",
+    ),
+)
 
 
 class HardwareDriverNode(WorkcellNode):
@@ -78,7 +94,8 @@ class HardwareDriverNode(WorkcellNode):
     def activate(self) -> None:
         # All that takes long comes before the device's first state: from then on the executor counts its age.
         group = MutuallyExclusiveCallbackGroup()
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._diagnostics = self.create_publisher(DiagnosticArray, DIAGNOSTICS, 10)
+        self._counted = Cycles(cycles=0, overruns=0)
         self._made = [
             self._diagnostics,
             self.create_timer(_DIAGNOSTICS_S, self._publish_diagnostics, callback_group=group),
@@ -171,17 +188,11 @@ class HardwareDriverNode(WorkcellNode):
         driver, device = self.driver, self._device
         if driver is None or device is None:
             return
-        values = {"cycles": driver.cycles, "overruns": driver.overruns, "mode": driver.host.mode.name.lower()}
-        status = DiagnosticStatus(
-            level=DiagnosticStatus.OK,
-            name=f"{self.get_fully_qualified_name()}: device {device.name}",
-            hardware_id=device.name,
-            message=values["mode"],
-            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
-        )
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        counted = Cycles(cycles=driver.cycles, overruns=driver.overruns)
+        health = driver_health(device.name, driver.host.mode, counted, self._counted)
+        self._counted = counted
+        stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(diagnostic_array(self.get_fully_qualified_name(), [health], stamp))
 
     def _take_picture(self, request: Any, response: Any) -> Any:
         def do() -> None:
@@ -213,7 +224,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             node.get_logger().warning(warning)
         return node
 
-    return run_node(make, argv)
+    return run_node(make, argv, about=ABOUT)
 
 
 if __name__ == "__main__":

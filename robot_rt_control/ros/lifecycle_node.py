@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import math
-import os
-import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import rclpy
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterUninitializedException
-from rclpy.executors import MultiThreadedExecutor
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.signals import SignalHandlerOptions
 
-from robot_rt_control.ros.readiness import report_ready
-from robot_rt_control.ros.spinning import spin
 from robot_rt_control.vocabulary.errors import RobotControlError
-from robot_rt_control.vocabulary.waiting import Waiting
 
-_POLL_S = 0.05
+_TRANSITION_S = 60.0
+"""How long `close` waits for a transition that another thread is in."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeParameter:
-    """A parameter of a node; all of them are read when the node is configured."""
+    """A parameter of a node. It is given when the node starts, and read-only from then on unless it is changeable."""
 
     name: str
     default: bool | int | float | str | tuple[str, ...]
@@ -39,9 +32,14 @@ class NodeParameter:
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] = ()
+    changeable: bool = False
+    """It may be set at any time and takes effect at once, in `WorkcellNode.parameter_changed`."""
 
     def descriptor(self) -> ParameterDescriptor:
-        descriptor = ParameterDescriptor(name=self.name, description=self.description)
+        """What ROS shows of it, and checks."""
+        descriptor = ParameterDescriptor(
+            name=self.name, description=self.description, read_only=not self.changeable
+        )
         if self.choices:
             descriptor.additional_constraints = "one of: " + ", ".join(self.choices)
         if self.minimum is not None or self.maximum is not None:
@@ -71,17 +69,18 @@ COMMON_PARAMETERS = (
 )
 
 
-class WorkcellNode(LifecycleNode):
+class WorkcellNode(LifecycleNodeMixin, Node):
     """A life-cycle node of a workcell.
 
     Subclasses override `configure`, `activate`, `deactivate` and `cleanup`, which raise RobotControlError to refuse;
-    the transition then fails, and the reason is logged.
+    the transition then fails, and the reason is logged. These run in the thread that asked for the transition, which
+    may take minutes: the node is spun meanwhile, and answers.
 
     Args:
         name: of the node.
         parameters: of this kind of node.
         common: parameters that it shares with the others.
-        options: of rclpy's LifecycleNode.
+        options: of rclpy's Node.
     """
 
     def __init__(
@@ -92,7 +91,11 @@ class WorkcellNode(LifecycleNode):
         common: Sequence[NodeParameter] = COMMON_PARAMETERS,
         **options: Any,
     ) -> None:
-        super().__init__(name, **options)
+        Node.__init__(self, name, **options)
+        # In a group of their own: while one of them makes a transition, the others and all parameters are answered.
+        LifecycleNodeMixin.__init__(self, callback_group=ReentrantCallbackGroup())
+        self._transition = threading.RLock()
+        self._closing = False
         self._described = {p.name: p for p in (*common, *parameters)}
         for p in self._described.values():
             default: Any = p.default
@@ -100,6 +103,8 @@ class WorkcellNode(LifecycleNode):
                 # rclpy takes an empty list for one of bytes: leave it unset, with its type.
                 default = list(default) or Parameter.Type.STRING_ARRAY
             self.declare_parameter(p.name, default, p.descriptor())
+        self.add_on_set_parameters_callback(self._check_parameters)
+        self.add_post_set_parameters_callback(self._take_parameters)
         self.active = False
         self._begun = False
         self.lifecycle_word = "unconfigured"
@@ -127,6 +132,21 @@ class WorkcellNode(LifecycleNode):
             raise RobotControlError(f"parameter {name!r}", expected="one of: " + ", ".join(choices), got=repr(value))
         return value
 
+    def _check_parameters(self, parameters: Sequence[Any]) -> SetParametersResult:
+        """Refuse what ROS's own checks of type and range let through."""
+        for given in parameters:
+            described = self._described.get(given.name)
+            if described is not None and described.choices and given.value not in described.choices:
+                expected = "one of: " + ", ".join(described.choices)
+                reason = f"parameter {given.name!r}; expected {expected}; got {given.value!r}"
+                return SetParametersResult(successful=False, reason=reason)
+        return SetParametersResult(successful=True)
+
+    def _take_parameters(self, parameters: Sequence[Any]) -> None:
+        for given in parameters:
+            if given.name in self._described:
+                self.parameter_changed(given.name)
+
     def create_timer(self, timer_period_sec: float, callback: Any, *args: Any, **options: Any) -> Any:
         """A timer on the steady clock, also with `use_sim_time`: simulated time may stand still, a node may not."""
         if len(args) < 2:
@@ -153,6 +173,9 @@ class WorkcellNode(LifecycleNode):
 
     # --- what subclasses do -----------------------------------------------------------------------
 
+    def parameter_changed(self, name: str) -> None:
+        """Take in the new `value` of a changeable parameter; in a thread that spins the node."""
+
     def configure(self) -> None:
         """Prepare everything that takes long."""
 
@@ -168,16 +191,19 @@ class WorkcellNode(LifecycleNode):
     # --- life cycle -----------------------------------------------------------------------------
 
     def _attempt(self, step: str, function: Callable[[], None], word: str) -> TransitionCallbackReturn:
-        try:
-            function()
-        except RobotControlError as error:
-            self.get_logger().error(f"{step} failed: {error}")
-            return TransitionCallbackReturn.FAILURE
-        except Exception:
-            self.get_logger().error(f"{step} failed unexpectedly:\n{traceback.format_exc()}")
-            return TransitionCallbackReturn.ERROR
-        self.lifecycle_word = word
-        return TransitionCallbackReturn.SUCCESS
+        with self._transition:
+            if self._closing and function != self.close:
+                return TransitionCallbackReturn.FAILURE
+            try:
+                function()
+            except RobotControlError as error:
+                self.get_logger().error(f"{step} failed: {error}")
+                return TransitionCallbackReturn.FAILURE
+            except Exception:
+                self.get_logger().error(f"{step} failed unexpectedly:\n{traceback.format_exc()}")
+                return TransitionCallbackReturn.ERROR
+            self.lifecycle_word = word
+            return TransitionCallbackReturn.SUCCESS
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         return self._attempt("configuring", self.configure, "inactive")
@@ -215,62 +241,21 @@ class WorkcellNode(LifecycleNode):
 
     def close(self) -> None:
         """Deactivate and clean up, from whatever state; also when the process ends or activating was interrupted."""
-        if self._begun:
-            self.active = self._begun = False
-            self.deactivate()
-        if self.lifecycle_word not in ("unconfigured", "finalized"):
-            self.lifecycle_word = "unconfigured"
-            self.cleanup()
+        self._closing = True  # what waits for the transition under way does not begin any more
+        if not self._transition.acquire(timeout=_TRANSITION_S):
+            self.get_logger().error(f"a transition did not end within {_TRANSITION_S:g} s; nothing is cleaned up")
+            return
+        try:
+            self._undo()
+        finally:
+            self._transition.release()
 
-
-def _wait_until_up(node: WorkcellNode) -> None:
-    """Report that the node is up as soon as it awaits nothing; until then say what it awaits."""
-    waiting = Waiting(node.get_logger().info, math.inf)
-    while node.awaited and not node.ended.wait(_POLL_S):
-        waiting.goes_on(node.awaited)
-    if not node.ended.is_set():
-        report_ready()
-
-
-def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, *, threads: int = 6) -> int:
-    """Run a node's process until SIGINT, SIGTERM or `end`. Returns the exit code: 1 where it could not start.
-
-    Args:
-        threads: that callbacks run in at the same time, at most; each is made when it is needed.
-    """
-    # Without rclpy's own signal handlers: they shut all contexts down at once, and then nobody can say goodbye.
-    rclpy.init(
-        args=None if arguments is None else [*sys.argv[:1], *arguments],
-        signal_handler_options=SignalHandlerOptions.NO,
-    )
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
-    node = make()
-    executor = MultiThreadedExecutor(num_threads=threads)
-    executor.add_node(node)
-    # In a thread of its own, because only a main thread that waits in Python is woken by a signal.
-    spinner = threading.Thread(target=spin, args=(executor, node.callback_failed), name="spin", daemon=True)
-    try:
-        if not node.start():
-            return 1
-        spinner.start()
-        _wait_until_up(node)
-        node.ended.wait()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        # A second signal must not break off what brings the robot to rest.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        node.close()
-        executor.shutdown(timeout_sec=1.0)
-        if spinner.is_alive():
-            spinner.join(1.0)
-        node.destroy_node()
-        rclpy.try_shutdown()
-    if any(thread.daemon for thread in threading.enumerate()):
-        # Some thread does not end. Python's end would tear it out of whatever it is in; in C++, that is an abort.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(node.exit_code)
-    return node.exit_code
+    def _undo(self) -> None:
+        try:
+            if self._begun:
+                self.active = self._begun = False
+                self.deactivate()
+        finally:
+            if self.lifecycle_word not in ("unconfigured", "finalized"):
+                self.lifecycle_word = "unconfigured"
+                self.cleanup()

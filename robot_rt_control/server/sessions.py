@@ -39,6 +39,8 @@ class Session:
     read_only: bool = False
     end_reason: str = ""
     """Why it ended; empty: it lives."""
+    closed_by_client: bool = False
+    """Its client has asked for its end."""
     end_file: str = ""
     """Log of the last ticks before it ended by a failure; empty: there is none."""
     used_ids: set[str] = field(default_factory=set)

@@ -323,6 +323,7 @@ def test_S5_a_session_that_nobody_renews_is_lost(cell: Cell) -> None:
     cell.wait(lambda: cell.of(session, "session_ended"))
     assert "did not renew it for its lease of 10 s" in cell.of(session, "session_ended")[0].reason
     assert "has ended: its client did not renew it" in refusal(lambda: cell.call("renew_session", session=session))
+    cell.server.wait_for(f"session {session!r} (parts arm) has ended: ")
 
 
 def test_motion_and_speed(cell: Cell, session: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 
@@ -93,6 +93,8 @@ def test_it_runs_its_device_until_it_is_told_to_stop(
     values = {value.key: value.value for value in status.values}
     assert (status.name, status.hardware_id) == ("/cell/hardware_driver: device sim", "sim")
     assert values["mode"] == "holding" and int(values["cycles"]) > 100
+    assert status.message.startswith("holding")
+    assert (status.level == DiagnosticStatus.OK) == ("late" not in status.message), "late cycles are not OK"
     process.send_signal(signal.SIGTERM)
     output, _ = process.communicate(timeout=START_S)
     assert process.returncode == 0, output

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import rclpy
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.parameter_client import AsyncParameterClient
 from std_msgs.msg import String
 from std_srvs.srv import Empty
 
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
-from robot_rt_control.ros.spinning import spin
+from robot_rt_control.ros.spinning import Spinner
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 DOMAIN = 60 + os.getpid() % 20
@@ -28,6 +29,10 @@ PARAMETERS = (
     NodeParameter(name="words", default=(), description="Some words."),
     NodeParameter(name="more", default=("a", "b"), description="More words."),
     NodeParameter(name="kind", default="x", choices=("x", "y"), description="A choice."),
+    NodeParameter(
+        name="rate", default=5.0, minimum=1.0, maximum=10.0, changeable=True, description="[Hz] It may change."
+    ),
+    NodeParameter(name="tone", default="a", choices=("a", "b"), changeable=True, description="It may change."),
 )
 
 
@@ -73,7 +78,7 @@ def test_entities_may_go_while_the_node_spins(context: Context) -> None:
     executor = MultiThreadedExecutor(num_threads=4, context=context)
     executor.add_node(node)
     errors: list[str] = []
-    spinner = threading.Thread(target=spin, args=(executor, errors.append))
+    spinner = Spinner(executor, errors.append)
     spinner.start()
     for i in range(50):
         entities: list[Any] = [
@@ -84,7 +89,6 @@ def test_entities_may_go_while_the_node_spins(context: Context) -> None:
         ]
         time.sleep(0.002)
         node.remove(*entities)
-    assert spinner.is_alive()
     ticks: list[int] = []
     timer = node.create_timer(0.001, lambda: ticks.append(1))
     deadline = time.monotonic() + 120.0
@@ -93,9 +97,7 @@ def test_entities_may_go_while_the_node_spins(context: Context) -> None:
     assert len(ticks) >= 5 and errors == []
     node.remove(timer)
     assert not list(node.timers)
-    executor.shutdown(timeout_sec=2.0)
-    spinner.join(120.0)
-    assert not spinner.is_alive()
+    assert spinner.stop(10.0)
     node.destroy_node()
 
 
@@ -111,76 +113,87 @@ def test_a_callback_that_fails_stops_nobody_else(context: Context) -> None:
 
     node.create_timer(0.01, fail)
     node.create_timer(0.01, lambda: ticks.append(1))
-    spinner = threading.Thread(target=spin, args=(executor, errors.append))
+    spinner = Spinner(executor, errors.append)
     spinner.start()
     deadline = time.monotonic() + 120.0
     while (len(errors) < 3 or len(ticks) < 3) and time.monotonic() < deadline:
         time.sleep(0.01)
-    executor.shutdown(timeout_sec=2.0)
-    spinner.join(120.0)
+    assert spinner.stop(10.0)
     node.destroy_node()
     assert len(errors) >= 3 and len(ticks) >= 3
     assert "ValueError: a mistake" in errors[0]
 
 
-PROGRAM = """
-import sys, threading, time
-from robot_rt_control.vocabulary.errors import RobotControlError
-from robot_rt_control.ros.lifecycle_node import AUTOSTART, WorkcellNode, run_node
+def test_stopping_waits_for_callbacks_and_reports_their_errors(context: Context) -> None:
+    node = node_with(context)
+    executor = MultiThreadedExecutor(num_threads=3, context=context)
+    executor.add_node(node)
+    errors: list[str] = []
+    spinner = Spinner(executor, errors.append)
+    entered, go_on = threading.Event(), threading.Event()
 
-class Node(WorkcellNode):
-    def __init__(self):
-        super().__init__("node", (), common=(AUTOSTART,))
-    def configure(self): print("configure", flush=True)
-    def activate(self):
-        print("activate", flush=True)
-        {activate}
-    def deactivate(self): print("deactivate", flush=True)
-    def cleanup(self): print("cleanup", flush=True)
+    def wait_and_fail() -> None:
+        entered.set()
+        go_on.wait(30.0)
+        raise ValueError("a mistake at the end")
 
-sys.exit(run_node(Node, []))
-"""
+    node.create_timer(0.01, wait_and_fail)
+    spinner.start()
+    assert entered.wait(10.0)
+    assert not spinner.stop(0.2), "a callback still runs: nothing may be destroyed"
+    go_on.set()
+    assert spinner.stop(10.0)
+    assert len(errors) == 1 and "ValueError: a mistake at the end" in errors[0]
+    node.destroy_node()
 
 
-def run(activate: str, number: signal.Signals | None = None) -> tuple[int, list[str]]:
-    """Exit code and calls of a node whose `activate` does this, ended by a signal once it is in there."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.replace("{activate}", activate)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)},
+class Listening(WorkcellNode):
+    """Notes what has changed."""
+
+    changes: list[tuple[str, Any]]
+
+    def parameter_changed(self, name: str) -> None:
+        self.changes.append((name, self.value(name)))
+
+
+def test_parameters_are_read_only_or_checked_and_effective_at_once(context: Context) -> None:
+    node = Listening(
+        "node", PARAMETERS, common=(AUTOSTART,), context=context, cli_args=[], use_global_arguments=False
     )
-    assert process.stdout is not None
-    lines = []
-    for line in process.stdout:
-        lines.append(line.strip())
-        if line == "activate\n" and number is not None:
-            time.sleep(0.3)
-            process.send_signal(number)
-    return process.wait(300.0), lines
+    node.changes = []
+    observer = rclpy.create_node("observer", context=context)
+    executor = MultiThreadedExecutor(num_threads=3, context=context)
+    executor.add_node(node)
+    executor.add_node(observer)
+    spinner = Spinner(executor, print)
+    spinner.start()
+    client = AsyncParameterClient(observer, "node")
+    assert client.wait_for_services(30.0)
 
+    def ask(future: Any) -> Any:
+        deadline = time.monotonic() + 30.0
+        while not future.done():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return future.result()
 
-WHOLE = ["configure", "activate", "deactivate", "cleanup"]
+    def set_(name: str, value: Any) -> tuple[bool, str]:
+        (result,) = ask(client.set_parameters([Parameter(name, value=value)])).results
+        return result.successful, result.reason
 
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
-    assert run("pass", number) == (0, WHOLE)
-
-
-def test_a_signal_while_it_activates_undoes_what_was_begun() -> None:
-    assert run("time.sleep(60)", signal.SIGINT) == (0, WHOLE)
-
-
-def test_it_ends_by_itself_with_an_exit_code() -> None:
-    assert run("threading.Timer(0.2, self.end, (7,)).start()") == (7, WHOLE)
-
-
-def test_a_refusal_is_exit_code_1() -> None:
-    assert run("raise RobotControlError('no')") == (1, ["configure", "activate", "cleanup"])
-
-
-def test_a_thread_that_does_not_end_does_not_keep_it() -> None:
-    activate = "threading.Thread(target=time.sleep, args=(60,), daemon=True).start(); self.end(3)"
-    assert run(activate) == (3, WHOLE)
+    for name, value in (("kind", "bogus"), ("kind", "y"), ("words", ["a"]), ("autostart", False)):
+        assert set_(name, value) == (False, f"Trying to set a read-only parameter: {name}.")
+    assert set_("rate", 20.0)[0] is False and set_("rate", 10)[0] is False
+    assert set_("rate", math.nan) == (False, "Parameter rate out of range Min: 1.0, Max: 10.0, value: nan")
+    assert set_("tone", "z") == (False, "parameter 'tone'; expected one of: a, b; got 'z'")
+    assert node.changes == [] and node.value("rate") == 5.0 and node.value("kind") == "x"
+    assert set_("rate", 10.0) == (True, "") and set_("tone", "b") == (True, "")
+    assert node.changes == [("rate", 10.0), ("tone", "b")]
+    descriptors = ask(client.describe_parameters(["kind", "rate"])).descriptors
+    assert [(d.description, d.read_only) for d in descriptors] == [("A choice.", True), ("[Hz] It may change.", False)]
+    assert descriptors[0].additional_constraints == "one of: x, y"
+    (span,) = descriptors[1].floating_point_range
+    assert (span.from_value, span.to_value) == (1.0, 10.0)
+    assert spinner.stop(10.0)
+    node.destroy_node()
+    observer.destroy_node()

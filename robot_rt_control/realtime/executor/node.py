@@ -26,8 +26,11 @@ from robot_rt_control.memory.histogram import percentile
 from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, PartStatus
+from robot_rt_control.realtime.executor.health_topic import HealthTopic
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
-from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
+from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
+from robot_rt_control.ros.node_help import NodeHelp
+from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.ros.readiness import report_status
 from robot_rt_control.ros.refusals import answer_to
 from robot_rt_control.vocabulary import defaults
@@ -68,7 +71,8 @@ _PARAMETERS = (
         default=100.0,
         minimum=0.1,
         maximum=1000.0,
-        description="[Hz] of the topic joint_states.",
+        description="[Hz] of the topics joint_states and of the sensors.",
+        changeable=True,
     ),
     NodeParameter(
         name="device_timeout",
@@ -93,6 +97,19 @@ _SHORTFALL_S = 10.0
 
 def _duration(nanoseconds: int) -> Time:
     return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+ABOUT = NodeHelp(
+    executable="realtime_executor",
+    summary="The real-time executor: runs the compiled control loop of a workcell, and publishes joint_states, "
+    "~/status, /diagnostics and, in simulated time, /clock. It needs a driver process for each device with a Python "
+    "plugin, except in lockstep, where it hosts them itself.",
+    parameters=(*COMMON_PARAMETERS, *_PARAMETERS),
+    examples=(
+        "--ros-args -p workcell:=arm7.yaml",
+        "--ros-args -p workcell:=iiwa.yaml -p clock:=lockstep -p real_time_factor:=0.5",
+    ),
+)
 
 
 class RealtimeExecutorNode(WorkcellNode):
@@ -174,14 +191,19 @@ class RealtimeExecutorNode(WorkcellNode):
         self._status = self.create_publisher(msg.ExecutorStatus, "~/status", 10)
         self._sensors = SensorTopics(self, workcell)
         slow, fast = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
+        self._joint_timer = self.create_timer(
+            1.0 / self.value("joint_state_rate"), self._publish_joints, callback_group=fast
+        )
         timers = [
-            self.create_timer(1.0 / self.value("joint_state_rate"), self._publish_joints, callback_group=fast),
+            self._joint_timer,
             self.create_timer(0.2, self._publish_status, callback_group=slow),
         ]
         if self._core().options.clock == LOCKSTEP:
             self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
             timers.append(self.create_timer(_CLOCK_S, self._publish_clock, callback_group=fast))
             self._made.append(self._clock_publisher)
+        clock_topic = self._clock_publisher.topic_name if self._core().options.clock == LOCKSTEP else ""
+        self._made += HealthTopic(self, self._core(), clock_topic).entities
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
         self._made.append(
             self.create_service(
@@ -262,6 +284,11 @@ class RealtimeExecutorNode(WorkcellNode):
         self._tell_trouble(parts)
         self._status.publish(message)
 
+    def parameter_changed(self, name: str) -> None:
+        if name == "joint_state_rate" and self.active:
+            self._joint_timer.timer_period_ns = round(1e9 / self.value(name))
+            self._joint_timer.reset()  # the next message comes after the new period, not after the old one
+
     def _tell_trouble(self, parts: Sequence[PartStatus]) -> None:
         """Say to who has started this process which parts are not enabled."""
         trouble = "; ".join(
@@ -316,7 +343,7 @@ class RealtimeExecutorNode(WorkcellNode):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop."""
-    return run_node(RealtimeExecutorNode, argv)
+    return run_node(RealtimeExecutorNode, argv, about=ABOUT)
 
 
 if __name__ == "__main__":

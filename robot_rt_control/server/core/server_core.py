@@ -300,7 +300,9 @@ class ServerCore:
             ChannelError: the executor did not answer; the session has ended all the same.
         """
         with self._changing:
-            self._close(self.session(session_id), "closed by its client")
+            session = self.session(session_id)
+            session.closed_by_client = True
+            self._close(session, "closed by its client")
 
     def _close(self, session: Session, reason: str) -> None:
         at = self._at()
@@ -336,6 +338,7 @@ class ServerCore:
                 part=", ".join(session.parts),
                 reason=reason,
                 file=session.end_file,
+                by_client=session.closed_by_client,
             )
         )
         if attachment is None:

@@ -39,6 +39,8 @@ class ServerEvent:
     reason: str = ""
     file: str = ""
     """The log of the last ticks, on the executor's machine."""
+    by_client: bool = False
+    """session_ended: its client asked for it."""
     names: tuple[str, ...] = ()
     values: tuple[float, ...] = ()
     sequence: int = 0

@@ -18,7 +18,9 @@ from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.segment_names import channel_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
+from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
+from robot_rt_control.ros.node_help import NodeHelp
+from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
@@ -26,6 +28,7 @@ from robot_rt_control.server.node.conversions import event_message, time_message
 from robot_rt_control.server.node.program_state_topic import ProgramStateTopic
 from robot_rt_control.server.node.run_actions import RunActions
 from robot_rt_control.server.node.services import Services
+from robot_rt_control.server.node.session_log import SessionLog
 from robot_rt_control.server.node.stream_topics import StreamTopics
 from robot_rt_control.server.programs.program_store import ProgramStore, default_folder
 from robot_rt_control.server.types.action_types import ActionTypes
@@ -57,6 +60,18 @@ _THREADS = 16
 _KEEP_S = 0.05
 """How often leases are checked, and a lost executor is looked for."""
 _RETRY_S = 0.5
+
+
+ABOUT = NodeHelp(
+    executable="control_server",
+    summary="The control server: offers sessions, actions and programs over ROS, and hands what they ask for to the "
+    "executor of the same workcell, in the same namespace and on the same machine.",
+    parameters=(*COMMON_PARAMETERS, *_PARAMETERS),
+    examples=(
+        "--ros-args -p workcell:=arm7.yaml",
+        "--ros-args -r __ns:=/cell -p workcell:=arm7.yaml -p programs:=/var/lib/programs",
+    ),
+)
 
 
 class ControlServerNode(WorkcellNode):
@@ -100,6 +115,7 @@ class ControlServerNode(WorkcellNode):
             raise
         self._builder = builder
         self.server.add_listener(self._publish)
+        self.server.add_listener(SessionLog(self.get_logger().warning).take)
         self.server.add_sample_listener(self._publish_sample)
 
     def _build(self, workcell: Workcell, builder: Builder) -> ActionTypes:
@@ -207,7 +223,7 @@ class ControlServerNode(WorkcellNode):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until it is told to stop."""
-    return run_node(ControlServerNode, argv, threads=_THREADS)
+    return run_node(ControlServerNode, argv, about=ABOUT, threads=_THREADS)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,16 @@ def two_devices(tmp_path: Path) -> Path:
     return path
 
 
+def test_shared_topics_lie_in_the_namespace_if_asked_for() -> None:
+    assert {process.remappings for process in described(everything, namespace="cell")} == {()}
+    own = described(everything, namespace="cell", own_topics=True, rviz=True, program="a.py")
+    assert len(own) == 5
+    assert {process.remappings for process in own} == {
+        (("/clock", "clock"), ("/diagnostics", "diagnostics"), ("/tf", "tf"), ("/tf_static", "tf_static"))
+    }
+    assert options_of(parser().parse_args(["--own-topics"])).own_topics
+
+
 def test_mock_needs_executor_and_server_alone() -> None:
     found = described()
     assert [process.name for process in found] == ["realtime_executor", "control_server"]

@@ -66,6 +66,14 @@ def test_texts_stay_texts_and_long_ones_go_to_a_file(tmp_path: Path) -> None:
     assert max(len(word) for word in arguments) < 1000
 
 
+def test_topics_are_renamed(tmp_path: Path) -> None:
+    process = ProcessDescription(
+        name="p", executable="application", node_name="p", namespace="cell", remappings=(("/clock", "clock"),)
+    )
+    words = " ".join(ros_arguments(process, tmp_path))
+    assert words == "--ros-args -r __node:=p -r __ns:=/cell -r /clock:=clock"
+
+
 def test_an_empty_list_is_left_out(tmp_path: Path) -> None:
     process = ProcessDescription(name="p", executable="application", node_name="p", parameters={"a": [], "b": 1})
     assert values(ros_arguments(process, tmp_path)) == {"b": 1}

@@ -1,0 +1,45 @@
+"""How well a driver process keeps its device's period."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_rt_control.vocabulary.enums import DriverMode
+from robot_rt_control.vocabulary.health import Health, Level
+
+_MANY = 0.1
+"""Share of late cycles from which they are more than a warning."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cycles:
+    """What a driver has counted since it started."""
+
+    cycles: int
+    overruns: int
+
+
+def driver_health(device: str, mode: DriverMode, now: Cycles, before: Cycles) -> Health:
+    """A warning while cycles come late, or if many came late since the start; an error while many do.
+
+    Args:
+        device: its name.
+        mode: what the driver does with it.
+        now: all cycles up to now.
+        before: those up to the last report.
+    """
+    cycles, late = now.cycles - before.cycles, now.overruns - before.overruns
+    level, message = Level.OK, mode.name.lower()
+    if late > 0:
+        level = Level.ERROR if late >= _MANY * cycles else Level.WARN
+        message += f"; {late} of the last {cycles} cycles were late"
+    elif now.overruns >= _MANY * max(now.cycles, 1):
+        level = Level.WARN
+        message += f"; {now.overruns} of {now.cycles} cycles were late since the start"
+    return Health(
+        what=f"device {device}",
+        hardware=device,
+        level=level,
+        message=message,
+        values={"cycles": str(now.cycles), "overruns": str(now.overruns), "mode": mode.name.lower()},
+    )

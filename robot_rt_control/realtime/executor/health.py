@@ -1,0 +1,89 @@
+"""How well loop, parts and the link to the control server do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from robot_rt_control.realtime.executor.executor import PartStatus
+from robot_rt_control.vocabulary.health import Health, Level
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What is seen of an executor at one moment."""
+
+    time_s: float
+    """On the monotonic clock."""
+    tick: int
+    period_s: float
+    clock: str
+    pace: float
+    """Seconds of ticks expected in a second of the wall clock; 0: ticks come by request only."""
+    lateness_p99_s: float
+    """Since the start; NaN: nothing was measured."""
+    misses: int
+    shortfall: str
+    """A warning that simulated time falls behind; empty: it does not."""
+    server_epoch: int
+    """Counts control servers that attached; 0: none yet."""
+    server_attached: bool
+    server_released: bool
+    """The last server detached by itself."""
+    clock_publishers: int
+    """On the topic of the clock; 0: the executor publishes none."""
+    parts: Sequence[PartStatus]
+
+
+def executor_health(now: Reading, before: Reading | None) -> list[Health]:
+    """Health of the loop, the control server's link and each part.
+
+    Args:
+        before: the reading of the last report; None: this is the first one.
+    """
+    return [_loop(now, before), _server(now), *(_part(part) for part in now.parts)]
+
+
+def _loop(now: Reading, before: Reading | None) -> Health:
+    missed = 0 if before is None else now.misses - before.misses
+    level, message = Level.OK, f"ticks every {now.period_s * 1e3:g} ms ({now.clock})"
+    if before is not None and now.pace and now.tick == before.tick:
+        level, message = Level.ERROR, f"stands still at tick {now.tick}"
+    elif now.clock_publishers > 1:
+        level = Level.ERROR
+        message = f"{now.clock_publishers} nodes publish /clock: simulated time jumps; see own_topics"
+    elif missed > 0:
+        level, message = Level.WARN, f"{missed} deadlines missed since the last report"
+    elif now.shortfall:
+        level, message = Level.WARN, now.shortfall
+    values = {
+        "clock": now.clock,
+        "period [s]": f"{now.period_s:g}",
+        "tick": str(now.tick),
+        "lateness p99 [s]": f"{now.lateness_p99_s:.3g}",
+        "deadline misses": str(now.misses),
+    }
+    return Health(what="loop", level=level, message=message, values=values)
+
+
+def _server(now: Reading) -> Health:
+    what = "control server"
+    if now.server_attached:
+        return Health(what=what, level=Level.OK, message="attached")
+    if now.server_epoch == 0:
+        return Health(what=what, level=Level.WARN, message="none has attached yet")
+    if now.server_released:
+        return Health(what=what, level=Level.WARN, message="detached")
+    return Health(what=what, level=Level.ERROR, message="lost")
+
+
+def _part(part: PartStatus) -> Health:
+    level = {"enabled": Level.OK, "disabled": Level.WARN}.get(part.operational_state, Level.ERROR)
+    values = {"active action": part.active_action, "session": part.session, "fault log": part.fault_file}
+    return Health(
+        what=f"part {part.name}",
+        hardware=part.name,
+        level=level,
+        message=part.operational_state + (f": {part.fault}" if part.fault else ""),
+        values={key: value for key, value in values.items() if value},
+    )

@@ -1,0 +1,110 @@
+"""The process of one node: from its command line to its exit code."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+
+import rclpy
+from rclpy.exceptions import ParameterException
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from robot_rt_control.ros.lifecycle_node import WorkcellNode
+from robot_rt_control.ros.node_help import NodeHelp, asks_for_help
+from robot_rt_control.ros.readiness import report_ready
+from robot_rt_control.ros.spinning import Spinner
+from robot_rt_control.vocabulary.waiting import Waiting
+
+_POLL_S = 0.05
+_STOP_S = 10.0
+"""How long callbacks that still run at the end may take."""
+
+
+def run_node(
+    make: Callable[[], WorkcellNode],
+    arguments: Sequence[str] | None,
+    *,
+    about: NodeHelp,
+    threads: int = 6,
+) -> int:
+    """Run a node's process until SIGINT, SIGTERM or `end`; or print its help.
+
+    Args:
+        make: the node.
+        arguments: of the command line; None: those of this process.
+        about: what --help prints.
+        threads: that callbacks run in at the same time, at most; each is made when it is needed.
+
+    Returns:
+        The exit code: 1 if the node could not start.
+    """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if asks_for_help(given):
+        print(about.text())
+        return 0
+    # Without rclpy's own signal handlers: they shut all contexts down at once, and then nobody can say goodbye.
+    rclpy.init(args=[*sys.argv[:1], *given], signal_handler_options=SignalHandlerOptions.NO)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        node = make()
+    except ParameterException as error:
+        print(f"{about.executable}: {error}. See --help", file=sys.stderr, flush=True)
+        rclpy.try_shutdown()
+        return 1
+    executor = MultiThreadedExecutor(num_threads=threads)
+    executor.add_node(node)
+    spinner = Spinner(executor, node.callback_failed)
+    try:
+        spinner.start()  # it answers while it configures
+        if node.start():
+            _wait_until_up(node)
+            node.ended.wait()
+        else:
+            node.exit_code = 1
+    except KeyboardInterrupt:
+        pass
+    finally:
+        # A second signal must not break off what brings the robot to rest.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _bring_down(node, spinner)
+    if threading.active_count() > 1:
+        # Some thread does not end. Python's end would wait for it, or tear it out of whatever it is in; in C++, that is
+        # an abort.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(node.exit_code)
+    return node.exit_code
+
+
+def _wait_until_up(node: WorkcellNode) -> None:
+    """Report that the node is up as soon as it awaits nothing; until then say what it awaits."""
+    waiting = Waiting(node.get_logger().info, math.inf)
+    while node.awaited and not node.ended.wait(_POLL_S):
+        waiting.goes_on(node.awaited)
+    if not node.ended.is_set():
+        report_ready()
+
+
+def _bring_down(node: WorkcellNode, spinner: Spinner) -> None:
+    """Close the node, and destroy what no callback uses any more. Whatever fails, the process ends."""
+    for step in (node.close, lambda: _destroy(node, spinner)):
+        try:
+            step()
+        except Exception:
+            print(f"ending failed unexpectedly:\n{traceback.format_exc()}", file=sys.stderr, flush=True)
+
+
+def _destroy(node: WorkcellNode, spinner: Spinner) -> None:
+    if not spinner.stop(_STOP_S):
+        node.get_logger().warning(f"callbacks still run after {_STOP_S:g} s; the process ends without them")
+        return
+    node.destroy_node()
+    rclpy.try_shutdown()

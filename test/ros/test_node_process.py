@@ -1,0 +1,168 @@
+"""A node's process, from its command line to its exit code; over DDS."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+import rclpy
+from lifecycle_msgs.srv import GetState
+from rcl_interfaces.srv import GetParameters
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+
+DOMAIN = 60 + os.getpid() % 20
+"""Beside whatever else runs on this machine."""
+
+PROGRAM = """
+import sys, threading, time
+from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
+from robot_rt_control.ros.node_help import NodeHelp
+from robot_rt_control.ros.node_process import run_node
+
+RATE = NodeParameter(name="rate", default=5.0, minimum=1.0, maximum=9.0, description="[Hz] A rate.")
+
+class Node(WorkcellNode):
+    def __init__(self):
+        super().__init__("node", (RATE,), common=(AUTOSTART,))
+    def configure(self):
+        print("configure", flush=True)
+        {configure}
+    def activate(self):
+        print("activate", flush=True)
+        {activate}
+    def deactivate(self):
+        print("deactivate", flush=True)
+        {deactivate}
+    def cleanup(self): print("cleanup", flush=True)
+
+about = NodeHelp(executable="node", summary="A node.", parameters=(RATE,), examples=("--ros-args -p rate:=2.0",))
+sys.exit(run_node(Node, None, about=about))
+"""
+
+
+def start(*arguments: str, configure: str = "pass", activate: str = "pass", deactivate: str = "pass") -> Any:
+    """A node's process, with what its steps do."""
+    text = PROGRAM.replace("{configure}", configure).replace("{activate}", activate)
+    return subprocess.Popen(
+        [sys.executable, "-c", text.replace("{deactivate}", deactivate), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)},
+    )
+
+
+def run(
+    activate: str, number: signal.Signals | None = None, *, deactivate: str = "pass"
+) -> tuple[int, list[str]]:
+    """Exit code and calls of a node whose `activate` does this, ended by a signal once it is in there."""
+    process = start(activate=activate, deactivate=deactivate)
+    lines = []
+    for line in process.stdout:
+        lines.append(line.strip())
+        if line == "activate\n" and number is not None:
+            time.sleep(0.3)
+            process.send_signal(number)
+    assert "never retrieved" not in process.stderr.read()
+    return process.wait(30.0), lines
+
+
+WHOLE = ["configure", "activate", "deactivate", "cleanup"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
+    assert run("pass", number) == (0, WHOLE)
+
+
+def test_a_signal_while_it_activates_undoes_what_was_begun() -> None:
+    assert run("time.sleep(60)", signal.SIGINT) == (0, WHOLE)
+
+
+def test_it_ends_by_itself_with_an_exit_code() -> None:
+    assert run("threading.Timer(0.2, self.end, (7,)).start()") == (7, WHOLE)
+
+
+def test_a_refusal_is_exit_code_1() -> None:
+    assert run("raise RobotControlError('no')") == (1, ["configure", "activate", "cleanup"])
+
+
+def test_a_thread_that_does_not_end_does_not_keep_it() -> None:
+    activate = "threading.Thread(target=time.sleep, args=(60,), daemon=True).start(); self.end(3)"
+    assert run(activate) == (3, WHOLE)
+
+
+def test_a_callback_that_does_not_end_does_not_keep_it() -> None:
+    begin = time.monotonic()
+    assert run("self.create_timer(0.01, lambda: time.sleep(300))", signal.SIGINT) == (0, WHOLE)
+    assert time.monotonic() - begin < 60.0
+
+
+def test_a_step_that_fails_at_the_end_does_not_keep_it() -> None:
+    busy = "[self.create_timer(0.001, lambda: None) for _ in range(8)]"
+    failing = "raise ValueError('a handle is gone')"
+    assert run(busy, signal.SIGINT, deactivate=failing) == (0, WHOLE)
+
+
+def test_it_answers_while_it_configures() -> None:
+    context = Context()
+    context.init(args=[], domain_id=DOMAIN)
+    observer = rclpy.create_node("observer", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(observer)
+    process = start(configure="sys.stdin.readline()")
+    try:
+        states: Any = observer.create_client(GetState, "/node/get_state")
+        values: Any = observer.create_client(GetParameters, "/node/get_parameters")
+
+        def ask(client: Any, request: Any) -> Any:
+            assert client.wait_for_service(30.0)
+            future = client.call_async(request)
+            executor.spin_until_future_complete(future, timeout_sec=30.0)
+            return future.result()
+
+        assert process.stdout.readline() == "configure\n"
+        assert ask(states, GetState.Request()).current_state.label == "configuring"
+        assert ask(values, GetParameters.Request(names=["rate"])).values[0].double_value == 5.0
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "activate\n"
+        deadline = time.monotonic() + 30.0
+        while ask(states, GetState.Request()).current_state.label != "active":
+            assert time.monotonic() < deadline
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30.0)
+        assert process.returncode == 0 and output.split() == ["deactivate", "cleanup"]
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+        executor.shutdown()
+        observer.destroy_node()
+        context.try_shutdown()
+
+
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_help_is_printed_instead_of_running_the_node(word: str) -> None:
+    output, errors = start(word).communicate(timeout=30.0)
+    assert output.startswith("usage: ros2 run robot_rt_control node [--help]") and errors == ""
+    assert "configure" not in output and "rate (float, 1..9; default 5.0)" in output
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [("7", "must be of type DOUBLE"), ("20.0", "not in a valid range")]
+)
+def test_a_wrong_parameter_is_refused_in_one_line(value: str, text: str) -> None:
+    process = start("--ros-args", "-p", f"rate:={value}")
+    output, errors = process.communicate(timeout=30.0)
+    assert process.returncode == 1 and output == ""
+    (line,) = [line for line in errors.splitlines() if line.startswith("node: ")]
+    assert "rate" in line and "See --help" in line and "Traceback" not in errors

@@ -1,0 +1,32 @@
+"""What a driver process reports on /diagnostics, without DDS."""
+
+from __future__ import annotations
+
+import pytest
+
+from robot_rt_control.hardware.driver_health import Cycles, driver_health
+from robot_rt_control.vocabulary.enums import DriverMode
+from robot_rt_control.vocabulary.health import Level
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "level", "message"),
+    [
+        ((1000, 0), (0, 0), Level.OK, "following"),
+        ((2000, 3), (1000, 0), Level.WARN, "following; 3 of the last 1000 cycles were late"),
+        ((2000, 100), (1000, 0), Level.ERROR, "following; 100 of the last 1000 cycles were late"),
+        ((434_482, 407_768), (433_482, 406_838), Level.ERROR, "following; 930 of the last 1000 cycles were late"),
+        (
+            (434_482, 407_768),
+            (433_482, 407_768),
+            Level.WARN,
+            "following; 407768 of 434482 cycles were late since the start",
+        ),
+        ((434_482, 12), (433_482, 12), Level.OK, "following"),
+    ],
+)
+def test_late_cycles_are_not_ok(now: tuple[int, int], before: tuple[int, int], level: Level, message: str) -> None:
+    made = [Cycles(cycles=c, overruns=o) for c, o in (now, before)]
+    health = driver_health("sim", DriverMode.FOLLOWING, *made)
+    assert (health.what, health.hardware, health.level, health.message) == ("device sim", "sim", level, message)
+    assert health.values == {"cycles": str(now[0]), "overruns": str(now[1]), "mode": "following"}

@@ -1,0 +1,100 @@
+"""Levels of an executor's health, without DDS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from robot_rt_control.realtime.executor.executor import PartStatus
+from robot_rt_control.realtime.executor.health import Reading, executor_health
+from robot_rt_control.vocabulary.health import Health, Level
+
+
+def part(state: str = "enabled", fault: str = "", file: str = "") -> PartStatus:
+    return PartStatus(
+        name="arm", operational_state=state, fault=fault, fault_file=file, active_action="hold", session=""
+    )
+
+
+def reading(time_s: float = 0.0, tick: int = 0, **changes: Any) -> Reading:
+    plain: dict[str, Any] = {
+        "period_s": 0.001,
+        "clock": "realtime",
+        "pace": 1.0,
+        "lateness_p99_s": 2e-5,
+        "misses": 0,
+        "shortfall": "",
+        "server_epoch": 1,
+        "server_attached": True,
+        "server_released": False,
+        "clock_publishers": 0,
+        "parts": [part()],
+    }
+    return Reading(time_s=time_s, tick=tick, **{**plain, **changes})
+
+
+def of(what: str, now: Reading, before: Reading | None = None) -> Health:
+    (found,) = [health for health in executor_health(now, before) if health.what == what]
+    return found
+
+
+def test_all_is_well() -> None:
+    healths = executor_health(reading(1.0, 1000), reading(0.0, 0))
+    assert [(h.what, h.level) for h in healths] == [
+        ("loop", Level.OK),
+        ("control server", Level.OK),
+        ("part arm", Level.OK),
+    ]
+    assert healths[0].message == "ticks every 1 ms (realtime)"
+    assert healths[0].values == {
+        "clock": "realtime",
+        "period [s]": "0.001",
+        "tick": "1000",
+        "lateness p99 [s]": "2e-05",
+        "deadline misses": "0",
+    }
+
+
+def test_misses_are_a_warning_while_they_grow() -> None:
+    loop = of("loop", reading(1.0, 990, misses=10), reading(0.0, 0, misses=3))
+    assert (loop.level, loop.message) == (Level.WARN, "7 deadlines missed since the last report")
+    assert of("loop", reading(1.0, 990, misses=10), reading(0.0, 0, misses=10)).level == Level.OK
+
+
+def test_a_loop_that_does_not_tick_is_an_error_unless_it_waits_for_steps() -> None:
+    loop = of("loop", reading(1.0, 5), reading(0.0, 5))
+    assert (loop.level, loop.message) == (Level.ERROR, "stands still at tick 5")
+    assert of("loop", reading(1.0, 5, pace=0.0), reading(0.0, 5, pace=0.0)).level == Level.OK
+
+
+def test_slow_simulated_time_and_two_clocks() -> None:
+    assert of("loop", reading(shortfall="too slow")).message == "too slow"
+    assert of("loop", reading(shortfall="too slow")).level == Level.WARN
+    loop = of("loop", reading(clock_publishers=2))
+    assert (loop.level, loop.message) == (
+        Level.ERROR,
+        "2 nodes publish /clock: simulated time jumps; see own_topics",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "message"),
+    [
+        ({}, Level.OK, "attached"),
+        ({"server_attached": False, "server_epoch": 0}, Level.WARN, "none has attached yet"),
+        ({"server_attached": False, "server_released": True}, Level.WARN, "detached"),
+        ({"server_attached": False}, Level.ERROR, "lost"),
+    ],
+)
+def test_the_control_server(changes: dict[str, Any], level: Level, message: str) -> None:
+    server = of("control server", reading(**changes))
+    assert (server.level, server.message) == (level, message)
+
+
+def test_parts() -> None:
+    faulted = of("part arm", reading(parts=[part("faulted", "it was too fast", "/logs/1")]))
+    assert (faulted.level, faulted.message, faulted.hardware) == (Level.ERROR, "faulted: it was too fast", "arm")
+    assert faulted.values == {"active action": "hold", "fault log": "/logs/1"}
+    disabled = of("part arm", reading(parts=[part("disabled")]))
+    assert (disabled.level, disabled.message) == (Level.WARN, "disabled")
