@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 class RobotControlError(Exception):
-    """Anything that robot_rt_control refuses or that failed.
+    """Base class of all errors: a refused request, or a failure.
 
     Args:
         what: what failed, naming the item.
@@ -31,11 +31,11 @@ class DefinitionError(RobotControlError):
     """A workcell, action, reaction, parameter or program is not valid."""
 
     line: int = 0
-    """Of the file that the message names; 0: it names none."""
+    """Line in the file that the message names; 0: no file is named."""
 
 
 class ProgramError(DefinitionError):
-    """Several mistakes in one program or request, one below the other; in a text each with its line.
+    """Several mistakes in one program or request, one per line; those of a file carry their line number.
 
     Args:
         mistakes: at least one, in the order of the message.
@@ -48,11 +48,11 @@ class ProgramError(DefinitionError):
 
 
 def raise_all(mistakes: Iterable[DefinitionError]) -> None:
-    """Raise mistakes together, by line; nothing if there are none.
+    """Raise all mistakes at once, sorted by line; do nothing if there are none.
 
-    Raises:
-        DefinitionError: the only one.
-        ProgramError: several.
+        Raises:
+            DefinitionError: there is exactly one.
+            ProgramError: there are several.
     """
     found = sorted(mistakes, key=lambda mistake: mistake.line)
     if len(found) == 1:
@@ -66,7 +66,7 @@ class ConditionError(DefinitionError):
 
     Args:
         text: the whole condition. Its line with the fault is shown below the message.
-        position: index of the faulty character in `text`; a caret stands under it.
+        position: index of the faulty character in `text`; a caret marks it.
     """
 
     def __init__(
@@ -83,15 +83,15 @@ class CapacityError(DefinitionError):
 
 
 class SessionError(RobotControlError):
-    """The session is unknown, closed, lost, or may not do that."""
+    """The session is unknown, closed or lost, or it may not do this."""
 
 
 class SessionEnded(SessionError):
-    """The session has ended, and why.
+    """The session has ended.
 
-    Args:
-        what: names the session, and says that it has ended and why: see `of`.
-        reason: why.
+        Args:
+            what: the message that names the session and the reason, see `of`.
+            reason: why the session ended.
     """
 
     def __init__(self, what: str, *, reason: str = "", expected: str = "", got: str = "", hint: str = "") -> None:
@@ -100,12 +100,12 @@ class SessionEnded(SessionError):
 
     @classmethod
     def of(cls, id: str, name: str, reason: str, file: str = "") -> SessionEnded:
-        """The one message for it.
+        """The error for an ended session; all callers use this message.
 
-        Args:
-            id, name: of the session; the name may be empty.
-            reason: why it has ended.
-            file: log of the last ticks before its end; empty: there is none.
+                Args:
+                    id, name: of the session; the name may be empty.
+                    reason: why it ended.
+                    file: log of the last ticks before its end; empty: there is no log.
         """
         log = f"The last ticks before it are in {file}. " if file else ""
         return cls(
@@ -116,11 +116,11 @@ class SessionEnded(SessionError):
 
 
 class InternalError(RobotControlError):
-    """A mistake in robot_rt_control itself, in the process that was asked; its log has the traceback."""
+    """A bug in robot_rt_control itself, in the process that served the request; its log has the traceback."""
 
     @classmethod
     def of(cls, what: str, error: Exception) -> InternalError:
-        """The message for an exception that nobody expected in `what`."""
+        """The message for an unexpected exception in `what`."""
         return cls(f"internal error in {what}: {type(error).__name__}: {error}", hint="The log has the details")
 
 
@@ -129,7 +129,7 @@ class CompileError(DefinitionError):
 
 
 class ChannelError(RobotControlError):
-    """The shared-memory channel is missing, of another layout, or owned by somebody else."""
+    """The shared-memory channel is missing, has another layout, or has another owner."""
 
 
 class HardwareError(RobotControlError):
@@ -137,17 +137,17 @@ class HardwareError(RobotControlError):
 
 
 class CommandRefused(RobotControlError):
-    """The executor refused a command; nothing of it was done."""
+    """The executor refused a command; no part of it was executed."""
 
 
 def error_class(name: str) -> type[RobotControlError]:
-    """The exception class of this name; RobotControlError where this version knows none."""
+    """The exception class of this name; RobotControlError if this version does not know it."""
     found = globals().get(name)
     return found if isinstance(found, type) and issubclass(found, RobotControlError) else RobotControlError
 
 
 def session_label(id: str, name: str) -> str:
-    """What messages call a session."""
+    """How messages name a session."""
     return f"session {id!r} ({name})" if name else f"session {id!r}"
 
 
@@ -165,7 +165,7 @@ def _pointed_at(text: str, position: int, width: int = 100) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """The `expected` text for an unknown name: near matches first, else all known names."""
+    """The `expected` text for an unknown name: near matches if there are any, else all known names."""
     names = sorted(known)
     if not names:
         return f"a known {kind}, but there is none"
