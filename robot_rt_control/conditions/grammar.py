@@ -10,8 +10,8 @@
     number     = [ "+" | "-" ] digits [ unit ]
     variable   = identifier [index] { "." identifier [index] }
 
-Only variables, numbers and booleans can be compared, at least one of them a variable, so that each comparison is one
-instruction. Types and units are not known here: compiler.py checks them.
+A comparison takes variables, numbers and booleans, and at least one side is a variable. So each comparison is one
+instruction. Types and units are not known here; compiler.py checks them.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ _NOT_COMPUTED = "A condition does not compute: declare a state variable and comp
 
 
 def parse_condition(text: str, *, of: str = "condition") -> Condition:
-    """The tree of a condition.
+    """Parse a condition and return its tree.
 
-    Args:
-        text: the condition, e.g. `rangefinder.distance < 0.2 and not estop`.
-        of: what the message calls it, e.g. "condition of reaction 'near'".
+        Args:
+            text: the condition, e.g. `rangefinder.distance < 0.2 and not estop`.
+            of: how messages name it, e.g. "condition of reaction 'near'".
 
     Raises:
         ConditionError: the text is not a condition; the message points at the character.
@@ -85,12 +85,12 @@ def parse_condition(text: str, *, of: str = "condition") -> Condition:
             hint="Split it into several reactions",
         )
     tree = _tree(text)
-    return tree if tree is not None else _Parser(text, of).parse()  # raises, with `of` in its words
+    return tree if tree is not None else _Parser(text, of).parse()  # raises; the message contains `of`
 
 
 @lru_cache(maxsize=4096)
 def _tree(text: str) -> Condition | None:
-    """The tree; None: the text is no condition. Kept, as the same one is read when it is defined, checked, compiled."""
+    """The tree; None: the text is not valid. Cached, because definition, check and compilation read the same text."""
     try:
         return _Parser(text, "condition").parse()
     except DefinitionError:
@@ -98,7 +98,7 @@ def _tree(text: str) -> Condition | None:
 
 
 class _Parser:
-    """Recursive descent; every method takes the tokens of what it is named after."""
+    """Recursive descent parser; every method consumes the tokens of the rule that it is named after."""
 
     def __init__(self, text: str, of: str) -> None:
         self.text, self.of = text, of
@@ -242,7 +242,7 @@ class _Parser:
         tolerance = self.number()
         if math.copysign(1.0, tolerance.value) < 0.0:
             raise self.fault_at(at.position, "tolerance of approx", expected="at least 0", got=str(tolerance))
-        self.take_mark(")", "behind the tolerance: approx(x, v, tolerance)")
+        self.take_mark(")", "after the tolerance: approx(x, v, tolerance)")
         comparison = Approx(left, right, tolerance, position)
         self.check_variable(comparison)
         return comparison
@@ -251,7 +251,7 @@ class _Parser:
         position = self.take().position
         self.take_mark("(", "behind 'is_unknown'")
         variable = self.variable("a variable")
-        self.take_mark(")", "behind the variable: is_unknown(x)")
+        self.take_mark(")", "after the variable: is_unknown(x)")
         return IsUnknown(variable, position)
 
     def value(self) -> Variable | Number:
@@ -285,17 +285,17 @@ class _Parser:
         if self.at(MARK, "+", "-"):
             self.take()
             if not self.at(NUMBER):
-                raise self.unexpected("a number behind its sign", hint=_NOT_COMPUTED if self.at(NAME) else "")
+                raise self.unexpected("a number after its sign", hint=_NOT_COMPUTED if self.at(NAME) else "")
         token = self.take()
         value = sign * float(token.text)
         if not math.isfinite(value):
             raise self.fault_at(token.position, "the number is too large", expected="a finite number", got=str(token))
         return Number(value, self.take().text if self.at(UNIT) else "", position)
 
-    # --- what may stand where
+    # --- what is allowed where
 
     def check_variable(self, node: Comparison | Approx) -> None:
-        """A comparison of two constants never changes: it is a slip, or a program's parameter in the wrong place."""
+        """A comparison of two constants never changes: it is a mistake, or a program parameter in the wrong place."""
         if not isinstance(node.left, Variable) and not isinstance(node.right, Variable):
             raise self.fault_at(
                 node.position,
