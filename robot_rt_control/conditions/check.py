@@ -22,8 +22,8 @@ _TAKES = np.array([2 if op in (Operator.AND, Operator.OR) else int(op == Operato
 def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
     """Describe the first fault in the programs of some conditions; empty: there is none. Offsets are not checked.
 
-        Args:
-            instructions: of all programs, one after the other; array of `layout.instruction_dtype`, shape (n,).
+    Args:
+        instructions: of all programs, one after the other; array of `layout.instruction_dtype`, shape (n,).
         lengths: number of instructions of each program, shape (m,), sum n.
     """
     lengths = np.asarray(lengths, np.int64)

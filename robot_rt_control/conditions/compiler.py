@@ -126,8 +126,8 @@ def check_condition(
         text, known, of: as of `compile_condition`.
         resolve: likewise; None: the variables are not known, so names, types and units are not checked.
 
-        Returns:
-            The tree, and the known state variables that it names, in the order of the text.
+    Returns:
+        The tree, and the known state variables that it names, in the order of the text.
 
     Raises:
         ConditionError, CapacityError: as `compile_condition`.

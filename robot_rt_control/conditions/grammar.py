@@ -67,9 +67,9 @@ _NOT_COMPUTED = "A condition does not compute: declare a state variable and comp
 def parse_condition(text: str, *, of: str = "condition") -> Condition:
     """Parse a condition and return its tree.
 
-        Args:
-            text: the condition, e.g. `rangefinder.distance < 0.2 and not estop`.
-            of: how messages name it, e.g. "condition of reaction 'near'".
+    Args:
+        text: the condition, e.g. `rangefinder.distance < 0.2 and not estop`.
+        of: how messages name it, e.g. "condition of reaction 'near'".
 
     Raises:
         ConditionError: the text is not a condition; the message points at the character.
@@ -128,9 +128,9 @@ class _Parser:
     def at(self, kind: str, *texts: str) -> bool:
         return self.token.kind == kind and (not texts or self.token.text in texts)
 
-    def take_mark(self, mark: str, behind: str) -> None:
+    def take_mark(self, mark: str, after: str) -> None:
         if not self.at(MARK, mark):
-            raise self.unexpected(f"{mark!r} {behind}")
+            raise self.unexpected(f"{mark!r} {after}")
         self.take()
 
     def fault_at(
@@ -231,7 +231,7 @@ class _Parser:
 
     def approx(self) -> Approx:
         position = self.take().position
-        self.take_mark("(", "behind 'approx'")
+        self.take_mark("(", "after 'approx'")
         left = self.value()
         self.take_mark(",", "and the value to compare with")
         right = self.value()
@@ -249,7 +249,7 @@ class _Parser:
 
     def is_unknown(self) -> IsUnknown:
         position = self.take().position
-        self.take_mark("(", "behind 'is_unknown'")
+        self.take_mark("(", "after 'is_unknown'")
         variable = self.variable("a variable")
         self.take_mark(")", "after the variable: is_unknown(x)")
         return IsUnknown(variable, position)

@@ -38,13 +38,13 @@ _MAX_OFFSET = 2**31 - 8
 class VariableRef:
     """Location, type and unit of a state variable.
 
-        Args:
-            offset: offset of its float64 from the start of the world [bytes].
-            type: float, int or bool.
-            unit: e.g. "m/s"; empty: none, or not declared.
+    Args:
+        offset: offset of its float64 from the start of the world [bytes].
+        type: float, int or bool.
+        unit: e.g. "m/s"; empty: none, or not declared.
 
-        Raises:
-            DefinitionError: the offset is not that of a float64, or the type is unknown.
+    Raises:
+        DefinitionError: the offset is not that of a float64, or the type is unknown.
     """
 
     offset: int
@@ -66,7 +66,7 @@ class ConditionTypes:
     Args:
         text: the condition, for messages.
         of: how messages name the condition.
-                refs: every variable of the tree.
+        refs: every variable of the tree.
     """
 
     def __init__(self, text: str, of: str, refs: Mapping[str, VariableRef]) -> None:

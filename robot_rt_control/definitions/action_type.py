@@ -62,7 +62,7 @@ class Slot:
     description: str = ""
     moves: bool = True
     """Whether the action commands the part (then no other action may), or only reads it.
-        Slots that are only read come after those that move."""
+    Slots that are only read come after those that move."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,8 +37,8 @@ def spec_of(action_type: type[ActionType]) -> str:
 def source_text(source: str | Path | type[ActionType]) -> str:
     """Make a source of action types (see server/types/action_sources.py) independent of the working directory.
 
-        Raises:
-            CompileError: the class has no file, or the file does not exist.
+    Raises:
+        CompileError: the class has no file, or the file does not exist.
     """
     if isinstance(source, type):
         return spec_of(source)

@@ -15,8 +15,8 @@ PARAMETER_TYPES = ("float", "int", "bool", "text")
 def check_action_type(action_type: type[ActionType]) -> None:
     """Check an action type's declarations. Called before the server registers it and when `program check` loads it.
 
-        Raises:
-            DefinitionError, CapacityError: a declaration is not valid; the message names it and the type.
+    Raises:
+        DefinitionError, CapacityError: a declaration is not valid; the message names it and the type.
     """
     of = f"action type {action_type.name!r}"
     check_type_name("name of an action type", action_type.name)
@@ -58,12 +58,12 @@ def _check_slots(of: str, action_type: type[ActionType]) -> None:
 def check_parameter(owner: str, parameter: Parameter, *, lengths: tuple[str, ...]) -> None:
     """Check the declaration of a parameter of an action type or a program, including its default.
 
-        Args:
-            owner: start of messages: "action type 'move_joint'"; empty: none.
-            lengths: words that are allowed as length, besides numbers.
+    Args:
+        owner: start of messages: "action type 'move_joint'"; empty: none.
+        lengths: words that are allowed as length, besides numbers.
 
-        Raises:
-            DefinitionError: the declaration contradicts itself.
+    Raises:
+        DefinitionError: the declaration contradicts itself.
     """
     of = f"{owner}: parameter {parameter.name!r}" if owner else f"parameter {parameter.name!r}"
     if parameter.type not in PARAMETER_TYPES:

@@ -69,9 +69,9 @@ class ActionDefinition:
         parts: a part, several in the order of the type's slots, or slot → part. Elements "slot=part" of a list,
             as messages have them, become slot → part.
         parameters: values, each name once; an omitted parameter takes its default.
-                reactions: in the order in which they are evaluated.
-                final: the program may end here, so no reaction needs to leave this action.
-                manual: a user starts it by hand, so no reaction needs to start it.
+        reactions: in the order in which they are evaluated.
+        final: the program may end here, so no reaction needs to leave this action.
+        manual: a user starts it by hand, so no reaction needs to start it.
 
     Raises:
         CapacityError: more than MAX_ACTION_SLOTS parts.
@@ -141,9 +141,9 @@ class ProgramDefinition:
     Args:
         actions: in definition order.
         reactions: free-standing reactions, evaluated while the program's session exists.
-                start: ids of the actions to start first, at most MAX_ACTIONS_PER_COMMAND.
-                parts: parts that the program moves; empty: those of its actions.
-                name: for display; may be empty.
+        start: ids of the actions to start first, at most MAX_ACTIONS_PER_COMMAND.
+        parts: parts that the program moves; empty: those of its actions.
+        name: for display; may be empty.
 
     Raises:
         CapacityError: more actions or reactions than fit.

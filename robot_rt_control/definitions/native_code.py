@@ -78,8 +78,8 @@ def compiler() -> str:
 def folder_of(key: str) -> Path:
     """The folder of the native code of a key.
 
-        Raises:
-            DefinitionError: the text is not a key (64 hexadecimal digits).
+    Raises:
+        DefinitionError: the text is not a key (64 hexadecimal digits).
     """
     if len(key) != 64 or any(c not in "0123456789abcdef" for c in key):
         raise DefinitionError("key of native code", expected="64 hexadecimal digits", got=repr(key))

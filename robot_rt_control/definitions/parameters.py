@@ -32,7 +32,7 @@ def check_parameters(
     """The values that `ActionType.prepare_parameters` takes.
 
     Messages carry all numbers as lists of float64: a list of one is accepted as a scalar, a whole float
-        as an int, 0 and 1 as a bool.
+    as an int, 0 and 1 as a bool.
 
     Args:
         action: id of the action, for messages.
@@ -40,8 +40,8 @@ def check_parameters(
         given: the values, in any order.
         dof: joints of the part in the first slot: the length of parameters that are declared as "dof".
         joint_unit: unit of those joints' positions; it replaces "joint" in a declared unit.
-                only_given: check only the given values; others may be missing (for changes of an existing action).
-                of: how messages name it if it is not an action: "program 'trace_edge'".
+        only_given: check only the given values; others may be missing (for changes of an existing action).
+        of: how messages name it if it is not an action: "program 'trace_edge'".
 
     Returns:
         name → float, int, bool, str, or a float64 array of shape (n,) for a parameter whose length is not 1.

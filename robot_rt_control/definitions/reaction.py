@@ -18,7 +18,7 @@ class ReactionDefinition:
         condition: see conditions/grammar.py.
         name: appears in events; unique among its owner's reactions. Empty: the server makes one.
         start: id of the action to start, or empty.
-                stop: stop the owner (free-standing: all actions of the session).
+        stop: stop the owner (free-standing: all actions of the session).
         signal: signal to raise, `signal` of the owner or `action.signal`, or empty.
         event: name of the event to emit, or empty.
         fire_once: at most once in each activation of the owner (free-standing: at most once).
@@ -26,10 +26,10 @@ class ReactionDefinition:
         capture: names of the state variables whose values the event carries, at most MAX_CAPTURES.
         parse: False: `validation` checks the condition later, together with the rest of its program.
 
-            Raises:
-                ConditionError: the condition is not valid.
-                CapacityError: there are too many captures, or a name or the condition is too long.
-                DefinitionError: there is no response, responses exclude each other, or a name is not valid.
+    Raises:
+        ConditionError: the condition is not valid.
+        CapacityError: there are too many captures, or a name or the condition is too long.
+        DefinitionError: there is no response, responses exclude each other, or a name is not valid.
     """
 
     condition: str

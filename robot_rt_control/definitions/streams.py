@@ -53,7 +53,7 @@ LOOK_AHEAD = {
 class StreamInput:
     """Samples that an application writes while the action runs, or before.
 
-        The last four fields are the defaults of the parameters that the stream adds.
+    The last four fields are the defaults of the parameters that the stream adds.
     """
 
     name: str
@@ -112,8 +112,8 @@ def gap_choices(own_function: bool) -> tuple[str, ...]:
 def input_record(values: int, *, window: bool) -> np.dtype:
     """The record of a stream input with this number of values, as the action sees it.
 
-        Args:
-            window: whether it also contains the samples themselves, for a gap function.
+    Args:
+        window: whether it also contains the samples themselves, for a gap function.
     """
     fields: list[tuple] = [
         ("value", "f8", (values,)),  # NaN: no sample has given it yet

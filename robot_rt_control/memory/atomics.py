@@ -108,8 +108,8 @@ def _field_address(_context: Any, builder: Any, signature: Any, arguments: Any) 
 def record_at(dtype: np.dtype) -> Callable[[int], np.record]:
     """Make a function, for compiled and interpreted code, that returns the record at an address.
 
-        The caller is responsible for the address, the size and the lifetime of the memory. Call it once for
-        each record type, at module level: `image_at = record_at(device_image_dtype)`.
+    The caller is responsible for the address, the size and the lifetime of the memory. Call it once for
+    each record type, at module level: `image_at = record_at(device_image_dtype)`.
     """
 
     def interpreted(address: int) -> np.record:
@@ -282,8 +282,8 @@ def fence_full() -> None:
 def copy_words(destination: int, source: int, count: int) -> None:
     """Copy `count` words of 8 bytes between aligned addresses; each word is atomic, without order.
 
-        Unlike a plain copy, this is defined while another process writes the source: a sequence lock then
-        detects whether the words belong together.
+    Unlike a plain copy, this is defined while another process writes the source: a sequence lock then
+    detects whether the words belong together.
     """
     for i in range(count):
         _store_relaxed(destination + 8 * i, _load_relaxed(source + 8 * i))

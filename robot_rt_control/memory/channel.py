@@ -131,8 +131,8 @@ class Channel:
     def claim_server(self) -> None:
         """Claim the one place of a control server.
 
-                Raises:
-                    ChannelError: another running server holds it.
+        Raises:
+            ChannelError: another running server holds it.
         """
         m = self.memory
         if self._segment is not None and not self._segment.claim_user():
@@ -183,8 +183,8 @@ class Channel:
     def push_command(self, command: np.record, parameters: np.ndarray | None = None) -> bool:
         """Put one transaction into the ring; False if the ring is full. One thread at a time.
 
-                Args:
-                    parameters: its parameter record: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
+        Args:
+            parameters: its parameter record: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
         """
         ring_ = self.memory.commands
         head = int(ring_.head)

@@ -22,7 +22,7 @@ from robot_rt_control.vocabulary import capacities as c
 class Record(np.record):  # type: ignore[misc]  # NumPy's own types call a base of np.record final
     """A record whose fields are attributes under any name; np.record would prefer its own `size` or `mean`.
 
-        So plain Python accesses the same data as compiled code. Only fields can be set.
+    So plain Python accesses the same data as compiled code. Only fields can be set.
     """
 
     def __getattribute__(self, name: str) -> Any:

@@ -14,8 +14,8 @@ def _prefix(namespace: str, domain: str) -> str:
 def channel_name(namespace: str, domain: str) -> str:
     """Name of the channel between executor and control server.
 
-        Args:
-            namespace: namespace of the ROS nodes, "/" or "/cell_1".
+    Args:
+        namespace: namespace of the ROS nodes, "/" or "/cell_1".
         domain: ROS_DOMAIN_ID.
     """
     return _prefix(namespace, domain) + "-channel"

@@ -95,8 +95,8 @@ class Segment:
     def create(cls, name: str, size: int) -> Segment:
         """Create a segment as its owner. A stale segment with this name is removed first.
 
-                Raises:
-                    ChannelError: a running process owns it, or the folder is not writable.
+        Raises:
+            ChannelError: a running process owns it, or the folder is not writable.
         """
         path = segment_path(name)
         while True:
@@ -122,12 +122,12 @@ class Segment:
     def attach(cls, name: str, size: int, *, tail: bool = False) -> Segment:
         """Map an existing segment of a running owner.
 
-                Args:
-                    size: [bytes]
-                    tail: whether the segment may be larger; then all of it is mapped.
+        Args:
+            size: [bytes]
+            tail: whether the segment may be larger; then all of it is mapped.
 
-                Raises:
-                    ChannelError: it does not exist, its owner is dead, or it has another size.
+        Raises:
+            ChannelError: it does not exist, its owner is dead, or it has another size.
         """
         path = segment_path(name)
         try:

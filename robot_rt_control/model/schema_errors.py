@@ -1,4 +1,4 @@
-"""From pydantic's errors to ours: file, line, item, expected, got."""
+"""Converts pydantic's errors to DefinitionError: file, line, item, expected, got."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def _place(document: Document, location: tuple[int | str, ...], missing: bool) -> tuple[Place, Any]:
-    """The item that an error is about, and what the file has there. Pydantic's names of unions are left out."""
+    """The item of an error, and its value in the file. Pydantic's names of unions are omitted."""
     place, value = document.root, document.data
     for index, step in enumerate(location):
         inside = (isinstance(value, Mapping) and step in value) or (
@@ -57,7 +57,7 @@ def parse_workcell(document: Document) -> WorkcellFile:
     """Check a document against the schema.
 
     Raises:
-        DefinitionError: the first fault; the number of further ones is in the hint.
+        DefinitionError: the first fault; the hint gives the number of further faults.
     """
     if not isinstance(document.data, Mapping):
         raise DefinitionError(

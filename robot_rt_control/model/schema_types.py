@@ -1,4 +1,4 @@
-"""The kinds of values that a workcell file has: numbers, vectors, quaternions, ranges; and the base of its sections."""
+"""Value types of a workcell file: numbers, vectors, quaternions, ranges; and the base class of its sections."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ Level = Annotated[float, BeforeValidator(_level)]  # of an output: true, false o
 
 
 class Model(BaseModel):
-    """Base of all: unknown fields are errors that name the nearest known ones."""
+    """Base of all sections: an unknown field is an error that names the nearest known fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -1,6 +1,6 @@
-"""Reading a URDF file. Meshes and everything else about looks is left alone.
+"""Reads a URDF file. Meshes and all other visual elements are ignored.
 
-A reader of its own, because the loop needs few elements, exact errors, and a start without scene graph libraries.
+This package has its own reader because it needs few elements, exact errors, and no scene graph libraries at start.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> Array:
 
 
 class _Reader:
-    """Takes elements apart; every error names the file and the link or joint."""
+    """Reads elements; every error names the file and the link or joint."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -174,7 +174,7 @@ class _Reader:
             above.extend(below)
         lost = sorted(set(links) - reached)
         if lost:
-            raise self.fail("tree of links", f"every link behind {roots[0]!r}", "a loop through " + ", ".join(lost))
+            raise self.fail("tree of links", f"every link below {roots[0]!r}", "a loop through " + ", ".join(lost))
 
 
 def read_urdf(path: Path) -> Urdf:

@@ -1,4 +1,4 @@
-"""The data of a YAML file, and the line of each item in it."""
+"""The data of a YAML file, with the line of each item."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Document:
     """The content of one YAML file, as dicts, lists and scalars."""
 
     def __init__(self, path: Path, text: str) -> None:
-        """Raises DefinitionError: not YAML, or a key twice in one mapping."""
+        """Raises DefinitionError: the text is not YAML, or a mapping has a key twice."""
         self.path = path
         self._reader = YamlReader(text, str(path))
         self.data = self._data(self._reader.root, (), 0)
@@ -37,7 +37,7 @@ class Document:
         return parse_scalar(node.value) if plain else node.value
 
     def line(self, steps: tuple[Step, ...]) -> int:
-        """The line (from 1) of an item. Steps that the file does not have (a missing item) are passed over."""
+        """The line (from 1) of an item. Steps that the file does not have (a missing item) are skipped."""
         node = self._reader.root
         line = node.start_mark.line + 1
         for step in steps:
@@ -57,7 +57,7 @@ class Document:
 
 
 class Place:
-    """An item of a document; as text: file, line and the way to it, as errors show it."""
+    """An item of a document; as text: file, line and path of the item, as errors show it."""
 
     def __init__(self, document: Document, steps: tuple[Step, ...]) -> None:
         self.document = document

@@ -47,8 +47,8 @@ def plan_position(
     """Plan a fast motion from (q0, v0, a0) to position q1 with velocity v1 and zero acceleration.
 
     Jerk stays within jmax. Velocity and acceleration stay within vmax and amax if the start allows it;
-        otherwise they return on a ramp to the limit. The end is exactly q1, v1. With v1 = 0 the
-        motion is time-optimal; with v1 != 0 a faster motion may be missed in rare cases.
+    otherwise they return on a ramp to the limit. The end is exactly q1, v1. With v1 = 0 the
+    motion is time-optimal; with v1 != 0 a faster motion may be missed in rare cases.
 
     Args:
         profile: record of `profile_dtype`, overwritten.
@@ -86,11 +86,11 @@ def travel_direction(
 ) -> tuple[float, float, float]:
     """Choose the direction of departure: from the point where the fastest way to v1 would end towards the target.
 
-        Returns:
-            direction: 1, -1, or 0 if that way ends at the target. Rounding errors are ignored: with v1 != 0 a
-                tiny step back would cost a whole loop.
-            distance: to the target in that direction; negative if the target is behind.
-            missing: how far before the target that way ends.
+    Returns:
+        direction: 1, -1, or 0 if that way ends at the target. Rounding errors are ignored: with v1 != 0 a
+            tiny step back would cost a whole loop.
+        distance: to the target in that direction; negative if the target is behind.
+        missing: how far before the target that way ends.
     """
     ramp = velocity_ramp(v0, a0, v1, amax, jmax)
     reach = ramp_displacement(ramp, v0, a0)
@@ -110,10 +110,10 @@ def find_change(
 ) -> tuple[int, float, float]:
     """Find when to change over from the ramp towards `cruise` to the ramp towards v1, moving in direction +1.
 
-        Args:
-            distance: to the target; the ramp towards v1 would end before it.
-            v0, a0, v1: velocity and acceleration at the start, velocity at the end.
-            cruise: largest velocity, positive.
+    Args:
+        distance: to the target; the ramp towards v1 would end before it.
+        v0, a0, v1: velocity and acceleration at the start, velocity at the end.
+        cruise: largest velocity, positive.
 
     Returns:
         place: segment of the leaving ramp (0, 1, 2), or CRUISE.
@@ -177,8 +177,8 @@ def find_moment(
 ) -> float:
     """Find the time between begin and end of one segment at which a change to the ramp towards v1 ends at the distance.
 
-        f_begin < 0 <= f_end are the errors of a change at begin and end. The result is the better end of the final
-        bracket; with v1 != 0, the end from which continuing at v1 corrects the rest.
+    f_begin < 0 <= f_end are the errors of a change at begin and end. The result is the better end of the final
+    bracket; with v1 != 0, the end from which continuing at v1 corrects the rest.
     """
     x1 = end
     f1 = f_end

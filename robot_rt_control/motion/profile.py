@@ -59,7 +59,7 @@ def sample_profile(profile: np.record, t: float) -> tuple[float, float, float]:
     Args:
         profile: record of `profile_dtype`.
         t: time since the start [s]. Before 0 (and for NaN) the result is the start state; from `total` on
-                    the velocity is the end velocity, and the position continues with it.
+            the velocity is the end velocity, and the position continues with it.
 
     Returns:
         Position, velocity, acceleration.

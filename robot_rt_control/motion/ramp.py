@@ -24,7 +24,7 @@ def velocity_ramp(v0: float, a0: float, v1: float, amax: float, jmax: float) -> 
     """The time-optimal ramp from (v0, a0) to (v1, 0).
 
     If the acceleration were ramped to zero at once, the velocity would end at v0 + a0 |a0| / (2 jmax). The
-        direction of the ramp is from there towards v1. An acceleration beyond amax is reduced first.
+    direction of the ramp is from there towards v1. An acceleration beyond amax is reduced first.
     """
     v_release = v0 + a0 * abs(a0) / (2.0 * jmax)
     direction = 1.0 if v1 >= v_release else -1.0

@@ -28,7 +28,7 @@ def plan_stop_synchronized(
     """Plan the stops of n joints so that all come to rest when the slowest one does.
 
     The others brake with a lower acceleration, never with more jerk. A joint that comes to rest just by
-        ramping its acceleration to zero has no freedom; it is at rest earlier.
+    ramping its acceleration to zero has no freedom; it is at rest earlier.
 
     Args:
         profiles: array of at least n records of `profile_dtype`, overwritten.
@@ -65,7 +65,7 @@ def plan_stop_synchronized(
 def stretched_acceleration(v0: float, a0: float, amax: float, jmax: float, total: float) -> float:
     """The acceleration limit, at most amax, with which the ramp from (v0, a0) to rest takes `total` [s].
 
-        `total` is at least the duration with amax.
+    `total` is at least the duration with amax.
     """
     v_release = v0 + a0 * abs(a0) / (2.0 * jmax)
     if v_release == 0.0:

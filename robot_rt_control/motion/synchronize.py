@@ -36,8 +36,8 @@ def plan_position_synchronized(
     """Plan the motions of n joints to rest at q1 so that all arrive when the slowest one does.
 
     The slowest joint moves as planned by `plan_position`. The others cruise more slowly; so joints that
-        start with a velocity, overshoot, or start beyond a limit also take exactly this time. Only a joint that
-        reaches its target by braking right now has no freedom: it arrives earlier. Limits hold as in `plan_position`.
+    start with a velocity, overshoot, or start beyond a limit also take exactly this time. Only a joint that
+    reaches its target by braking right now has no freedom: it arrives earlier. Limits hold as in `plan_position`.
 
     Args:
         profiles: array of at least n records of `profile_dtype`, overwritten.
@@ -72,7 +72,7 @@ def stretch_position(
 ) -> int:
     """Plan a motion to rest at q1 that takes `total` [s], at least the shortest duration, by a lower cruise velocity.
 
-        If braking now reaches the target, that motion is kept. Arguments and status as `plan_position`;
+    If braking now reaches the target, that motion is kept. Arguments and status as `plan_position`;
     the profile must hold the fastest motion.
     """
     direction, distance, missing = travel_direction(q0, v0, a0, q1, 0.0, amax, jmax)

@@ -129,7 +129,7 @@ def track(
     """The state one step later.
 
     If the start state can stop between low and high, all later states can: a step to a state that cannot is replaced
-        by a step of the fastest way to rest. From outside the range it returns into the range.
+    by a step of the fastest way to rest. From outside the range it returns into the range.
 
     Args:
         profile: record of `profile_dtype`, scratch.
@@ -170,7 +170,7 @@ def track_velocity(
 ) -> tuple[float, float, float, int]:
     """The state one step later on the fastest way to a velocity, which is reduced near the end of the range.
 
-        If the start state can stop between low and high, all later states can.
+    If the start state can stop between low and high, all later states can.
 
     Args:
         goal_velocity: finite; beyond vmax it counts as vmax.

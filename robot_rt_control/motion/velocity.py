@@ -16,7 +16,7 @@ def plan_velocity(profile: np.record, q0: float, v0: float, a0: float, v1: float
     """Plan the fastest motion from (q0, v0, a0) to velocity v1 with zero acceleration.
 
     Jerk stays within jmax and acceleration within amax; an acceleration beyond amax is reduced first.
-        After the end, velocity v1 continues.
+    After the end, velocity v1 continues.
 
     Args:
         profile: record of `profile_dtype`, overwritten.

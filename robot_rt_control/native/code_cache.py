@@ -46,9 +46,9 @@ _ROOT = cache_root() / "numba"
 class CodeCache(_Cache):
     """The cache of one function, as Numba expects it. Frozen values are checked at each compilation.
 
-        Args:
-            function: the Python function.
-            options: compiler options of the function.
+    Args:
+        function: the Python function.
+        options: compiler options of the function.
     """
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:

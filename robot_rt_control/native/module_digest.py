@@ -30,8 +30,8 @@ def module_digest(name: str, *, imports: bool = True) -> str | None:
         name: an imported module.
         imports: whether the modules that it imports are included.
 
-        Returns:
-            64 hexadecimal digits; None if the module does not come from a Python source file.
+    Returns:
+        64 hexadecimal digits; None if the module does not come from a Python source file.
     """
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None or not file.endswith(".py"):

@@ -83,7 +83,7 @@ def _general(argument: Any) -> Any:
 class RealtimeFunction(CPUDispatcher):
     """A compiled function. Compiled callers include its code; Python calls an ordinary compiled function.
 
-        `overloads` and `signatures` are for compiled callers; `for_python` is Numba's dispatcher for Python.
+    `overloads` and `signatures` are for compiled callers; `for_python` is Numba's dispatcher for Python.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class RealtimeFunction(CPUDispatcher):
     def for_python(self) -> Any:
         """The same function compiled for Python callers, with its own cache entry.
 
-                User functions are not cached here: another process may be unable to find their module by name.
+        User functions are not cached here: another process may be unable to find their module by name.
         """
         if self._for_python is None:
             ours = self.py_func.__module__.partition(".")[0] == __name__.partition(".")[0]

@@ -50,9 +50,9 @@ class ProgramError(DefinitionError):
 def raise_all(mistakes: Iterable[DefinitionError]) -> None:
     """Raise all mistakes at once, sorted by line; do nothing if there are none.
 
-        Raises:
-            DefinitionError: there is exactly one.
-            ProgramError: there are several.
+    Raises:
+        DefinitionError: there is exactly one.
+        ProgramError: there are several.
     """
     found = sorted(mistakes, key=lambda mistake: mistake.line)
     if len(found) == 1:
@@ -89,9 +89,9 @@ class SessionError(RobotControlError):
 class SessionEnded(SessionError):
     """The session has ended.
 
-        Args:
-            what: the message that names the session and the reason, see `of`.
-            reason: why the session ended.
+    Args:
+        what: the message that names the session and the reason, see `of`.
+        reason: why the session ended.
     """
 
     def __init__(self, what: str, *, reason: str = "", expected: str = "", got: str = "", hint: str = "") -> None:
@@ -102,10 +102,10 @@ class SessionEnded(SessionError):
     def of(cls, id: str, name: str, reason: str, file: str = "") -> SessionEnded:
         """The error for an ended session; all callers use this message.
 
-                Args:
-                    id, name: of the session; the name may be empty.
-                    reason: why it ended.
-                    file: log of the last ticks before its end; empty: there is no log.
+        Args:
+            id, name: of the session; the name may be empty.
+            reason: why it ended.
+            file: log of the last ticks before its end; empty: there is no log.
         """
         log = f"The last ticks before it are in {file}. " if file else ""
         return cls(

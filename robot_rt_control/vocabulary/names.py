@@ -41,8 +41,8 @@ def _check(what: str, name: object, pattern: re.Pattern[str], expected: str) -> 
 def check_name(what: str, name: object) -> None:
     """Check an identifier, e.g. an action's id. `what` names the item: "id of an action".
 
-        Raises:
-            DefinitionError, CapacityError: it is not an identifier, or too long.
+    Raises:
+        DefinitionError, CapacityError: it is not an identifier, or too long.
     """
     _check(what, name, _NAME, "letters, digits and underscores, not beginning with a digit")
 
@@ -50,8 +50,8 @@ def check_name(what: str, name: object) -> None:
 def check_type_name(what: str, name: object) -> None:
     """Check the name of an action type: identifiers joined by dots.
 
-        Raises:
-            DefinitionError, CapacityError: it is not valid, or too long.
+    Raises:
+        DefinitionError, CapacityError: it is not valid, or too long.
     """
     _check(what, name, _TYPE_NAME, "a name, or names joined by dots")
 
@@ -59,8 +59,8 @@ def check_type_name(what: str, name: object) -> None:
 def check_signal_reference(what: str, name: object) -> None:
     """Check the name of a signal: `signal` (of the reaction's owner) or `action.signal`.
 
-        Raises:
-            DefinitionError, CapacityError: it is neither, or too long.
+    Raises:
+        DefinitionError, CapacityError: it is neither, or too long.
     """
     _check(what, name, _SIGNAL_REFERENCE, "'signal' (of the owner) or 'action.signal'")
 
@@ -68,8 +68,8 @@ def check_signal_reference(what: str, name: object) -> None:
 def check_variable(what: str, name: object) -> None:
     """Check the name of a state variable, e.g. `arm.position[3]`.
 
-        Raises:
-            DefinitionError, CapacityError: it is not valid, or too long.
+    Raises:
+        DefinitionError, CapacityError: it is not valid, or too long.
     """
     _check(what, name, _VARIABLE, "a state variable such as 'arm.position[3]' or 'move_up.is_done'")
 
@@ -77,8 +77,8 @@ def check_variable(what: str, name: object) -> None:
 def names_of(what: str, given: Any) -> tuple[Any, ...]:
     """Convert a name or a list of names to a list; the names themselves are not checked.
 
-        Raises:
-            DefinitionError: the value is neither.
+    Raises:
+        DefinitionError: the value is neither.
     """
     if isinstance(given, str):
         return (given,)
@@ -90,8 +90,8 @@ def names_of(what: str, given: Any) -> tuple[Any, ...]:
 def each_once(what: str, names: list[str]) -> None:
     """Check that all names differ.
 
-        Raises:
-            DefinitionError: a name occurs twice.
+    Raises:
+        DefinitionError: a name occurs twice.
     """
     seen: set[str] = set()
     for name in names:

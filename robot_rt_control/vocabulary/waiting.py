@@ -11,11 +11,11 @@ from robot_rt_control.vocabulary import defaults
 class Waiting:
     """One wait for a component that starts up.
 
-        Args:
-            say: receives the lines that name what is awaited.
-            timeout_s: the wait ends after this time from now.
-            every_s: interval between two lines; the first one follows after this time.
-            clock: [s] the wall clock; monotonic.
+    Args:
+        say: receives the lines that name what is awaited.
+        timeout_s: the wait ends after this time from now.
+        every_s: interval between two lines; the first one follows after this time.
+        clock: [s] the wall clock; monotonic.
     """
 
     def __init__(

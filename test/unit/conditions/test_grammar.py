@@ -108,7 +108,7 @@ def test_parses(text: str, tree: object) -> None:
         ("approx(x, 1, y)", 14, "expected the tolerance, a number; got 'y'"),
         ("approx(x, 1, -0.1)", 14, "tolerance of approx; expected at least 0; got -0.1"),
         ("approx(x < 1, 1, 1)", 10, "expected ',' and the value to compare with; got '<'"),
-        ("approx x", 8, "expected '(' behind 'approx'; got 'x'"),
+        ("approx x", 8, "expected '(' after 'approx'; got 'x'"),
         ("is_unknown(3)", 12, "expected a variable; got '3'"),
         ("is_unknown(x < 3)", 14, "expected ')' after the variable: is_unknown(x); got '<'"),
         ("x < §", 5, "got '§'"),

@@ -74,7 +74,7 @@ def test_joints_without_a_single_axis_are_refused(write, kind):
         load_chain(path, "base", "c")
     assert str(error.value) == (
         f"{path}: joint 'strange' in the chain from 'base' to 'c'; expected revolute, continuous, prismatic or fixed; "
-        f"got {kind}. Choose a base_link behind this joint"
+        f"got {kind}. Choose a base_link after this joint"
     )
     assert load_chain(path, "a", "c").joint_names == ("j",)
 
@@ -100,7 +100,7 @@ def test_the_tip_must_be_behind_the_base(write):
         + _joint("k", "revolute", "a", "b")
         + _joint("l", "fixed", "a", "c")
     )
-    with pytest.raises(DefinitionError, match="chain from 'b' to 'c'; expected a tip_link behind the base_link"):
+    with pytest.raises(DefinitionError, match="chain from 'b' to 'c'; expected a tip_link below the base_link"):
         load_chain(path, "b", "c")
     with pytest.raises(DefinitionError, match="chain from 'a' to 'c'; expected at least one movable joint; got none"):
         load_chain(path, "a", "c")
