@@ -19,4 +19,4 @@ BUILTIN = (
     "robot_rt_control.actions.follow_joint_velocity_stream:FollowJointVelocityStream",
     "robot_rt_control.actions.follow_twist_stream:FollowTwistStream",
 )
-"""Where the built-in action types are, as "module:Class": the server loads them by these names."""
+"""The built-in action types, as "module:Class": the server loads them by these names."""

@@ -1,8 +1,8 @@
-"""All that an author of action types needs, in one import:
+"""Everything that an author of action types needs, in one import:
 
     from robot_rt_control.actions.authoring import ActionType, Parameter, PartKind, Slot, StateVariable, POSITION
 
-Beside it: `math`, functions of `robot_rt_control.model.kinematics`, and those of your own, marked `@realtime`.
+In addition use `math`, functions of `robot_rt_control.model.kinematics`, and your own functions marked `@realtime`.
 """
 
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Part, Slot, StateVariable

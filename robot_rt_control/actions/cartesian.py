@@ -1,12 +1,12 @@
-"""Following the tool: leading it along a way in space, or holding it, by joint positions. For actions of your own.
+"""Moves the tool along a path in space, or holds it, by joint positions. For your own actions.
 
-Put one record of `tool_dtype` into the State of an action, and call in its `on_enter`, and in each `control`:
+Put one record of `tool_dtype` into the State of an action. Call the first line in `on_enter`, the others in `control`:
 
-    begin_tool(state.tool, arm)                  # the pose to follow is where the tool is commanded to be
-    state.tool.twist[0] = 0.1                    # how the tool shall move: m/s and rad/s in the world frame
-    status = follow_tool(state.tool, arm, GAIN)  # commands the joints, and leads the pose by the twist
+    begin_tool(state.tool, arm)                  # the pose to follow starts at the tool's commanded pose
+    state.tool.twist[0] = 0.1                    # velocity of the tool: m/s and rad/s in the world frame
+    status = follow_tool(state.tool, arm, GAIN)  # commands the joints, and moves the pose by the twist
 
-The functions below `follow_tool` are what it is made of, for actions that need something in between. All poses are
+The functions below `follow_tool` are its steps, for actions that need to change something in between. All poses are
 in the world frame, orientations are quaternions x y z w, a twist is (6,): linear [m/s], then angular [rad/s].
 """
 
@@ -30,19 +30,19 @@ from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 
 DAMPING = 0.05
-"""Of the inverse kinematics near singularities."""
+"""Damping of the inverse kinematics near singularities."""
 
 tool_dtype = record(
     [
         ("position", "f8", (3,)),  # [m] the pose that the tool follows
         ("orientation", "f8", (4,)),
-        ("twist", "f8", (6,)),  # how that pose moves
+        ("twist", "f8", (6,)),  # velocity of that pose
         ("acceleration", "f8", (6,)),  # as `begin_tool` found it [m/s^2, rad/s^2]
-        ("tool_position", "f8", (3,)),  # [m] where the tool is by the joints' commands
+        ("tool_position", "f8", (3,)),  # [m] position of the tool at the commanded joint positions
         ("tool_orientation", "f8", (4,)),
         ("error", "f8", (6,)),  # from there to the pose [m], [rad] as a rotation vector
-        ("joint_velocity", "f8", (MAX_JOINTS,)),  # [rad/s or m/s] what follows from the twist
-        ("slowed", "f8"),  # 1: as fast as asked for; below: slowed down for the fastest joint
+        ("joint_velocity", "f8", (MAX_JOINTS,)),  # [rad/s or m/s] joint velocities that follow from the twist
+        ("slowed", "f8"),  # 1: at full speed; below: slowed down for the fastest joint
         ("wanted", "f8", (6,)),  # scratch, like all below
         ("rotation", "f8", (3,)),
         ("turn", "f8", (4,)),
@@ -50,12 +50,12 @@ tool_dtype = record(
         ("scratch", kinematics_scratch_dtype),
     ]
 )
-"""What following a tool remembers."""
+"""The state of following a tool."""
 
 
 @realtime
 def begin_tool(tool, part):
-    """The pose to follow is where the tool is commanded to be; its twist is that of the commanded motion."""
+    """Start the pose to follow at the tool's commanded pose, with the twist of the commanded motion."""
     forward(part.chain, part.commanded_position, tool.position, tool.orientation)
     tool_twist(part.chain, part.commanded_position, part.motion_velocity, tool.twist)
     tool_twist(part.chain, part.commanded_position, part.motion_acceleration, tool.acceleration)
@@ -64,12 +64,12 @@ def begin_tool(tool, part):
 
 @realtime
 def follow_tool(tool, part, gain):
-    """One step: the tool moves by its twist, and closes up to its pose, which then moves on by the twist.
+    """One step: move the tool by its twist and reduce the pose error; then move the pose by the twist.
 
-    Where a joint would be too fast, all are slowed down alike, so that the tool keeps its direction.
+    If a joint would be too fast, all joints are slowed down by the same factor, so the tool keeps its direction.
 
     Args:
-        gain: [1/s] with which an error of the pose decays; 0: the pose is not held.
+        gain: [1/s] decay rate of the pose error; 0: the pose is not held.
 
     Returns:
         A status: that of the inverse kinematics.
@@ -84,9 +84,9 @@ def follow_tool(tool, part, gain):
 
 @realtime
 def release_along(tool, axis):
-    """Let the pose follow the tool along an axis (3,), a unit vector: there only the twist moves it.
+    """Let the pose follow the tool along an axis (3,), a unit vector: along it, only the twist moves the tool.
 
-    It belongs before `follow_tool`; what is released is where the last step has led the tool.
+    Call it before `follow_tool`; it removes the error that the last step left along this axis.
     """
     away = 0.0
     for i in range(3):
@@ -97,7 +97,7 @@ def release_along(tool, axis):
 
 @realtime
 def find_error(tool, part, q):
-    """Where the tool is at joint positions q, and what it lacks to its pose: `tool_…` and `error`."""
+    """Compute the tool's pose at joint positions q, and its error: `tool_…` and `error`."""
     forward(part.chain, q, tool.tool_position, tool.tool_orientation)
     orientation_error(tool.orientation, tool.tool_orientation, tool.rotation)
     for i in range(3):
@@ -119,7 +119,7 @@ def lead_pose(tool, dt):
 
 @realtime
 def give_up_error(tool, largest):
-    """Begin the pose anew where the tool is if it is farther off than this [m, rad]: limits have held the tool back."""
+    """Restart the pose at the tool if the error exceeds this [m, rad]: limits have held the tool back."""
     deviation = 0.0
     for i in range(6):
         deviation = max(deviation, abs(tool.error[i]))
@@ -142,7 +142,7 @@ def find_joint_velocity(tool, part, q, gain, damping):
 
 @realtime
 def limit_joint_velocity(tool, part):
-    """By how much all joints must be slowed down so that none exceeds its limit: 1 or less, also as `slowed`."""
+    """The factor, at most 1, by which all joints are slowed so that none exceeds its limit; also in `slowed`."""
     tool.slowed = 1.0
     for j in range(part.dof):
         speed = abs(tool.joint_velocity[j])
@@ -153,7 +153,7 @@ def limit_joint_velocity(tool, part):
 
 @realtime
 def command_joints(tool, part, step):
-    """Command the joint positions that the joint velocities lead to within a step [s]."""
+    """Command the joint positions that the joint velocities reach after one step [s]."""
     part.command_mode = POSITION
     for j in range(part.dof):
         part.position_command[j] = part.commanded_position[j] + tool.joint_velocity[j] * step
@@ -161,7 +161,7 @@ def command_joints(tool, part, step):
 
 @realtime
 def plan_fading(fading, tool, part, damping):
-    """Plan the end of the joint motion that the twist does not explain: a redundant arm also moves beside its tool.
+    """Plan the end of the joint motion that does not move the tool (the null-space motion of a redundant arm).
 
     Args:
         fading: one profile for each joint.
@@ -192,7 +192,7 @@ def plan_fading(fading, tool, part, damping):
 
 @realtime
 def add_fading(fading, t, tool, part):
-    """Add to the joint velocities what is left of that motion at time t [s]."""
+    """Add the rest of that motion at time t [s] to the joint velocities."""
     for j in range(part.dof):
         _, extra, _ = sample_profile(fading[j], t)
         tool.joint_velocity[j] += extra
@@ -200,7 +200,7 @@ def add_fading(fading, t, tool, part):
 
 @realtime
 def turn_twist(tool, twist):
-    """A twist (6,) in the axes of the tool's pose becomes one in the world's, in place."""
+    """Convert a twist (6,) from the axes of the tool's pose to world axes, in place."""
     for first in range(0, 6, 3):
         quaternion_rotate(tool.orientation, twist[first : first + 3], tool.rotation)
         for i in range(3):

@@ -20,8 +20,8 @@ from robot_rt_control.motion.profile import profile_dtype
 class FollowJointStream(ActionType):
     """Follow a stream of joint positions within the limits of velocity, acceleration and jerk.
 
-    When the stream has timed out, the joints come to rest; when samples come again, they go on from there. A joint
-    that no sample has named yet stays where it is.
+    After a time-out of the stream the joints come to rest; with new samples they continue from there. A joint without
+    a sample does not move.
     """
 
     name = "follow_joint_stream"

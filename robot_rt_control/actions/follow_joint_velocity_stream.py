@@ -18,8 +18,8 @@ from robot_rt_control.motion.profile import profile_dtype
 class FollowJointVelocityStream(ActionType):
     """Move with streamed joint velocities within the limits of velocity, acceleration and jerk.
 
-    The stream is a watchdog: when it has timed out, the joints come to rest; when samples come again, they go on. A
-    joint that no sample has named yet stays where it is. Before the end of its range a joint is braked.
+    The stream is a watchdog: after a time-out the joints come to rest; with new samples they continue. A joint without
+    a sample does not move. A joint brakes before the end of its range.
     """
 
     name = "follow_joint_velocity_stream"

@@ -22,12 +22,12 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _GAIN = 50.0
-"""[1/s] with which the reference closes up to the goal, as far as the velocity limits let it."""
+"""[1/s] gain with which the reference approaches the goal, within the velocity limits."""
 
 
 @realtime
 def find_goal_twist(state, params, part):
-    """The twist of the tool that leads the reference to the goal."""
+    """The tool twist that moves the reference to the goal."""
     goal, tool = state.goal, state.tool
     take_goal(goal, tool)
     find_error(tool, part, state.reference)
@@ -50,7 +50,7 @@ def find_goal_twist(state, params, part):
 
 @realtime
 def take_goal(goal, tool):
-    """The pose to follow is the stream's."""
+    """Follow the pose of the stream."""
     for i in range(3):
         tool.position[i] = goal.value[i]
     for i in range(4):
@@ -61,7 +61,7 @@ class FollowPoseStream(ActionType):
     """Follow a stream of tool poses within the limits of the joints' velocity, acceleration and jerk.
 
     A joint reference follows the pose by damped differential inverse kinematics, and the joints track the reference.
-    When the stream has timed out, the joints come to rest; when samples come again, they go on from there.
+    After a time-out of the stream the joints come to rest; with new samples they continue from there.
     """
 
     name = "follow_pose_stream"

@@ -27,14 +27,14 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _CORRECTION = 20.0
-"""[1/s] gain with which the tool is led back to the way of its twist: the integration alone would drift."""
+"""[1/s] gain that returns the tool to the path of its twist: integration alone would drift."""
 _LARGEST_DEVIATION = 0.02
-"""[m, rad] Farther off than this, the way begins anew where the tool is: it was held back by limits."""
+"""[m, rad] Beyond this error the path restarts at the tool: limits have held it back."""
 
 
 @realtime
 def rest(state, part):
-    """One step to rest; the way of the tool begins anew from there. Returns a status."""
+    """One step to rest; the tool's path restarts there. Returns a status."""
     status = rest_joints(state, part)
     begin_way(state, part)
     return status
@@ -42,7 +42,7 @@ def rest(state, part):
 
 @realtime
 def begin_way(state, part):
-    """The tool's way begins where the joints are, with the velocity that they have."""
+    """Start the tool's path at the present joint positions and velocities."""
     tool = state.tool
     begin_reference(state, part)
     forward(part.chain, state.joint_position, tool.position, tool.orientation)
@@ -52,7 +52,7 @@ def begin_way(state, part):
 
 @realtime
 def change_twist(state, params, part):
-    """Bring the twist one step nearer to the goal, straight, with the accelerations of the parameters."""
+    """Move the twist one step straight towards the goal, with the accelerations of the parameters."""
     twist, change = state.tool.twist, state.change
     for i in range(6):
         change[i] = state.goal.value[i]
@@ -71,9 +71,9 @@ def change_twist(state, params, part):
 class FollowTwistStream(ActionType):
     """Move the tool with a streamed twist, within the limits of the joints' velocity, acceleration and jerk.
 
-    The stream is a watchdog: when it has timed out, the joints come to rest; when samples come again, they go on from
-    there. What the twist leaves at zero is held: the tool does not drift off. Where a joint would be too fast, the tool
-    gets slower and keeps its direction.
+    The stream is a watchdog: after a time-out the joints come to rest; with new samples they continue from there.
+    Directions in which the twist is zero are held: the tool does not drift. If a joint would be too fast, the tool
+    slows down and keeps its direction.
     """
 
     name = "follow_twist_stream"

@@ -1,4 +1,4 @@
-"""What action types with joint motions share: following planned profiles, and judging whether the part has settled."""
+"""Shared code of action types with joint motions: following planned profiles, and whether the part has settled."""
 
 import math
 
@@ -23,7 +23,7 @@ def follow(plan, t, part):
 
 @realtime
 def plan_stops(plan, part):
-    """Plan each joint's way to rest from the last command, as fast as it can. Returns a status."""
+    """Plan each joint's fastest motion to rest from the last command. Returns a status."""
     status = 0
     for j in range(part.dof):
         joint_status = plan_stop(
@@ -41,7 +41,7 @@ def plan_stops(plan, part):
 
 @realtime
 def towards(value, goal, step):
-    """From a value to a goal, by at most one step."""
+    """Move a value towards a goal by at most one step."""
     return value + min(max(goal - value, -step), step)
 
 
@@ -56,7 +56,7 @@ def longest(plan, n):
 
 @realtime
 def distance(a, b, n):
-    """Euclidean distance of the first n elements; NaN where one of them is unknown."""
+    """Euclidean distance of the first n elements; NaN if one of them is unknown."""
     s = 0.0
     for j in range(n):
         s += (a[j] - b[j]) * (a[j] - b[j])
@@ -65,7 +65,7 @@ def distance(a, b, n):
 
 @realtime
 def largest_difference(a, b, n):
-    """Largest |a[j] - b[j]| of the first n elements; NaN where one of them is unknown."""
+    """Largest |a[j] - b[j]| of the first n elements; NaN if one of them is unknown."""
     d = 0.0
     for j in range(n):
         x = abs(a[j] - b[j])
@@ -77,7 +77,7 @@ def largest_difference(a, b, n):
 
 @realtime
 def is_within(difference, tolerance):
-    """1.0 or 0.0; NaN where the difference is unknown."""
+    """1.0 or 0.0; NaN if the difference is unknown."""
     if math.isnan(difference):
         return math.nan
     return 1.0 if difference <= tolerance else 0.0

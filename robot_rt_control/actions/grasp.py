@@ -1,4 +1,4 @@
-"""grasp: close a gripper until it holds something, and go on holding it with a bounded effort."""
+"""grasp: close a gripper until it holds something, then keep holding it with a bounded effort."""
 
 import math
 
@@ -9,14 +9,14 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 _POSITION = int(CommandMode.POSITION)
 _HELD = 0.7
-"""Of the effort: from here on the object counts as held."""
+"""Fraction of the effort from which the object counts as held."""
 _SPARE = 0.8
-"""Of the acceleration limit, for braking before the ends of the fingers' range."""
+"""Fraction of the acceleration limit for braking before the ends of the fingers' range."""
 
 
 @realtime
 def squeezing_effort(part):
-    """Mean effort of the fingers, positive where it closes them."""
+    """Mean effort of the fingers, positive if it closes them."""
     s = 0.0
     for j in range(part.dof):
         s -= part.effort[j]
@@ -34,14 +34,14 @@ def opening(part):
 
 @realtime
 def braking_speed(way, acceleration):
-    """Speed from which a finger comes to rest within the way, with something to spare."""
+    """Speed from which a finger comes to rest within the distance, with a margin."""
     return math.sqrt(_SPARE * 2.0 * acceleration * way) if way > 0.0 else 0.0
 
 
 class Grasp(ActionType):
-    """Close the fingers together, ever slower the more they squeeze, so that they end up squeezing with the effort.
+    """Close all fingers together; the harder they squeeze, the slower they close, until they squeeze with the effort.
 
-    An object that yields or slips is followed. All fingers have one speed, as if one motor drove them.
+    The fingers follow an object that yields or slips. All fingers have one speed, as if one motor drove them.
     """
 
     name = "grasp"
@@ -78,7 +78,7 @@ class Grasp(ActionType):
         StateVariable(name="opening", description="Mean of the fingers, 0 closed, 1 open."),
         StateVariable(name="effort", unit="N", description="Mean effort of the fingers, positive where it closes."),
     )
-    State = {"held": float}  # [s] for how long it has been held
+    State = {"held": float}  # [s] time for which it has been held
 
     def prepare_parameters(self, values, params):
         super().prepare_parameters(values, params)
@@ -108,7 +108,7 @@ class Grasp(ActionType):
         gripper.command_mode = _POSITION
         dt = gripper.dt
         state.held += dt
-        # The rate of the opening [1/s] that brings the squeeze to the effort, at most the speed, in either direction.
+        # The rate of the opening [1/s] that brings the squeeze to the effort, limited by the speed in both directions.
         rate = -params.velocity_scale * min(max(1.0 - state.effort / params.effort, -1.0), 1.0)
         if math.isnan(state.effort):
             rate = 0.0

@@ -1,4 +1,4 @@
-"""hold: stay. What parts do by default when nothing is asked of them."""
+"""hold: keep the position. It is the usual default action of parts."""
 
 from robot_rt_control.actions.following import JOINT_KINDS, follow, is_within, largest_difference, longest, plan_stops
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
@@ -6,7 +6,7 @@ from robot_rt_control.motion.profile import profile_dtype
 
 
 class Hold(ActionType):
-    """Hold the commanded position. A part that still moves is brought to rest first, with limited jerk."""
+    """Hold the commanded position. A moving part is first brought to rest with limited jerk."""
 
     name = "hold"
     slots = (Slot(name="part", kinds=JOINT_KINDS),)

@@ -8,7 +8,7 @@ from robot_rt_control.vocabulary.enums import PartKind
 
 
 class MoveGripper(MoveJoint):
-    """Move all fingers to the same fraction of their range. To take hold of something, use `grasp`."""
+    """Move all fingers to the same fraction of their range. To grasp an object, use `grasp`."""
 
     name = "move_gripper"
     slots: ClassVar[tuple[Slot, ...]] = (Slot(name="gripper", kinds=(PartKind.GRIPPER,)),)

@@ -1,4 +1,4 @@
-"""move_joint: to a joint position or tool pose, all joints arriving together, from any state of motion."""
+"""move_joint: move to a joint position or tool pose from any state of motion; all joints arrive together."""
 
 import math
 from typing import ClassVar
@@ -23,7 +23,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 @realtime
 def plan_move(state, params, part):
-    """Plan from the last command to the goal, and remember what was planned for. Returns a status."""
+    """Plan from the last command to the goal, and store the goal of the plan. Returns a status."""
     state.velocity_scale = params.velocity_scale
     state.acceleration_scale = params.acceleration_scale
     for j in range(part.dof):
@@ -49,9 +49,9 @@ def plan_move(state, params, part):
 class MoveJoint(ActionType):
     """Move to a joint position with limited velocity, acceleration and jerk, and stay there.
 
-    Give either `position`, or `tool_position` and/or `tool_orientation`: then joint positions for that pose are looked
-    for, from where the part is when the parameters are given; what is left out of the pose stays as it is then. The
-    tool does not go there in a straight line.
+    Give either `position`, or `tool_position` and/or `tool_orientation`. For a tool pose, joint positions are computed
+    from the part's configuration at the time when the parameters are given; an omitted part of the pose keeps its
+    value at that time. The tool does not move in a straight line.
     """
 
     name = "move_joint"
@@ -172,7 +172,7 @@ class MoveJoint(ActionType):
 
     @staticmethod
     def set_parameters(state, params, part):
-        # New parameters while active: plan again, from the motion that is commanded now.
+        # New parameters while active: plan again from the present commanded motion.
         if (
             largest_difference(state.goal, params.position, part.dof) > 0.0
             or state.velocity_scale != params.velocity_scale

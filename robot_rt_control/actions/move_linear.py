@@ -1,4 +1,4 @@
-"""move_linear: the tool moves on a straight line to a pose, or by an offset from where it is."""
+"""move_linear: move the tool on a straight line to a pose, or by an offset from its present pose."""
 
 import math
 
@@ -35,22 +35,22 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 _POSITION = int(CommandMode.POSITION)
 _DAMPING = 0.03
 _CORRECTION = 20.0
-"""[1/s] gain with which the tool is led back to its line: the integration alone would drift."""
+"""[1/s] gain that returns the tool to its line: integration alone would drift."""
 _LARGEST_DEVIATION = 0.01
-"""[m] Farther off its line than this, the tool is held back by a limit or a singularity."""
+"""[m] Beyond this distance from its line, the tool is held back by a limit or a singularity."""
 _LARGEST_TURN = 0.05
 """[rad] likewise."""
 _LEAST_SHARE = 0.05
-"""Of the limits for each component, so that it is soon rid of what little acceleration it has."""
+"""Smallest fraction of the limits for each component, so that a small initial acceleration ends soon."""
 _MOVING = 0.01
 """A component that moves faster than this fraction of the limit when the action starts."""
 
 
 @realtime
 def set_component_limits(state, first, speed, acceleration, ramp_time):
-    """The limits of three components, in the ratio of their ways: then they have one shape, and the way is straight.
+    """Distribute the limits to three components in the ratio of their distances, so that the path is straight.
 
-    A component that is in motion already gets all of the limit, to come to its end in time.
+    A component that is already in motion gets the full limit, so that it can finish in time.
     """
     way = 0.0
     for i in range(first, first + 3):
@@ -68,7 +68,7 @@ def set_component_limits(state, first, speed, acceleration, ramp_time):
 
 @realtime
 def set_goal(state, params):
-    """The pose to reach, from the parameters and from where the action started."""
+    """The goal pose, from the parameters and the pose at the action's start."""
     for i in range(3):
         state.goal_position[i] = params.position[i]
     for i in range(4):
@@ -125,7 +125,7 @@ def plan_line(state, params, part):
 
 @realtime
 def block(state, part):
-    """Give the line up and brake: something keeps the tool from following it. Returns a status.
+    """Leave the line and brake, because the tool cannot follow it. Returns a status.
 
     Acceleration along the motion is dropped at once, ignoring jerk: ramping it down would first add speed.
     """
@@ -172,7 +172,7 @@ def move_along(state, part):
     if status != 0:
         return status
     add_fading(state.rest, state.elapsed, state.tool, part)
-    # Where a joint would be too fast, the whole motion is slowed down along its line.
+    # If a joint would be too fast, the whole motion along the line is slowed down.
     state.slowed = limit_joint_velocity(state.tool, part)
     step = state.slowed * part.dt
     state.elapsed += step
@@ -181,11 +181,11 @@ def move_along(state, part):
 
 
 class MoveLinear(ActionType):
-    """Move the tool on a straight line, with limited speed, acceleration and jerk along it, and stay there.
+    """Move the tool on a straight line, with limited speed, acceleration and jerk, and stay there.
 
-    Give `position` and/or `orientation` in the world, or an `offset` from where the tool is when it starts. From
-    a moving arm the tool first curves onto its way. Where a joint's limit or a singularity keeps the tool off its
-    line, it brakes and says so (`is_blocked`).
+    Give `position` and/or `orientation` in the world, or an `offset` from the tool's pose at the start. If the
+    arm is moving, the tool first curves onto the line. If a joint limit or a singularity keeps the tool off its
+    line, it brakes and sets `is_blocked`.
     """
 
     name = "move_linear"
@@ -263,7 +263,7 @@ class MoveLinear(ActionType):
         "top_jerk": (float, 6),
         "origin_position": (float, 3),  # where the action started
         "origin_orientation": (float, 4),
-        "start_position": (float, 3),  # where the present line starts
+        "start_position": (float, 3),  # start of the present line
         "start_orientation": (float, 4),
         "goal_position": (float, 3),
         "goal_orientation": (float, 4),
@@ -304,7 +304,7 @@ class MoveLinear(ActionType):
             self._check_reach(values, params)
 
     def _check_reach(self, values, params):
-        """Refuse a position that no joint position reaches, in the present orientation where none is given.
+        """Refuse a position that no joint position reaches; without `orientation`, in the present orientation.
 
         Raises:
             DefinitionError: it cannot be reached.
@@ -341,7 +341,7 @@ class MoveLinear(ActionType):
 
     @staticmethod
     def set_parameters(state, params, arm):
-        # A new goal or speed while active: plan again, from the motion that is commanded now.
+        # A new goal or speed while active: plan again from the present commanded motion.
         for i in range(3):
             state.former_position[i] = state.goal_position[i]
         for i in range(4):

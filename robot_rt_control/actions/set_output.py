@@ -1,4 +1,4 @@
-"""set_output: set outputs of an io part, for good or for a pulse."""
+"""set_output: set outputs of an io part permanently or for a pulse."""
 
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.native.realtime_code import realtime
@@ -7,7 +7,7 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 TOLERANCE = 1e-6
-"""Of an output's range: closer than this it counts as read back."""
+"""Fraction of an output's range; a value read back closer than this counts as equal."""
 
 
 def channel_names(text):
@@ -19,16 +19,16 @@ def channel_names(text):
 def is_set(part, i, value):
     """Whether output i reads back `value`; an unknown one does not."""
     span = part.output_upper[i] - part.output_lower[i]
-    # A range without end is not finite; then compare with the value itself.
+    # An unlimited range is not finite; then compare relative to the value itself.
     if not span < 1e300:
         span = max(1.0, abs(value))
     return abs(part.outputs[i] - value) <= TOLERANCE * span
 
 
 class SetOutput(ActionType):
-    """Set outputs. They keep their values when the action ends; after a pulse they have those from before it.
+    """Set outputs. They keep their values when the action ends; after a pulse they return to their former values.
 
-    A pulse that is broken off, because another action takes the part, leaves its outputs as they are then.
+    If another action takes the part during a pulse, the outputs keep their present values.
     """
 
     name = "set_output"
@@ -104,7 +104,7 @@ class SetOutput(ActionType):
                     matching = 0.0
                 if not is_set(part, i, state.before[i]):
                     back = 0.0
-        # Before the first command has left, what is read back is not this action's doing.
+        # Before the first command is sent, the values read back are not the result of this action.
         state.is_on = matching if state.commanded != 0.0 else 0.0
         if params.duration > 0.0:
             state.is_done = back if over else 0.0

@@ -1,4 +1,4 @@
-"""Sine wave: one joint swings about where it stands. The worked example of a custom action (document 1, table 4)."""
+"""sine_wave: one joint oscillates about its present position. The worked example of a custom action."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 NO_ROOM = 1
-"""Status of on_enter: from where the joint stands, the wave would leave its range."""
+"""Status of on_enter: from the joint's present position, the wave would leave its range."""
 
 POSITION = int(CommandMode.POSITION)
 FULL_TURN = 2.0 * math.pi
@@ -36,7 +36,7 @@ def smooth_step(x):
 
 @realtime
 def fading_velocity(v, a, x, duration):
-    """Velocity that begins as v with acceleration a at x = 0, and is at rest without acceleration at x = 1.
+    """Velocity that starts as v with acceleration a at x = 0, and is zero without acceleration at x = 1.
 
     A cubic Hermite curve over `duration` [s].
     """
@@ -46,8 +46,8 @@ def fading_velocity(v, a, x, duration):
 class SineWave(ActionType):
     """Swing one joint: q(t) = center + amplitude sin(2 pi frequency t). The other joints come to rest and hold.
 
-    The wave grows from nothing within `ramp_time`, and whatever motion there was fades within it, so that position,
-    velocity and acceleration are continuous. So they are when amplitude or frequency change while it swings.
+    The wave grows from zero within `ramp_time`, and any earlier motion fades in the same time, so position,
+    velocity and acceleration are continuous. The same holds when amplitude or frequency change during the motion.
     """
 
     name = "sine_wave"
@@ -68,7 +68,7 @@ class SineWave(ActionType):
         "center": (float, PER_JOINT),  # [rad]
         "start_velocity": (float, PER_JOINT),  # [rad/s] commanded when the action started
         "start_acceleration": (float, PER_JOINT),  # [rad/s^2]
-        "ramp": float,  # how far the present ramp has come, 0 to 1
+        "ramp": float,  # progress of the present ramp, 0 to 1
         "from_amplitude": float,  # where the present ramp began [rad]
         "from_frequency": float,  # [Hz]
         "to_amplitude": float,  # where it leads [rad]
@@ -113,7 +113,7 @@ class SineWave(ActionType):
         state.from_frequency = params.frequency
         state.to_frequency = params.frequency
         state.to_amplitude = params.amplitude
-        # The motion that there was carries the center on while it fades: the integral of fading_velocity.
+        # The earlier motion moves the center while it fades: the integral of fading_velocity.
         j = params.joint
         fade = params.ramp_time * (
             0.5 * state.start_velocity[j] + state.start_acceleration[j] * params.ramp_time / 12.0
@@ -134,7 +134,7 @@ class SineWave(ActionType):
 
     @staticmethod
     def set_parameters(state, params, arm):
-        """Lead to new values by a new ramp, once the present one is over."""
+        """Start a ramp to new values once the present ramp is over."""
         changed = state.to_amplitude != params.amplitude or state.to_frequency != params.frequency
         if changed and state.ramp >= 1.0:
             state.from_amplitude = state.to_amplitude

@@ -1,4 +1,4 @@
-"""stop: bring a part to rest, each joint as fast as it can or all joints at the same time."""
+"""stop: bring a part to rest, each joint as fast as possible or all joints at the same time."""
 
 from robot_rt_control.actions.following import JOINT_KINDS, follow, largest_difference, longest, plan_stops
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
@@ -7,7 +7,7 @@ from robot_rt_control.motion.stop import plan_stop_synchronized
 
 
 class Stop(ActionType):
-    """Brake to rest with limited jerk, from whatever the part is doing, and stay there."""
+    """Brake to rest from any motion with limited jerk, and stay there."""
 
     name = "stop"
     slots = (Slot(name="part", kinds=JOINT_KINDS),)

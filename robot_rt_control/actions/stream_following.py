@@ -1,4 +1,4 @@
-"""What action types share that follow a stream: joints that track moving goals within their limits."""
+"""Shared code of action types that follow a stream: joints that track moving goals within their limits."""
 
 import math
 
@@ -9,9 +9,9 @@ from robot_rt_control.motion.tracking import MARGIN, come_to_rest, speed_before_
 from robot_rt_control.native.realtime_code import realtime
 
 _SAME = 1e-9
-"""[rad or m] A command that left farther from what was written was changed by a limit."""
+"""[rad or m] A sent command that differs from the written one by more than this was changed by a limit."""
 _LEASH = 0.3
-"""[rad or m] The reference waits for joints that are so far behind it."""
+"""[rad or m] The reference waits for joints that lag behind it by more than this."""
 
 SMOOTHING = Parameter(
     name="smoothing",
@@ -33,7 +33,7 @@ REPORT_INTERVAL = Parameter(
 
 @realtime
 def take_over(state, part):
-    """The joints' state of motion: as this action left it, or as the last command that left, where that differs."""
+    """The joints' state of motion: that of this action, or that of the last sent command if they differ."""
     for j in range(part.dof):
         difference = part.commanded_position[j] - state.joint_position[j]
         if not (abs(difference) <= _SAME):
@@ -44,7 +44,7 @@ def take_over(state, part):
 
 @realtime
 def begin_following(state, part):
-    """As `take_over`, whatever the state holds."""
+    """As `take_over`, independent of the present state."""
     for j in range(part.dof):
         state.joint_position[j] = math.nan
     take_over(state, part)
@@ -57,7 +57,7 @@ def track_joint(state, part, j, goal, goal_velocity, smoothing):
     low, high = part.position_lower[j], part.position_upper[j]
     goal = min(max(goal, low), high)
     if math.isfinite(low) and math.isfinite(high):
-        # Towards a limit the goal has to slow down, too.
+        # The goal must also slow down towards a limit.
         goal_velocity = min(goal_velocity, speed_before_stop(high - goal, MARGIN * amax, jmax))
         goal_velocity = max(goal_velocity, -speed_before_stop(goal - low, MARGIN * amax, jmax))
     q, v, a, status = track(
@@ -106,18 +106,18 @@ def rest_joints(state, part):
 
 @realtime
 def begin_reference(state, part):
-    """The joints' reference, which leads the tool, begins where the joints are."""
+    """Start the joints' reference, which the tool follows, at the present joint positions."""
     for j in range(part.dof):
         state.reference[j] = state.joint_position[j]
 
 
 @realtime
 def track_tool(state, params, part, gain):
-    """One step of the joints behind their reference, which moves by the tool's twist and `gain` times its error.
+    """One step of the joints towards their reference, which moves by the tool's twist and `gain` times its error.
 
-    The joints track the reference with limited jerk. Where a joint would be too fast all are slowed down alike, so
-    that the tool keeps its direction; the reference waits for joints that are far behind it. How far the reference
-    was slowed down is `state.tool.slowed`.
+    The joints track the reference with limited jerk. If a joint would be too fast, all are slowed by the same factor,
+    so the tool keeps its direction; the reference waits for joints that lag far behind it. `state.tool.slowed` is
+    the factor.
 
     Args:
         state: with `reference` (float, PER_JOINT) and `tool` (`cartesian.tool_dtype`), whose `twist` and `error` are
@@ -153,7 +153,7 @@ def track_tool(state, params, part, gain):
 
 @realtime
 def jog_joint(state, part, j, goal_velocity):
-    """One step of joint j to a velocity [rad/s or m/s], which is less near the end of its range. Returns a status."""
+    """One step of joint j to a velocity [rad/s or m/s], reduced near the end of its range. Returns a status."""
     q, v, a, status = track_velocity(
         state.profile,
         state.joint_position[j],
@@ -172,7 +172,7 @@ def jog_joint(state, part, j, goal_velocity):
 
 @realtime
 def move_to(state, part, j, q, v, a, status):
-    """Command a joint's next state; where there is none, hold. Returns the status."""
+    """Command a joint's next state; hold if there is none. Returns the status."""
     part.command_mode = POSITION
     if status == 0:
         state.joint_position[j] = q
@@ -184,7 +184,7 @@ def move_to(state, part, j, q, v, a, status):
 
 @realtime
 def report_command(state, params, part):
-    """Write the commanded positions to the stream output `command`, as often as asked for."""
+    """Write the commanded positions to the stream output `command` at the requested interval."""
     if params.report_interval <= 0.0:
         return
     state.since_report += part.dt

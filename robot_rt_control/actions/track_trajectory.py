@@ -1,4 +1,4 @@
-"""track_trajectory: follow a timed joint trajectory, as motion planners give it."""
+"""track_trajectory: follow a timed joint trajectory, e.g. from a motion planner."""
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
@@ -19,7 +19,7 @@ from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 MAX_SEGMENTS = 512
 _START_TOO_FAR = int(Status.START_TOO_FAR)
 _BLEND_TIME = 0.25
-"""[s] in which a start that is off within its tolerance is led onto the trajectory."""
+"""[s] time in which an error of the start, within its tolerance, is blended out."""
 _CHECKS_PER_SEGMENT = 20
 
 
@@ -41,7 +41,8 @@ def remaining_offset(t):
 class TrackTrajectory(ActionType):
     """Follow a joint trajectory given at points in time, by cubic pieces, and stay at its end.
 
-    Refused as a whole where it would break a limit. When it starts, the robot must be commanded near its first point.
+    A trajectory that exceeds a limit is refused as a whole. At the start the commanded position must be near its
+    first point.
     """
 
     name = "track_trajectory"
@@ -143,7 +144,7 @@ class TrackTrajectory(ActionType):
         return times, found["positions"], found["velocities"]
 
     def _check(self, curve, times):
-        """Sample each segment densely, and refuse the trajectory where it breaks a limit of the part."""
+        """Sample each segment densely, and refuse the trajectory if it exceeds a limit of the part."""
         part = self.parts["part"]
         limits = part.record
         fractions = np.linspace(0.0, 1.0, _CHECKS_PER_SEGMENT, endpoint=False)

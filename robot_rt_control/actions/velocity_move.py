@@ -1,4 +1,4 @@
-"""velocity_move: move with a joint velocity or a tool twist until something else is started."""
+"""velocity_move: move with a joint velocity or a tool twist until another action starts."""
 
 from robot_rt_control.actions.cartesian import (
     add_fading,
@@ -27,15 +27,15 @@ _TOOL = 1
 
 _DAMPING = 0.03
 _CORRECTION = 20.0
-"""[1/s] gain with which the tool is led back to the path of its twist: the integration alone would drift."""
+"""[1/s] gain that returns the tool to the path of its twist: integration alone would drift."""
 _LEAST_SHARE = 0.1
 _LARGEST_DEVIATION = 0.02
-"""[m, rad] Farther off than this, the path begins anew where the tool is: it was held back by limits."""
+"""[m, rad] Beyond this error the path restarts at the tool: limits have held it back."""
 
 
 @realtime
 def start_joints(state, params, part):
-    """Plan each joint's way to its velocity. Returns a status."""
+    """Plan each joint's motion to its velocity. Returns a status."""
     status = 0
     for j in range(part.dof):
         joint_status = plan_velocity(
@@ -54,10 +54,10 @@ def start_joints(state, params, part):
 
 @realtime
 def share_of_change(state, i, steady):
-    """How much of the acceleration component i of the twist gets, so that all change together, on a straight way.
+    """The share of the acceleration for component i of the twist, so that all components change together.
 
-    A component that is accelerating already (more than `steady`) gets all of it, to come to an end soon; and each gets
-    at least a little, to be rid of what acceleration it has.
+    A component that is already accelerating (more than `steady`) gets all of it, so that it finishes soon. Each
+    component gets a minimum, so that it can end its present acceleration.
     """
     if abs(state.tool.acceleration[i]) > steady:
         return 1.0
@@ -71,7 +71,7 @@ def share_of_change(state, i, steady):
 
 @realtime
 def start_tool(state, params, part):
-    """Plan the way of the six components of the twist, and of the joint motion that the twist does not explain."""
+    """Plan the six components of the twist, and the end of the joint motion that does not move the tool."""
     begin_tool(state.tool, part)
     for i in range(3):
         state.goal[i] = params.linear[i]
@@ -117,8 +117,8 @@ def move_tool(state, params, part):
 class VelocityMove(ActionType):
     """Move with constant joint velocities, or with a constant twist of the tool, reached with limited jerk.
 
-    Give either `velocity`, or `linear` and/or `angular`. It goes on until another action takes over; before a joint's
-    limit the joint is braked.
+    Give either `velocity`, or `linear` and/or `angular`. The motion continues until another action takes the part. A
+    joint brakes before its limit.
     """
 
     name = "velocity_move"
@@ -222,6 +222,6 @@ class VelocityMove(ActionType):
             return move_tool(state, params, part)
         for j in range(part.dof):
             _, v, _ = sample_profile(state.plan[j], state.elapsed)
-            # From the last command, not from the plan: a joint that a limit holds back does not run up a debt.
+            # Start from the last command, not from the plan: a joint held back by a limit must not accumulate error.
             part.position_command[j] = part.commanded_position[j] + v * part.dt
         return 0

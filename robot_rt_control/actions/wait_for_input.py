@@ -53,7 +53,7 @@ class WaitForInput(ActionType):
             above, below = values.get("above", -math.inf), values.get("below", math.inf)
             if not above < below:
                 raise DefinitionError(f"{where}: condition", expected="above < below", got=f"{above:g} and {below:g}")
-            # The numbers next to them: the bounds themselves do not count.
+            # The adjacent floating-point numbers, because the bounds themselves are excluded.
             params.lower = math.nextafter(above, math.inf) if "above" in values else -math.inf
             params.upper = math.nextafter(below, -math.inf) if "below" in values else math.inf
         else:

@@ -1,4 +1,4 @@
-"""watch_distance: how much farther away a surface is than at the start: finds edges, steps and holes."""
+"""watch_distance: the increase of the distance to a surface since the start; detects edges, steps and holes."""
 
 import math
 
@@ -9,7 +9,7 @@ from robot_rt_control.vocabulary.enums import PartKind
 
 @realtime
 def forget(state):
-    """Begin to take the zero anew: until it is taken, the drop is unknown."""
+    """Restart the zeroing; until it is complete, the drop is unknown."""
     state.n = 0
     state.is_ready = 0.0
     state.zero_distance = 0.0
@@ -17,10 +17,10 @@ def forget(state):
 
 
 class WatchDistance(ActionType):
-    """Tell by how much what a rangefinder sees has dropped away since a zero; moves nothing.
+    """Report the increase of a rangefinder's distance since a zero; it commands no motion.
 
-    The zero is the mean of the first measurements, or of those after the signal `zero`. Measurements of nothing (inf)
-    and of something too near (-inf) are not counted for it; afterwards they are a drop of inf and of -inf.
+    The zero is the mean of the first measurements, or of those after the signal `zero`. Measurements out of range
+    (inf) and too near (-inf) are excluded from the zero; afterwards they give a drop of inf and of -inf.
     """
 
     name = "watch_distance"

@@ -1,4 +1,4 @@
-"""watch_tool: what an arm's tool exerts on its surroundings, and how far it has come, beside what moves the arm."""
+"""watch_tool: the force of an arm's tool on its surroundings, and its displacement, while another action moves it."""
 
 import math
 
@@ -13,7 +13,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 @realtime
 def forget(state):
-    """Begin to take the zero anew: until it is taken, everything is unknown."""
+    """Restart the zeroing; until it is complete, all values are unknown."""
     state.n = 0
     state.is_ready = 0.0
     state.peak = 0.0
@@ -42,7 +42,7 @@ def take_zero(state, params, sensor, arm):
 
 @realtime
 def head(params, v):
-    """Turn a vector from the frame's axes into those that are turned about its z by the heading, in place."""
+    """Convert a vector from the frame's axes to the axes turned about its z by the heading, in place."""
     x = params.cosine * v[0] + params.sine * v[1]
     v[1] = params.cosine * v[1] - params.sine * v[0]
     v[0] = x
@@ -50,7 +50,7 @@ def head(params, v):
 
 @realtime
 def measure(state, params, sensor, arm):
-    """Force and way since the zero, in the axes asked for."""
+    """Force and displacement since the zero, in the requested axes."""
     gain = arm.dt / (params.smoothing + arm.dt) if params.smoothing > 0.0 else 1.0
     unknown = False
     for i in range(3):
@@ -66,7 +66,7 @@ def measure(state, params, sensor, arm):
         if params.in_tool_frame == 0.0:
             quaternion_rotate(arm.tool_orientation, state.vector, state.vector)
         head(params, state.vector)
-        # The sensor tells what the environment exerts on the tool; this is what the tool exerts on it.
+        # The sensor measures the force of the environment on the tool; this is the opposite force.
         state.push_x = -state.vector[0]
         state.push_y = -state.vector[1]
         state.push_z = -state.vector[2]
@@ -83,10 +83,10 @@ def measure(state, params, sensor, arm):
 
 
 class WatchTool(ActionType):
-    """Tell the force with which the tool pushes, and its way, both since a zero; moves nothing.
+    """Report the force with which the tool pushes and its displacement, both since a zero; it commands no motion.
 
     The zero is the mean of the first measurements, or of those after the signal `zero`: start it while the arm is at
-    rest and touches nothing. It takes the weight of the tool away as long as the tool keeps its orientation.
+    rest and touches nothing. The zero cancels the weight of the tool while the tool keeps its orientation.
     """
 
     name = "watch_tool"

@@ -1,7 +1,7 @@
 """Checks condition programs before the tick may run them.
 
-The evaluator trusts its program: it keeps its stack in two integers and reads memory wherever an
-instruction says. Whoever installs tables that came from another process asks here first.
+The evaluator trusts its program: it keeps its stack in two integers and reads memory at any offset that an
+instruction contains. So tables from another process are checked here before they are installed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _TAKES = np.array([2 if op in (Operator.AND, Operator.OR) else int(op == Operato
 
 
 def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
-    """What is wrong with the programs of some conditions, or an empty text. Offsets are not judged.
+    """Describe the first fault in the programs of some conditions; empty: there is none. Offsets are not checked.
 
     Args:
-        instructions: of all programs, one behind the other; array of `layout.instruction_dtype`, shape (n,).
+        instructions: of all programs, one after the other; array of `layout.instruction_dtype`, shape (n,).
         lengths: number of instructions of each program, shape (m,), sum n.
     """
     lengths = np.asarray(lengths, np.int64)
@@ -39,7 +39,7 @@ def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
         return f"the operator {codes[bad[0]]} in instruction {bad[0]}"
     takes = np.where(joins != 0, 1, _TAKES[operators])
     ends = np.cumsum(lengths)
-    # Values on the stack behind each instruction, counted from the start of its own program.
+    # Values on the stack after each instruction, counted from the start of its own program.
     total = np.cumsum(1 - takes)
     behind = total - np.repeat(np.concatenate([[0], total[ends[:-1] - 1]]), lengths)
     before = behind - 1 + takes
@@ -63,6 +63,6 @@ def offsets_read(instructions: np.ndarray) -> np.ndarray:
 
 
 def _split(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Operators, and how their values are joined."""
+    """Split opcodes into operators and the flags that combine their values."""
     operators = codes % JOIN_AND
     return operators, codes - operators

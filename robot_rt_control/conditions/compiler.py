@@ -1,9 +1,9 @@
 """Turns a condition into the postfix program that the tick evaluates (kernel.py).
 
 Types are checked here: order comparisons and `approx` are for numbers, `==` and `!=` for booleans
-and integers, and units must agree where both sides have one. The program is kept short: a comparison
-is one instruction, `not` disappears into the comparison below it (that is exact in Kleene's logic: an
-unknown stays unknown), and whatever holds regardless of the variables is worked out here.
+and integers, and units must agree if both sides have one. The program is kept short: a comparison
+is one instruction, `not` is merged into the comparison below it (this is exact in Kleene's logic: an
+unknown stays unknown), and constant subexpressions are evaluated here.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Code:
 
     rows: tuple[_Row, ...]
     depth: int = 1  # values on the stack while it runs
-    constant: bool | None = None  # its value, where that does not depend on variables
+    constant: bool | None = None  # its value, if it does not depend on variables
 
 
 def compile_condition(
@@ -96,9 +96,9 @@ def compile_condition(
 
     Args:
         text: the condition.
-        resolve: name → where the state variable is; raises KeyError for an unknown name.
-        known: gives the names that `resolve` knows, for near matches in the message.
-        of: what a message calls the condition, e.g. "condition of reaction 'near'".
+        resolve: name → location of the state variable; raises KeyError for an unknown name.
+        known: returns the names that `resolve` knows, for near matches in the message.
+        of: how messages name the condition, e.g. "condition of reaction 'near'".
 
     Raises:
         ConditionError: text, names, types or units are not valid; the message points at the place.
@@ -106,7 +106,7 @@ def compile_condition(
     """
     tree, refs = check_condition(text, resolve, known=known, of=of)
     code = _emit(tree, refs, negated=False)
-    # The deepest operand runs first, so that a stack of n needs 2^(n - 1) comparisons: far more than a text can hold.
+    # The deepest operand runs first, so a stack of n needs 2^(n - 1) comparisons: far more than a text can contain.
     assert code.depth <= capacities.MAX_CONDITION_DEPTH
     instructions = np.array(list(code.rows), instruction_dtype)
     instructions.flags.writeable = False
@@ -124,10 +124,10 @@ def check_condition(
 
     Args:
         text, known, of: as of `compile_condition`.
-        resolve: likewise; None: it is not known whether there is such a variable. Then types and units are not judged.
+        resolve: likewise; None: the variables are not known, so names, types and units are not checked.
 
     Returns:
-        The tree, and the state variables that it names, as far as they are known, in the order of the text.
+        The tree, and the known state variables that it names, in the order of the text.
 
     Raises:
         ConditionError, CapacityError: as `compile_condition`.
@@ -222,7 +222,7 @@ def _approx(node: Approx, refs: Mapping[str, VariableRef], negated: bool) -> _Co
 
 
 def _join(codes: list[_Code], *, conjunction: bool) -> _Code:
-    """All, or any, of the pieces. The one that needs the deepest stack runs first, so that the stack stays small."""
+    """Combine pieces by `and` or `or`. The piece with the deepest stack runs first, which keeps the stack small."""
     absorbing = not conjunction
     if any(code.constant is absorbing for code in codes):
         return _constant(absorbing)

@@ -1,4 +1,4 @@
-"""What a condition means, in plain Python: the reference for the compiled form, and for trying things out."""
+"""The meaning of conditions in plain Python: the reference for the compiled form, and for experiments."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@
     number     = [ "+" | "-" ] digits [ unit ]
     variable   = identifier [index] { "." identifier [index] }
 
-Only variables, numbers and booleans can be compared, at least one of them a variable, so that each comparison is one
-instruction. Types and units are not known here: compiler.py checks them.
+A comparison takes variables, numbers and booleans, and at least one side is a variable. So each comparison is one
+instruction. Types and units are not known here; compiler.py checks them.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _tree(text: str, computed: bool) -> Condition | None:
 
 
 class _Parser:
-    """Recursive descent; every method takes the tokens of what it is named after."""
+    """Recursive descent parser; every method consumes the tokens of the rule that it is named after."""
 
     def __init__(self, text: str, of: str, computed: bool) -> None:
         self.text, self.of, self.computed = text, of, computed
@@ -134,9 +134,9 @@ class _Parser:
     def at(self, kind: str, *texts: str) -> bool:
         return self.token.kind == kind and (not texts or self.token.text in texts)
 
-    def take_mark(self, mark: str, behind: str) -> None:
+    def take_mark(self, mark: str, after: str) -> None:
         if not self.at(MARK, mark):
-            raise self.unexpected(f"{mark!r} {behind}")
+            raise self.unexpected(f"{mark!r} {after}")
         self.take()
 
     def fault_at(
@@ -235,7 +235,7 @@ class _Parser:
 
     def approx(self) -> Approx | Boolean:
         position = self.take().position
-        self.take_mark("(", "behind 'approx'")
+        self.take_mark("(", "after 'approx'")
         left = self.value()
         self.take_mark(",", "and the value to compare with")
         right = self.value()
@@ -251,9 +251,9 @@ class _Parser:
 
     def is_unknown(self) -> IsUnknown:
         position = self.take().position
-        self.take_mark("(", "behind 'is_unknown'")
+        self.take_mark("(", "after 'is_unknown'")
         variable = self.variable("a variable")
-        self.take_mark(")", "behind the variable: is_unknown(x)")
+        self.take_mark(")", "after the variable: is_unknown(x)")
         return IsUnknown(variable, position)
 
     def value(self) -> Variable | Number:
@@ -287,14 +287,14 @@ class _Parser:
         if self.at(MARK, "+", "-"):
             self.take()
             if not self.at(NUMBER):
-                raise self.unexpected("a number behind its sign", hint=_NOT_COMPUTED if self.at(NAME) else "")
+                raise self.unexpected("a number after its sign", hint=_NOT_COMPUTED if self.at(NAME) else "")
         token = self.take()
         value = sign * float(token.text)
         if not math.isfinite(value):
             raise self.fault_at(token.position, "the number is too large", expected="a finite number", got=str(token))
         return Number(value, self.take().text if self.at(UNIT) else "", position)
 
-    # --- what may stand where
+    # --- what is allowed where
 
     def varying(self, node: _Compared) -> _Compared | Boolean:
         """A comparison of two constants never changes: it is a slip, unless a program's parameters are filled in."""

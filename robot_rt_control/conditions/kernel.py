@@ -31,12 +31,12 @@ _SIZE = instruction_dtype.itemsize
 def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int) -> int:
     """The value of the condition whose program is `instructions[first : first + count]`, count >= 1.
 
-    Nearly all conditions compare variables with constants and join each result with what came before: `a > 1 and
-    b < 2 or c >= 3`. As long as all is known, such a program needs no stack, and whatever cannot change the value any
-    more is passed over. In a tick with many reactions nothing takes as long as this loop.
+    Nearly all conditions compare variables with constants and combine each result with the previous one: `a > 1 and
+    b < 2 or c >= 3`. While all values are known, such a program needs no stack, and comparisons that cannot change
+    the result are skipped. In a tick with many reactions this loop takes the most time.
 
     Args:
-        base_address: of the world; the offsets of variables count from there.
+        base_address: start of the world; the offsets of variables are relative to it.
         instructions: array of `layout.instruction_dtype`, checked by `condition_check.find_fault`.
 
     Returns:
@@ -82,8 +82,8 @@ def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int
 def evaluate_with_stack(base_address: int, start: int, count: int) -> int:
     """As `evaluate`, for any program; it begins at address `start`.
 
-    Kleene's logic with two bits for each value on the stack: it is known to be true, it is known to be
-    false; neither: unknown. The stacks of both bits are two integers, so a depth of 32 needs no memory.
+    Kleene's logic with two bits for each value on the stack: "known to be true" and "known to be false"; if
+    neither is set, it is unknown. Two integers store the two bits of all values, so a depth of 32 needs no memory.
     """
     trues = 0  # bit 0 belongs to the top of the stack
     falses = 0

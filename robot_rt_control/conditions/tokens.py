@@ -9,7 +9,7 @@ from robot_rt_control.vocabulary.errors import ConditionError
 from robot_rt_control.vocabulary.names import RESERVED, VARIABLE_PATTERN
 
 NUMBER, UNIT, NAME, WORD, OPERATOR, MARK, END = "number", "unit", "name", "word", "operator", "mark", "end"
-"""Kinds of tokens. A word is one of the grammar's own; a mark is a parenthesis, a comma or a sign."""
+"""Kinds of tokens. A word is a keyword of the grammar; a mark is a parenthesis, a comma or a sign."""
 
 _SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -55,7 +55,7 @@ def fault(
 
 
 def unit_at(text: str, position: int) -> str:
-    """The unit that follows a number which ends at a position, with the space before it; empty: none."""
+    """The unit after a number that ends at `position`, with the space before it; empty: none."""
     start = _skip_space(text, position)
     match = _UNIT.match(text, start)
     return text[position : match.end()] if match and match[0] not in RESERVED else ""
@@ -65,7 +65,7 @@ def tokenize(text: str, of: str) -> list[Token]:
     """All tokens of the text, the last of kind END.
 
     Raises:
-        ConditionError: a character that begins no token.
+        ConditionError: a character that cannot begin a token.
     """
     tokens: list[Token] = []
     position = _skip_space(text, 0)
@@ -102,7 +102,7 @@ def _token_at(text: str, position: int, previous: str) -> Token | None:
 
 def _expected(character: str) -> str:
     if character == "[":
-        return "an index such as [3] behind a name"
+        return "an index such as [3] after a name"
     if character == ".":
         return "an identifier on each side of a dot"
     return "a variable, a number, a comparison, 'and', 'or', 'not', or a parenthesis"

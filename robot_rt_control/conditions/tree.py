@@ -12,17 +12,17 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 """The comparison with its sides exchanged."""
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
-"""The opposite comparison: true where the other is false, unknown where the other is unknown."""
+"""The opposite comparison: true if the other is false, unknown if the other is unknown."""
 
 
 def _position() -> int:
-    """Where the node begins in the text: for messages, not part of what the node is."""
+    """Start of the node in the text, for messages; two nodes that differ only in it are equal."""
     return field(default=0, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A state variable; as a condition of its own: whether it is true."""
+    """A state variable; alone as a condition: whether it is true."""
 
     name: str
     position: int = _position()
@@ -87,7 +87,7 @@ class Approx:
 
 @dataclass(frozen=True, slots=True)
 class IsUnknown:
-    """Whether a state variable has no value: never unknown itself."""
+    """Whether a state variable has no value; the result itself is never unknown."""
 
     variable: Variable
     position: int = _position()

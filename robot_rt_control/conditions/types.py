@@ -1,7 +1,7 @@
 """Type and unit rules of conditions.
 
 ==========  ==========================================================
-type        may stand in
+type        allowed in
 ==========  ==========================================================
 bool        alone; `==` and `!=` with true, false or another bool
 int         `==`, `!=`, `<`, `<=`, `>`, `>=`; `==` with a whole number or another int
@@ -36,15 +36,15 @@ _MAX_OFFSET = 2**31 - 8
 
 @dataclass(frozen=True)
 class VariableRef:
-    """Where a state variable is and what it is.
+    """Location, type and unit of a state variable.
 
     Args:
-        offset: of its float64 from the start of the world [bytes].
+        offset: offset of its float64 from the start of the world [bytes].
         type: float, int or bool.
         unit: e.g. "m/s"; empty: none, or not declared.
 
     Raises:
-        DefinitionError: not an offset of a float64, or no such type.
+        DefinitionError: the offset is not that of a float64, or the type is unknown.
     """
 
     offset: int
@@ -65,7 +65,7 @@ class ConditionTypes:
 
     Args:
         text: the condition, for messages.
-        of: what messages call it.
+        of: how messages name the condition.
         refs: every variable of the tree.
     """
 
@@ -180,7 +180,7 @@ class ConditionTypes:
         self._check_units(with_unit[0] if with_unit else node.left, node.tolerance)
 
     def _check_units(self, left: Operand, right: Operand) -> None:
-        """A number's unit must be its neighbour's; two variables' must agree where both have one."""
+        """A number's unit must equal that of the other side; the units of two variables must agree if both have one."""
         a, b = self._unit(left), self._unit(right)
         if a == b:
             return

@@ -17,16 +17,16 @@ method                  runs                   what belongs there
 The last four are static methods over records: `(state, params, part, ...)`, one part for each slot,
 in the order of `slots`. They may read every field of a part (see `layout.part_dtype`), write its
 command fields (`layout.COMMAND_FIELDS`), use `math`, and call functions marked `@realtime`. They return
-nothing, or an int status: a non-zero status is the action's failure, and its parts go to safety.
+nothing, or an int status: with a non-zero status the action fails, and its parts take their safety action.
 
 The state record is zeroed before `on_enter`. Its first fields are the declared signals, then the
 declared state variables (all float64: a bool is 0.0 or 1.0, NaN is unknown), then the fields of `State`.
 A signal reads 1.0 in exactly one call of `set_parameters` and `control`.
 
-A declared stream has a record of its own in the state, see `streams`: `state.goal.value[j]`. Each stream input also
+Each declared stream has a record in the state, see `streams`: `state.goal.value[j]`. Each stream input also
 brings the state variables `<stream>_age`, `_valid`, `_timed_out`, `_missed`, `_late` and the parameters `<stream>_gap`,
-`_delay`, `_horizon`, `_timeout`. A further static method `interpolate_<stream>(state, params, part, ...)` is its own
-gap function: called before `sense`, it finds the samples in `state.<stream>.times` and `.values`, and writes `.value`.
+`_delay`, `_horizon`, `_timeout`. An optional static method `interpolate_<stream>(state, params, part, ...)` is its own
+gap function: it runs before `sense`, reads the samples in `state.<stream>.times` and `.values`, and writes `.value`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Slot:
     description: str = ""
     moves: bool = True
     """Whether the action commands the part (then no other action may), or only reads it.
-    Slots that are only read come behind those that move."""
+    Slots that are only read come after those that move."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,20 +74,20 @@ class Parameter:
     length: int | str = 1
     """1: a scalar; n > 1: exactly n; "dof": one for each joint of the first slot; "any": at least one."""
     unit: str = ""
-    """"joint": rad or m, as the joints of the first slot are; "joint/s": rad/s or m/s."""
+    """"joint": rad or m, depending on the joints of the first slot; "joint/s": rad/s or m/s."""
     default: float | int | bool | str | tuple[float, ...] | None = None
-    """None: must be given, unless `optional`."""
+    """None: a value must be given, unless `optional`."""
     optional: bool = False
-    """May be left out without a default; then `prepare_parameters` does not find it in its mapping."""
+    """It may be omitted without a default; then it is missing in the mapping of `prepare_parameters`."""
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] = ()
-    """Of a text parameter: the valid values."""
+    """The valid values of a text parameter."""
     description: str = ""
 
 
 JOINT_INDEX = "index of a joint"
-"""As the unit of a state variable: it counts the joints of the part in the first slot, from 0."""
+"""Used as the unit of a state variable: the index of a joint of the part in the first slot, from 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class StateVariable:
 
 
 class Part(Protocol):
-    """What `create` and `prepare_parameters` may ask of a part. (`model.part_facts.PartFacts` has all of it.)"""
+    """What `create` and `prepare_parameters` can query about a part. (`model.part_facts.PartFacts` implements it.)"""
 
     @property
     def name(self) -> str: ...
@@ -123,17 +123,17 @@ class Part(Protocol):
 
     @property
     def input_names(self) -> Sequence[str]:
-        """Of an io part's inputs, or a sensor part's values, in the order of `record.inputs`."""
+        """Names of an io part's inputs, or a sensor part's values, in the order of `record.inputs`."""
         ...
 
     @property
     def output_names(self) -> Sequence[str]:
-        """Of an io part's outputs, in the order of `record.outputs`."""
+        """Names of an io part's outputs, in the order of `record.outputs`."""
         ...
 
     @property
     def record(self) -> np.record:
-        """A copy of the part's record (`layout.part_dtype`): limits and chain, and the state last seen."""
+        """A copy of the part's record (`layout.part_dtype`): limits, chain, and the last known state."""
         ...
 
     def limits(self, name: str) -> np.ndarray:
@@ -148,12 +148,12 @@ class Part(Protocol):
 
     @property
     def commanded_position(self) -> np.ndarray:
-        """(dof,) of the last command [rad or m]."""
+        """(dof,) joint positions of the last command [rad or m]."""
         ...
 
     @property
     def has_kinematics(self) -> bool:
-        """Whether it is a chain with a tool."""
+        """Whether the part is a chain with a tool."""
         ...
 
     def forward(self, position: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +166,7 @@ class Part(Protocol):
 
     @property
     def state_variables(self) -> Mapping[str, str]:
-        """What conditions can read of it: full name ("arm.position[0]") → unit."""
+        """The state variables that conditions can read: full name ("arm.position[0]") → unit."""
         ...
 
     @property
@@ -176,7 +176,7 @@ class Part(Protocol):
 
 
 class ActionType:
-    """Base of all action types. See the module's text for who calls what, when."""
+    """Base of all action types. The module's docstring describes when each method is called."""
 
     name: ClassVar[str]
     slots: ClassVar[tuple[Slot, ...]]
@@ -188,18 +188,18 @@ class ActionType:
     """Fields of the parameter record: name → float, int, bool, (float, n) or a record type.
     Empty: one field for each declared parameter (not text), with the same name."""
     State: ClassVar[Mapping[str, Any]] = {}
-    """Fields of the state record behind signals and state variables, in the same notation."""
+    """Fields of the state record after signals and state variables, in the same notation."""
 
     time_budget: ClassVar[float | None] = None
     """[s] that all real-time methods of one action may take in one tick; None: 20 % of the period.
     Measured when the type is loaded, and watched in the wall-clock loop."""
     example: ClassVar[Mapping[str, Any]] = {}
-    """Parameters to measure the compute time with; those left out take their default, or a value in their range."""
+    """Parameters for measuring the compute time; omitted ones take their default, or a value in their range."""
 
     parts: Mapping[str, Part]
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Declare what comes with the stream inputs; a parameter that the class declares itself stays as it is."""
+        """Declare what each stream input adds; a parameter that the class declares itself is kept."""
         super().__init_subclass__(**options)
         inputs = stream_inputs(cls)
         known = {p.name for p in cls.parameters}
@@ -209,21 +209,21 @@ class ActionType:
 
     @classmethod
     def create(cls, parts: Mapping[str, Part]) -> ActionType:
-        """Make the object for these parts (slot name → part). Refuse by raising DefinitionError."""
+        """Create the object for these parts (slot name → part). Raise DefinitionError to refuse them."""
         return cls(parts)
 
     def __init__(self, parts: Mapping[str, Part]) -> None:
         self.parts = parts
 
     def prepare_parameters(self, values: Mapping[str, ParameterValue], params: np.record) -> None:
-        """Fill the parameter record from checked values (types, lengths, units, ranges hold already).
+        """Fill the parameter record from values whose types, lengths, units and ranges are already checked.
 
         Args:
             values: parameter name → float, int, bool, str, or float array of shape (n,).
             params: the zeroed record to fill, of `parameter_dtype(type(self))`.
 
         Raises:
-            DefinitionError: the values do not fit together, or not to the parts.
+            DefinitionError: the values contradict each other, or do not suit the parts.
         """
         for name, value in values.items():
             if isinstance(value, str):
@@ -312,7 +312,7 @@ def fill_parameters(instance: ActionType, values: Mapping[str, ParameterValue], 
         params: the zeroed record, of `parameter_dtype(type(instance))`.
 
     Raises:
-        DefinitionError: the values do not fit together, or not to the parts.
+        DefinitionError: the values contradict each other, or do not suit the parts.
     """
     settings = _setting_names(type(instance))
     instance.prepare_parameters({name: v for name, v in values.items() if name not in settings}, params)

@@ -1,4 +1,4 @@
-"""Where a class is, as a text with which another process on the same machine finds it."""
+"""The location of a class, as a text with which another process on the same machine can load it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robot_rt_control.vocabulary.errors import CompileError
 
 
 def spec_of(action_type: type[ActionType]) -> str:
-    """The text that names a class: its module where that is part of a package, else its file.
+    """The text that names a class: its module if that is part of a package, else its file.
 
     Raises:
         CompileError: the class was defined in a function, or not in a file at all.
@@ -28,17 +28,17 @@ def spec_of(action_type: type[ActionType]) -> str:
     if found is None or not Path(found).is_file():
         raise CompileError(f"action type {name}: its class does not come from a file", hint="Write it into a .py file")
     file = Path(found).resolve()
-    # A file of a package may import its neighbours relatively: then it must be loaded as part of it.
+    # A file of a package may contain relative imports, so it must be loaded as part of the package.
     if "." in action_type.__module__ and (file.parent / "__init__.py").is_file():
         return f"{action_type.__module__}:{name}"
     return f"{file}:{name}"
 
 
 def source_text(source: str | Path | type[ActionType]) -> str:
-    """A source of action types (see server/types/action_sources.py) that means the same in another working directory.
+    """Make a source of action types (see server/types/action_sources.py) independent of the working directory.
 
     Raises:
-        CompileError: a class without a file, or a file that does not exist.
+        CompileError: the class has no file, or the file does not exist.
     """
     if isinstance(source, type):
         return spec_of(source)

@@ -1,4 +1,4 @@
-"""What is wrong with the declarations of an action type: slots, parameters, state variables, signals, streams."""
+"""Checks the declarations of an action type: slots, parameters, state variables, signals, streams."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ PARAMETER_TYPES = ("float", "int", "bool", "text")
 
 
 def check_action_type(action_type: type[ActionType]) -> None:
-    """Check what an action type declares. The server does before it registers one, `program check` when it loads one.
+    """Check an action type's declarations. Called before the server registers it and when `program check` loads it.
 
     Raises:
-        DefinitionError, CapacityError: names the type and the declaration that is not valid.
+        DefinitionError, CapacityError: a declaration is not valid; the message names it and the type.
     """
     of = f"action type {action_type.name!r}"
     check_type_name("name of an action type", action_type.name)
     _check_slots(of, action_type)
     for kind, names in (
         ("slot", [s.name for s in action_type.slots]),
-        # Each stream brings parameters and state variables of its own: its name comes first.
+        # Each stream adds parameters and state variables, so its name is checked first.
         ("stream", [s.name for s in action_type.streams]),
         ("parameter", [p.name for p in action_type.parameters]),
         ("signal", list(action_type.signals)),
@@ -51,19 +51,19 @@ def _check_slots(of: str, action_type: type[ActionType]) -> None:
     moves = [s.moves for s in slots]
     if moves != sorted(moves, reverse=True):
         raise DefinitionError(
-            f"{of}: slots", expected="those that are only read behind those that move", got=str(moves)
+            f"{of}: slots", expected="those that are only read after those that move", got=str(moves)
         )
 
 
 def check_parameter(owner: str, parameter: Parameter, *, lengths: tuple[str, ...]) -> None:
-    """Check what is declared about a parameter, of an action type or of a program, its default included.
+    """Check the declaration of a parameter of an action type or a program, including its default.
 
     Args:
-        owner: begins messages: "action type 'move_joint'"; empty: nothing does.
-        lengths: words that its length may be, besides numbers.
+        owner: start of messages: "action type 'move_joint'"; empty: none.
+        lengths: words that are allowed as length, besides numbers.
 
     Raises:
-        DefinitionError: it contradicts itself.
+        DefinitionError: the declaration contradicts itself.
     """
     of = f"{owner}: parameter {parameter.name!r}" if owner else f"parameter {parameter.name!r}"
     if parameter.type not in PARAMETER_TYPES:

@@ -1,7 +1,7 @@
-"""What users define: parameter values, reactions, actions, programs. Shared by client, server and program files.
+"""What users define: parameter values, reactions, actions, programs. Client, server and program files share it.
 
-Each checks at once whatever can be seen without the workcell: names, conditions' grammar, responses
-that contradict each other. Everything else is judged by robot_rt_control/validation.
+Each class checks at once what does not depend on the workcell: names, conditions' grammar, responses
+that contradict each other. robot_rt_control/validation checks everything else.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class ParameterValue:
     """A value for one parameter of an action.
 
     Args:
-        name: of the parameter.
+        name: name of the parameter.
         value: a number, a bool, a text, or a list (tuple, one-dimensional array) of numbers or bools.
         unit: the declared unit of the parameter, or empty. Units are not converted.
 
     Raises:
-        DefinitionError: not a name, or not such a value.
+        DefinitionError: the name or the value is not valid.
     """
 
     name: str
@@ -64,18 +64,18 @@ class ActionDefinition:
     """An action: a type with parts, parameters and reactions.
 
     Args:
-        id: names it in its session; never used again in that session.
+        id: its name in the session; an id is never reused in that session.
         type: name of the action type.
         parts: a part, several in the order of the type's slots, or slot → part. Elements "slot=part" of a list,
             as messages have them, become slot → part.
-        parameters: values, each name once; what is left out takes its default.
-        reactions: in the order in which they are judged.
-        final: of a program: it may end here, so that no reaction needs to lead away.
-        manual: of a program: a user starts it by hand, so that no reaction needs to lead here.
+        parameters: values, each name once; an omitted parameter takes its default.
+        reactions: in the order in which they are evaluated.
+        final: the program may end here, so no reaction needs to leave this action.
+        manual: a user starts it by hand, so no reaction needs to start it.
 
     Raises:
         CapacityError: more than MAX_ACTION_SLOTS parts.
-        DefinitionError: a bad name, or one that is there twice.
+        DefinitionError: a name is not valid, or occurs twice.
     """
 
     id: str
@@ -140,14 +140,14 @@ class ProgramDefinition:
 
     Args:
         actions: in definition order.
-        reactions: free-standing ones, judged as long as the program's session lives.
-        start: ids of the actions that begin, at most MAX_ACTIONS_PER_COMMAND.
+        reactions: free-standing reactions, evaluated while the program's session exists.
+        start: ids of the actions to start first, at most MAX_ACTIONS_PER_COMMAND.
         parts: parts that the program moves; empty: those of its actions.
-        name: for people; may be empty.
+        name: for display; may be empty.
 
     Raises:
         CapacityError: more actions or reactions than fit.
-        DefinitionError: a bad name, or an id that is there twice.
+        DefinitionError: a name is not valid, or an id occurs twice.
     """
 
     actions: tuple[ActionDefinition, ...]

@@ -1,8 +1,8 @@
-"""The cache of native code: what the builder writes and the executor loads, by key.
+"""The cache of native code that the builder writes and the executor loads, by key.
 
-One folder for each key, `cache_root()/actions/<key>/`: `action.o`, the machine code of all real-time
-methods of one action type, and `metadata.json`. A folder appears complete, by renaming, or not at all. Once it was
-measured how long the code takes, `measured.json` joins them.
+Each key has a folder, `cache_root()/actions/<key>/`: `action.o`, the machine code of all real-time methods of one
+action type, and `metadata.json`. Folders are created atomically, by renaming. `measured.json` is added once the
+compute time of the code has been measured.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MEASURED_FILE = "measured.json"
 
 @dataclass(frozen=True, kw_only=True)
 class NativeMetadata:
-    """What stands beside the machine code of an action type."""
+    """The metadata stored beside the machine code of an action type."""
 
     key: str
     type_name: str
@@ -42,9 +42,9 @@ class NativeMetadata:
     source_file: str
     n_slots: int
     symbols: dict[str, str]
-    """Real-time method → symbol of its entry; methods that the type does not define are missing."""
+    """Real-time method → symbol of its entry; methods that the type does not define are omitted."""
     needed: tuple[str, ...]
-    """Functions that the machine code calls and that the executor must have (of the math library)."""
+    """Functions of the math library that the machine code calls; the executor must provide them."""
     part_layout: int
     state_layout: int
     state_size: int
@@ -54,7 +54,7 @@ class NativeMetadata:
     created_by: str
     object_digest: str
     gap_methods: tuple[str, ...] = ()
-    """For each stream input, in their order, the method that is its own gap function, or an empty text."""
+    """For each stream input, in order, the method that is its own gap function, or an empty text."""
     format: int = FORMAT
 
     @property
@@ -71,15 +71,15 @@ def processor() -> str:
 
 
 def compiler() -> str:
-    """The versions that make native code."""
+    """The versions of the packages that generate native code."""
     return f"numba {numba.__version__}, llvmlite {llvmlite.__version__}, numpy {np.__version__}"
 
 
 def folder_of(key: str) -> Path:
-    """Where the native code of a key lies.
+    """The folder of the native code of a key.
 
     Raises:
-        DefinitionError: not a key (64 hexadecimal digits).
+        DefinitionError: the text is not a key (64 hexadecimal digits).
     """
     if len(key) != 64 or any(c not in "0123456789abcdef" for c in key):
         raise DefinitionError("key of native code", expected="64 hexadecimal digits", got=repr(key))
@@ -87,7 +87,7 @@ def folder_of(key: str) -> Path:
 
 
 def store(metadata: NativeMetadata, code: bytes) -> Path:
-    """Write a folder of native code; whoever looks sees all of it or nothing."""
+    """Write a folder of native code atomically."""
     target = folder_of(metadata.key)
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     building = Path(tempfile.mkdtemp(prefix=".building-", dir=target.parent))
@@ -96,7 +96,7 @@ def store(metadata: NativeMetadata, code: bytes) -> Path:
         (building / METADATA_FILE).write_text(json.dumps(dataclasses.asdict(metadata), indent=2) + "\n")
         try:
             os.rename(building, target)
-        except OSError:  # there already: replace what is damaged, keep what another process stored meanwhile
+        except OSError:  # exists already: replace it if damaged; keep it if another process stored it meanwhile
             if find(metadata.key) is None:
                 shutil.rmtree(target, ignore_errors=True)
                 os.rename(building, target)
@@ -106,7 +106,7 @@ def store(metadata: NativeMetadata, code: bytes) -> Path:
 
 
 def find(key: str) -> NativeMetadata | None:
-    """The metadata of a key whose native code is in the cache and whole, else None."""
+    """The metadata of a key whose native code is in the cache and intact, else None."""
     try:
         metadata, _ = read(key)
     except DefinitionError:
@@ -115,7 +115,7 @@ def find(key: str) -> NativeMetadata | None:
 
 
 def measured(key: str) -> float | None:
-    """The time that one tick of the action takes at most on this machine [s], as it was measured; None: it was not."""
+    """The measured longest time of one tick of the action on this machine [s]; None: not measured."""
     try:
         return float(json.loads((folder_of(key) / MEASURED_FILE).read_text())["compute_time"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -123,7 +123,7 @@ def measured(key: str) -> float | None:
 
 
 def store_measured(key: str, compute_time: float) -> None:
-    """Remember a measured time [s] beside native code that is in the cache."""
+    """Store a measured time [s] beside native code in the cache."""
     target = folder_of(key) / MEASURED_FILE
     with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False) as file:
         json.dump({"compute_time": compute_time}, file)
@@ -134,7 +134,7 @@ def read(key: str) -> tuple[NativeMetadata, bytes]:
     """Metadata and machine code of a key.
 
     Raises:
-        DefinitionError: missing, damaged, of another format or layout or processor, or writable by others.
+        DefinitionError: it is missing or damaged, has another format, layout or processor, or others can write it.
     """
     folder = folder_of(key)
     try:

@@ -15,7 +15,7 @@ from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 _MAX_INT = 2**53
-"""Integers up to here survive the way through messages and records, which carry float64."""
+"""Largest integer that messages and records, which carry float64, represent exactly."""
 _EXPECTED = {"float": "a number", "int": "a whole number", "bool": "true or false", "text": "a text"}
 
 
@@ -31,21 +31,21 @@ def check_parameters(
 ) -> dict[str, CheckedValue]:
     """The values that `ActionType.prepare_parameters` takes.
 
-    Messages carry all numbers as lists of float64: a list of one is taken for a scalar, a whole float
-    for an int, 0 and 1 for a bool.
+    Messages carry all numbers as lists of float64: a list of one is accepted as a scalar, a whole float
+    as an int, 0 and 1 as a bool.
 
     Args:
         action: id of the action, for messages.
         declared: parameters of its type.
         given: the values, in any order.
         dof: joints of the part in the first slot: the length of parameters that are declared as "dof".
-        joint_unit: unit of those joints' positions: what "joint" in a declared unit stands for.
-        only_given: check what is given, without asking for the rest (for changes of an action that exists).
-        of: what messages call it instead, where it is no action: "program 'trace_edge'".
+        joint_unit: unit of those joints' positions; it replaces "joint" in a declared unit.
+        only_given: check only the given values; others may be missing (for changes of an existing action).
+        of: how messages name it if it is not an action: "program 'trace_edge'".
 
     Returns:
         name → float, int, bool, str, or a float64 array of shape (n,) for a parameter whose length is not 1.
-        In the order of declaration; an optional parameter without value is left out.
+        In the order of declaration; an optional parameter without value is omitted.
 
     Raises:
         DefinitionError: unknown, missing, or given twice; wrong unit, type, length, range or choice.
@@ -82,7 +82,7 @@ def check_parameters(
 
 
 class _Item:
-    """One parameter of one action or program, and how messages speak of it."""
+    """One parameter of one action or program, and how messages name it."""
 
     def __init__(self, of: str, parameter: Parameter, dof: int, *, of_default: bool = False) -> None:
         self.parameter = parameter
@@ -91,7 +91,7 @@ class _Item:
         self.name = f"{of}: {'default of ' if of_default else ''}parameter {parameter.name!r}"
 
     def described(self) -> str:
-        """What the parameter wants, in words."""
+        """The expected value, in words."""
         p = self.parameter
         kind = _EXPECTED[p.type]
         if not self.is_scalar:
@@ -106,7 +106,7 @@ class _Item:
 
 
 def _default(item: _Item, default: Any) -> CheckedValue:
-    """The declared default; a scalar one stands for every element."""
+    """The declared default; a scalar default applies to every element."""
     if not item.is_scalar and isinstance(default, int | float) and isinstance(item.length, int):
         default = (default,) * item.length
     return _check(item, ParameterValue(name=item.parameter.name, value=default))

@@ -22,14 +22,14 @@ class ReactionDefinition:
         signal: signal to raise, `signal` of the owner or `action.signal`, or empty.
         event: name of the event to emit, or empty.
         fire_once: at most once in each activation of the owner (free-standing: at most once).
-        keep_owner: the started action uses other parts, and the owner goes on beside it.
+        keep_owner: the started action uses other parts, and the owner stays active.
         capture: names of the state variables whose values the event carries, at most MAX_CAPTURES.
-        parse: False: the condition is not judged here, but by `validation`, together with all else of its program.
+        parse: False: `validation` checks the condition later, together with the rest of its program.
 
     Raises:
-        ConditionError: the condition is not one.
-        CapacityError: too many captures, too long a name or condition.
-        DefinitionError: no response, responses that exclude each other, or a bad name.
+        ConditionError: the condition is not valid.
+        CapacityError: there are too many captures, or a name or the condition is too long.
+        DefinitionError: there is no response, responses exclude each other, or a name is not valid.
     """
 
     condition: str
@@ -45,7 +45,7 @@ class ReactionDefinition:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """How messages name it."""
         return f"reaction {self.name!r}" if self.name else f"reaction on {self.condition!r}"
 
     def __post_init__(self, parse: bool) -> None:

@@ -10,29 +10,29 @@ class InputSample:
     """What an application writes: the fields of msg/StreamSample."""
 
     sequence: int
-    """Counts the samples of a source from 1."""
+    """Number of the sample at its source, from 1."""
     source_time: float
-    """When it was made, on the source's clock [s]."""
+    """When the sample was made, on the source's clock [s]."""
     values: list[float]
-    """Also with their rates behind them, where the stream takes rates."""
+    """The values; followed by their rates if the stream takes rates."""
     valid: list[bool]
-    """Which of the values are given; empty: all."""
+    """Flags of the values that are given; empty: all."""
     tick: int = 0
-    """From which it holds; 0: the server chooses."""
+    """Tick from which the sample is valid; 0: the server chooses."""
 
 
 @dataclass(frozen=True, eq=False)
 class OutputSample:
-    """What an action has written."""
+    """A sample that an action has written."""
 
     session: str
     action: str
     stream: str
     sequence: int
     tick: int
-    """Which wrote it."""
+    """The tick that wrote it."""
     time: float
-    """[s] of the loop."""
+    """[s] on the loop's clock."""
     values: tuple[float, ...]
     missed: int = 0
-    """How many samples before it the callback did not get, as its queue was full."""
+    """Number of samples before it that were dropped because the callback's queue was full."""

@@ -1,8 +1,8 @@
-"""Stream inputs and outputs of an action type: how they are declared, and what its real-time methods see of them.
+"""Stream inputs and outputs of an action type: their declaration, and the records that real-time methods use.
 
-A stream input gets a record in the action's state, under its own name, that the loop fills before each `sense`
-(and before `on_enter`): `state.goal.value[j]`. An output has one that the action fills: `state.out.value[j] = …`,
-then `state.out.ready = 1.0`; after `control` the sample leaves and `ready` is 0.0 again.
+A stream input has a record in the action's state, under its name, that the loop fills before each `sense`
+(and before `on_enter`): `state.goal.value[j]`. An output has a record that the action fills: `state.out.value[j] = …`,
+then `state.out.ready = 1.0`; after `control` the sample is sent and `ready` is reset to 0.0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from robot_rt_control.vocabulary.enums import GapPolicy
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 AUTOMATIC = -1.0
-"""As a delay: the server chooses it from the rate and the jitter that it sees."""
+"""Used as a delay: the server chooses the delay from the observed rate and jitter."""
 GAP_METHOD = "interpolate_"
 """A static method `interpolate_<stream>` of the action type is the stream's own gap function."""
 WINDOW = capacities.STREAM_WINDOW
@@ -43,9 +43,9 @@ LOOK_AHEAD = {
     GapPolicy.EXTRAPOLATE: 0,
     GapPolicy.CUSTOM: 1,
 }
-"""Samples after the present one that a gap policy needs; a delay that the server chooses waits for them.
+"""Samples after the present one that a gap policy needs; a delay chosen by the server waits for them.
 
-`extrapolate` uses the next two where they are known, as `cubic` does, but goes on without them.
+`extrapolate` uses the next two if they are known, as `cubic` does, but continues without them.
 """
 
 
@@ -53,23 +53,23 @@ LOOK_AHEAD = {
 class StreamInput:
     """Samples that an application writes while the action runs, or before.
 
-    The last four fields are the defaults of the parameters that it brings.
+    The last four fields are the defaults of the parameters that the stream adds.
     """
 
     name: str
     length: int | str = 1
     """Values in a sample: a number, or "dof": one for each joint of the part in the first slot."""
     units: str | tuple[str, ...] = ""
-    """Of each value, or one for all. "joint": rad or m, as the joints of the first slot are."""
+    """Unit of each value, or one for all. "joint": rad or m, depending on the joints of the first slot."""
     description: str = ""
     rates: bool = False
     """Whether a sample may also carry the values' rates of change, per second."""
     quaternion: int | None = None
-    """Where a unit quaternion x y z w begins among the values: the loop then keeps its length and its sign."""
+    """Index of a unit quaternion x y z w among the values: the loop keeps its length and its sign."""
     gap: str = "linear"
-    """hold, linear, cubic or extrapolate; where the type has a gap function of its own, "custom" is the default."""
+    """hold, linear, cubic or extrapolate; if the type has its own gap function, "custom" is the default."""
     delay: float = AUTOMATIC
-    """[s] from when a sample was made to when it takes effect; 0: in the next tick."""
+    """[s] from the time when a sample is made until it takes effect; 0: in the next tick."""
     horizon: float = defaults.STREAM_HORIZON_S
     timeout: float = defaults.STREAM_TIMEOUT_S
     """[s]; 0: never."""
@@ -89,7 +89,7 @@ Stream = StreamInput | StreamOutput
 
 
 def width(stream: Stream) -> int:
-    """Values that the stream's record in the state has room for."""
+    """Size of the values in the stream's record in the state."""
     return capacities.MAX_JOINTS if isinstance(stream.length, str) else stream.length
 
 
@@ -110,13 +110,13 @@ def gap_choices(own_function: bool) -> tuple[str, ...]:
 
 
 def input_record(values: int, *, window: bool) -> np.dtype:
-    """What an action sees of a stream input with room for so many values.
+    """The record of a stream input with this number of values, as the action sees it.
 
     Args:
-        window: also the samples themselves, for a gap function.
+        window: whether it also contains the samples themselves, for a gap function.
     """
     fields: list[tuple] = [
-        ("value", "f8", (values,)),  # NaN: no sample has told it yet
+        ("value", "f8", (values,)),  # NaN: no sample has given it yet
         ("velocity", "f8", (values,)),  # per second of the action's own time, which the speed override scales
         ("age", "f8"),
         ("valid", "f8"),
@@ -136,7 +136,7 @@ def input_record(values: int, *, window: bool) -> np.dtype:
 
 
 def output_record(values: int) -> np.dtype:
-    """What an action sees of a stream output."""
+    """The record of a stream output, as the action sees it."""
     return record([("value", "f8", (values,)), ("ready", "f8")])
 
 
@@ -153,7 +153,7 @@ def check_streams(of: str, streams: tuple[Stream, ...]) -> None:
         of: the action type, for messages.
 
     Raises:
-        DefinitionError, CapacityError: names the stream and what is wrong.
+        DefinitionError, CapacityError: a declaration is not valid; the message names the stream.
     """
     if len(streams) > capacities.MAX_ACTION_STREAMS:
         raise CapacityError(

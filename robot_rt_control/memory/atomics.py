@@ -1,21 +1,21 @@
 """Atomic access to shared memory, for compiled code and for its interpreted twin.
 
 Two processes (or threads without the GIL) that share memory need more than plain loads and stores:
-compiler and processor may reorder them. Numba offers nothing for that on the CPU, so the functions
-here emit LLVM's atomic loads, stores and fences. They work on addresses, because an address is what
-survives between processes, records and arrays.
+compiler and processor may reorder them. Numba has no such operations on the CPU, so the functions
+here emit LLVM's atomic loads, stores and fences. They work on addresses, because addresses are valid
+for records, arrays and shared memory alike.
 
 The usual pairs:
 
-- A flag or ring counter: the producer fills the data and calls `store_release(address, n)`; the
-  consumer that saw n by `load_acquire(address)` sees the data.
+- A flag or ring counter: the producer writes the data and calls `store_release(address, n)`; a
+  consumer that reads n with `load_acquire(address)` sees the data.
 - A sequence lock: the writer stores an odd number, calls `fence_release`, writes the data, and stores an
   even number by `store_release`; the reader calls `load_acquire`, copies by `copy_words`, calls
   `fence_acquire` and compares a second `load_relaxed` (H.-J. Boehm, "Can seqlocks get along with
   programming language memory models?", 2012).
 
-With NUMBA_DISABLE_JIT=1 the same functions use ctypes. They are then for one process at a time: the
-interpreter gives no order between processes on weakly ordered processors.
+With NUMBA_DISABLE_JIT=1 the same functions use ctypes. They are then valid within one process only: the
+interpreter guarantees no order between processes on weakly ordered processors.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _Generated = tuple[Any, Callable[..., Any]]
 
 def address_of(thing: Any) -> int:
     """Address of a record, or of the first element of an array (the memory itself, never a copy)."""
-    # Of a large record, __array_interface__ would describe all fields each time.
+    # For a large record, __array_interface__ would describe all fields at each call.
     view: Any = np.void.getfield(thing, _FIRST_BYTE, 0) if isinstance(thing, np.void) else thing
     return int(view.ctypes.data)
 
@@ -60,7 +60,7 @@ def field_address(record: np.record, field: str) -> int:
     return address_of(record) + int(fields[field][1])
 
 
-# What compiled code makes of these calls. Numba gives `typer` the arguments under their names.
+# The compiled form of these calls. Numba passes the arguments to `typer` by name.
 
 
 @type_callable(address_of)
@@ -106,10 +106,10 @@ def _field_address(_context: Any, builder: Any, signature: Any, arguments: Any) 
 
 
 def record_at(dtype: np.dtype) -> Callable[[int], np.record]:
-    """A function, for compiled and interpreted code, from an address to the record that lies there.
+    """Make a function, for compiled and interpreted code, that returns the record at an address.
 
-    The caller answers for the address, the size and the lifetime of the memory. Call it once for each
-    record type, at module level: `image_at = record_at(device_image_dtype)`.
+    The caller is responsible for the address, the size and the lifetime of the memory. Call it once for
+    each record type, at module level: `image_at = record_at(device_image_dtype)`.
     """
 
     def interpreted(address: int) -> np.record:
@@ -226,25 +226,25 @@ else:
 
 @realtime
 def load_relaxed(address: int) -> int:
-    """The int64 at an 8-byte aligned address: whole, but in no order with other memory."""
+    """Read the int64 at an 8-byte aligned address: atomic, but not ordered with other memory."""
     return _load_relaxed(address)
 
 
 @realtime
 def load_acquire(address: int) -> int:
-    """The int64 at an 8-byte aligned address; later accesses happen after it."""
+    """Read the int64 at an 8-byte aligned address; later accesses happen after it."""
     return _load_acquire(address)
 
 
 @realtime
 def load_acquire_i4(address: int) -> int:
-    """The int32 at a 4-byte aligned address; later accesses happen after it."""
+    """Read the int32 at a 4-byte aligned address; later accesses happen after it."""
     return _load_acquire_i4(address)
 
 
 @realtime
 def store_relaxed(address: int, value: int) -> None:
-    """Write an int64 at an 8-byte aligned address: whole, but in no order with other memory."""
+    """Write an int64 at an 8-byte aligned address: atomic, but not ordered with other memory."""
     _store_relaxed(address, value)
 
 
@@ -262,28 +262,28 @@ def store_release_i4(address: int, value: int) -> None:
 
 @realtime
 def fence_acquire() -> None:
-    """Loads before the fence happen before all accesses behind it."""
+    """Loads before the fence happen before all accesses after it."""
     _fence_acquire()
 
 
 @realtime
 def fence_release() -> None:
-    """All accesses before the fence happen before the stores behind it."""
+    """All accesses before the fence happen before the stores after it."""
     _fence_release()
 
 
 @realtime
 def fence_full() -> None:
-    """All accesses before the fence happen before all accesses behind it, a store before a load too."""
+    """All accesses before the fence happen before all accesses after it, including a store before a load."""
     _fence_full()
 
 
 @realtime
 def copy_words(destination: int, source: int, count: int) -> None:
-    """Copy `count` words of 8 bytes between aligned addresses; each word whole, in no order.
+    """Copy `count` words of 8 bytes between aligned addresses; each word is atomic, without order.
 
-    Unlike a plain copy this is defined while another process writes the source: a sequence lock then
-    finds out whether the words belong together.
+    Unlike a plain copy, this is defined while another process writes the source: a sequence lock then
+    detects whether the words belong together.
     """
     for i in range(count):
         _store_relaxed(destination + 8 * i, _load_relaxed(source + 8 * i))

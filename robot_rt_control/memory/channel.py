@@ -36,7 +36,7 @@ _SERVER_GONE = _offset("server_gone")
 
 
 class Channel:
-    """One side of the channel. `memory` is the record (`layout.channel_dtype`), `address` where it begins."""
+    """One side of the channel. `memory` is the record (`layout.channel_dtype`), `address` its start."""
 
     def __init__(self, memory: np.record, segment: Segment | None) -> None:
         self._segment = segment
@@ -72,7 +72,7 @@ class Channel:
         m.executor_pid = os.getpid()
         m.executor_start = process_start(os.getpid())
         m.epoch = time.time_ns()
-        store_release(self.address, CHANNEL_MAGIC)  # last: from now on others may attach
+        store_release(self.address, CHANNEL_MAGIC)  # last: from now on a server may attach
 
     @classmethod
     def attach(cls, name: str, *, workcell: int, timeout_s: float = 0.0, require_active: bool = False) -> Channel:
@@ -80,11 +80,11 @@ class Channel:
 
         Args:
             workcell: digest of the workcell that this side has read.
-            timeout_s: how long to wait for the executor to come up.
-            require_active: refuse an executor that does not tick, because it is still preparing, or was deactivated.
+            timeout_s: how long to wait for the executor to start.
+            require_active: refuse an executor that does not tick because it is preparing or was deactivated.
 
         Raises:
-            ChannelError: no executor, another layout or workcell, or another server is attached.
+            ChannelError: there is no executor, layout or workcell differ, or another server is attached.
         """
         deadline = time.monotonic() + timeout_s
         while True:
@@ -105,7 +105,7 @@ class Channel:
         return channel
 
     def _check(self, name: str, workcell: int, deadline: float, require_active: bool) -> None:
-        """Raises ChannelError: this is no channel that a server of this workcell can attach to."""
+        """Raise ChannelError if a server of this workcell cannot attach to this channel."""
         m = self.memory
         while load_acquire(self.address) != CHANNEL_MAGIC:
             if time.monotonic() >= deadline + 1.0:
@@ -129,10 +129,10 @@ class Channel:
             raise ChannelError(f"the executor of channel {name!r} is not active yet")
 
     def claim_server(self) -> None:
-        """Take the place of the one control server.
+        """Claim the one place of a control server.
 
         Raises:
-            ChannelError: another living server has it.
+            ChannelError: another running server holds it.
         """
         m = self.memory
         if self._segment is not None and not self._segment.claim_user():
@@ -144,47 +144,47 @@ class Channel:
             )
         m.server_start = process_start(os.getpid())
         store_release(self.address + _SERVER_PID, os.getpid())
-        # What a server before this one left unread or unfinished is not ours.
+        # Discard what an earlier server left unread or unfinished.
         store_release(self.address + _EVENT_TAIL, load_acquire(self.address + _EVENT_HEAD))
         store_release(self.address + _SERVER_EPOCH, int(m.server_epoch) + 1)
 
     def renew_server(self) -> None:
-        """As the attached server, after the loop has given it up: be watched again from now on."""
+        """As the attached server, after the loop declared it lost: be monitored again from now on."""
         if int(self.memory.server_pid) != os.getpid():
             return  # not attached any more
         store_release(self.address + _SERVER_EPOCH, int(self.memory.server_epoch) + 1)
 
     def release_server(self) -> None:
-        """Give the place of the control server up: the loop brings all sessions' parts to safety."""
+        """Release the place of the control server: the loop brings the parts of all sessions to safety."""
         self.end_server(int(self.memory.server_epoch))
         store_release(self.address + _SERVER_PID, 0)
 
     def end_server(self, epoch: int) -> None:
-        """The server of an epoch is gone. By its epoch: another one may have come in the meantime."""
+        """Mark the server of this epoch as gone. The epoch matters: another server may have attached meanwhile."""
         if epoch > int(self.memory.server_gone):
             store_release(self.address + _SERVER_GONE, epoch)
 
     @property
     def server_attached(self) -> bool:
-        """Whether there is a control server, as far as anybody knows."""
+        """Whether a control server is attached and not known to be lost."""
         return int(self.memory.server_epoch) > int(self.memory.server_gone)
 
     def close(self) -> None:
-        """Give the place up; the executor also removes the name. The memory stays mapped while a view is held."""
+        """Release this side; the executor also removes the name. The memory stays mapped while a view is held."""
         if self._segment is not None:
             self._segment.close()
 
     def executor_alive(self) -> bool:
-        """Whether the process that owns the channel lives."""
+        """Whether the process that owns the channel is running."""
         return self._segment is None or self._segment.owner_alive()
 
     # --- commands: server → loop ----------------------------------------------------------------
 
     def push_command(self, command: np.record, parameters: np.ndarray | None = None) -> bool:
-        """Put one transaction into the ring; False where it is full. One thread at a time.
+        """Put one transaction into the ring; False if the ring is full. One thread at a time.
 
         Args:
-            parameters: the record that it carries: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
+            parameters: its parameter record: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
         """
         ring_ = self.memory.commands
         head = int(ring_.head)
@@ -200,7 +200,7 @@ class Channel:
     # --- events: loop → server --------------------------------------------------------------------
 
     def take_events(self) -> np.ndarray:
-        """All events that have come, as a copy of shape (n,) of `event_dtype`. One thread at a time."""
+        """Read all pending events: a copy of shape (n,) of `event_dtype`. One thread at a time."""
         head = load_acquire(self.address + _EVENT_HEAD)
         tail = int(self.memory.events.tail)
         if head == tail:
@@ -211,7 +211,7 @@ class Channel:
         return events
 
     def wait_for_events(self, timeout_s: float) -> bool:
-        """Sleep until there are events, without the GIL. False: none came in time."""
+        """Sleep, without the GIL, until there are events. False: it timed out."""
         seen = int(self.memory.event_bell[0])
         if load_acquire(self.address + _EVENT_HEAD) != int(self.memory.events.tail):
             return True
@@ -219,17 +219,17 @@ class Channel:
         return load_acquire(self.address + _EVENT_HEAD) != int(self.memory.events.tail)
 
     def ring_events(self) -> None:
-        """Wake whoever waits for events (the wall-clock loop does that itself)."""
+        """Wake the thread that waits for events (the wall-clock loop does this itself)."""
         self.memory.event_bell[0] += 1
         ring(self.address + _EVENT_BELL)
 
-    # --- snapshot: loop → everybody -------------------------------------------------------------
+    # --- snapshot: loop → all readers------------------------------------------------------------
 
     def snapshot(self) -> np.record:
         """A consistent copy of the last tick's snapshot.
 
         Raises:
-            ChannelError: the loop was writing each time of very many tries.
+            ChannelError: the loop was writing at each of very many attempts.
         """
         copy = np.zeros(1, snapshot_dtype)[0]
         for _ in range(10_000):
@@ -245,14 +245,14 @@ class Channel:
     # --- installing tables: server → executor ------------------------------------------------------
 
     def request_install(self) -> int:
-        """The staging area is complete: ask the executor to install it. Returns the request's number."""
+        """Ask the executor to install the complete staging area. Return the request's number."""
         request = int(self.memory.staging.request) + 1
         store_release(self.address + _REQUEST, request)
         self.ring_install()
         return request
 
     def ring_install(self) -> None:
-        """Wake whoever waits for a request."""
+        """Wake the thread that waits for a request."""
         self.memory.install_bell[0] += 1
         ring(self.address + _INSTALL_BELL)
 
@@ -261,7 +261,7 @@ class Channel:
         return load_acquire(self.address + _ANSWER) >= request
 
     def wait_for_install(self, timeout_s: float) -> bool:
-        """As the executor: sleep until a request is waiting. False: none came in time."""
+        """As the executor: sleep until a request is waiting. False: it timed out."""
         seen = int(self.memory.install_bell[0])
         if self.install_requested():
             return True
@@ -273,7 +273,7 @@ class Channel:
         return load_acquire(self.address + _REQUEST) != int(self.memory.staging.answer)
 
     def answer_install(self, accepted: bool, reason: str) -> None:
-        """As the executor: answer the request that is waiting."""
+        """As the executor: answer the waiting request."""
         staging = self.memory.staging
         staging.accepted = accepted
         staging.reason = reason.encode()[:511]

@@ -15,7 +15,7 @@ __all__ = ["INTERRUPTED", "now_ns", "ring", "sleep_until", "wait"]
 _MONOTONIC = 1
 _ABSOLUTE = 1
 INTERRUPTED = 4
-"""What `sleep_until` returns where a signal came before the deadline."""
+"""Return value of `sleep_until` if a signal arrived before the deadline."""
 
 _I32 = ir.IntType(32)
 
@@ -26,7 +26,7 @@ def sleep_until(deadline: int) -> int:
     return 0
 
 
-# What compiled code makes of it: the call of the C library, without the GIL.
+# The compiled form: the call of the C library, without the GIL.
 
 
 @type_callable(sleep_until)

@@ -1,13 +1,13 @@
-"""Logs of the last ticks before something failed: NumPy archives (.npz) that any Python can read.
+"""Logs of the last ticks before a failure: NumPy archives (.npz) that any Python can read.
 
     log = load_fault_log("/…/cell_20260101-120000_42_001.npz")
     print(log.text())
     log["arm.position"]     # shape (ticks, joints) [rad]
 
-Arrays: `tick`, `speed`, `protective_stop`, and of each part `part.mode` (CommandMode), `part.action` (identity),
-`part.state` (OperationalState), `part.fault` (FaultReason), `part.age` [ticks]; of parts with joints also
+Arrays: `tick`, `speed`, `protective_stop`; for each part `part.mode` (CommandMode), `part.action` (identity),
+`part.state` (OperationalState), `part.fault` (FaultReason), `part.age` [ticks]; for parts with joints also
 `position`, `velocity`, `effort` (measured), `commanded_position`, `commanded_velocity`, `commanded_acceleration`,
-`commanded_effort`; `wrench`, `distance`, `inputs`, `outputs` of sensors and channels. Unknown is NaN.
+`commanded_effort`; `wrench`, `distance`, `inputs`, `outputs` for sensors and channels. Unknown is NaN.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FORMAT = 1
 
 
 def log_path(prefix: str, number: int) -> str:
-    """The file of the log of this number; empty: there is none."""
+    """The file of the log with this number; empty: there is no log."""
     return f"{prefix}_{number:03d}.npz" if number > 0 and prefix else ""
 
 
@@ -48,24 +48,24 @@ class FaultLog:
 
     @property
     def ticks(self) -> np.ndarray:
-        """int64, without a gap."""
+        """int64, consecutive."""
         return self.arrays["tick"]
 
     @property
     def seconds(self) -> np.ndarray:
-        """[s] before (negative) and after the tick that the log is about."""
+        """[s] relative to the tick that the log is about; negative before it."""
         return (self.ticks - int(self.about["tick"])) * float(self.about["period"])
 
     def part(self, name: str) -> Mapping[str, Any]:
-        """What the log knows about a part: name, joints, units. Raises KeyError."""
+        """The log's entry for a part: name, joints, units. Raises KeyError."""
         return next(p for p in self.about["parts"] if p["name"] == name)
 
     def action_name(self, identity: int) -> str:
-        """The id of an action; - for none."""
+        """The id of an action; "-" if there is none."""
         return str(self.about["actions"].get(str(identity), f"action {identity}")) if identity else "-"
 
     def title(self) -> str:
-        """What the log is about, in one line."""
+        """One-line summary: what the log is about."""
         about = self.about
         what = str(about["kind"]).replace("_", " ")
         subject = f" {about['part']!r}" if about["part"] else ""
@@ -91,7 +91,7 @@ class FaultLog:
         yield from sorted(found, key=lambda entry: entry[0])
 
     def text(self) -> str:
-        """The log for people: what, when, what changed, and where the joints were in that tick."""
+        """Readable text of the log: what failed, when, what changed, and the joint positions in that tick."""
         about = self.about
         lines = [
             self.title(),
@@ -135,7 +135,7 @@ def load_fault_log(path: Path | str) -> FaultLog:
     """Read a log.
 
     Raises:
-        RobotControlError: there is no such file, or it is no log.
+        RobotControlError: the file does not exist or is not a log.
     """
     file = Path(path)
     try:
@@ -147,7 +147,7 @@ def load_fault_log(path: Path | str) -> FaultLog:
             f"fault log {file}",
             expected="a log of the last ticks (.npz)",
             got=f"{type(error).__name__}: {error}",
-            hint="Its path stands in the event `part_faulted`, on the executor's machine",
+            hint="The event `part_faulted` gives its path on the executor's machine",
         ) from error
     if about.get("format") != FORMAT:
         raise RobotControlError(f"fault log {file}", expected=f"format {FORMAT}", got=repr(about.get("format")))

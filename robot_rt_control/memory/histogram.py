@@ -1,4 +1,4 @@
-"""Timing histograms with 16 bins in an octave: cheap enough for every tick, fine enough for percentiles."""
+"""Timing histograms with 16 bins per octave: cheap enough for every tick, fine enough for percentiles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def bin_of(nanoseconds):
 
 
 def percentile(counts: np.ndarray, fraction: float) -> float:
-    """Upper edge [s] of the bin that holds the given fraction (0..1) of all counts; NaN where there are none."""
+    """Upper edge [s] of the bin that contains the given fraction (0..1) of all counts; NaN if there are no counts."""
     total = int(counts.sum())
     if total == 0:
         return math.nan

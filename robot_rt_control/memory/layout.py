@@ -2,10 +2,10 @@
 
 Two blocks: the *world* (private memory of the executor: everything that the tick reads and writes)
 and the *channel* (shared memory between executor and control server). Each is one record, so that
-a compiled function takes one pointer, and one digest says whether two processes agree.
+a compiled function takes one pointer, and one digest shows whether two processes agree.
 
-A state variable is a float64 somewhere in the world; its *offset* in bytes from the world's start is
-what conditions and events refer to. Unknown is NaN. Booleans are 0.0 and 1.0.
+A state variable is a float64 in the world; conditions and events refer to it by its *offset* in bytes
+from the world's start. Unknown is NaN. Booleans are 0.0 and 1.0.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from robot_rt_control.vocabulary import capacities as c
 
 
 class Record(np.record):  # type: ignore[misc]  # NumPy's own types call a base of np.record final
-    """A record whose fields are its attributes whatever they are called: np.record prefers its own `size` or `mean`.
+    """A record whose fields are attributes under any name; np.record would prefer its own `size` or `mean`.
 
-    So plain Python reads and writes the same as compiled code does. Nothing but a field can be set.
+    So plain Python accesses the same data as compiled code. Only fields can be set.
     """
 
     def __getattribute__(self, name: str) -> Any:
@@ -44,10 +44,10 @@ def _fields_of(record: np.void) -> Mapping[str, Any]:
 
 
 def record(fields: list[tuple]) -> np.dtype:
-    """An aligned record type whose elements are `Record`, also where it is nested in another one.
+    """An aligned record type whose elements are `Record`, also when it is nested in another type.
 
     Raises:
-        ValueError: a field is called dtype, which Numba and NumPy ask each record for.
+        ValueError: a field is called dtype; Numba and NumPy read that attribute of each record.
     """
     if any(field[0] == "dtype" for field in fields):
         raise ValueError("a field of a record may not be called 'dtype'; call it something else")
@@ -71,7 +71,7 @@ chain_dtype = record(
         ("axis", "f8", (c.MAX_JOINTS, 3)),  # unit vector, in the joint frame
         ("tool", "f8", (3, 4)),  # X_JT: tool frame in the last joint's frame
         ("base", "f8", (3, 4)),  # X_WB: the part's base frame in the world frame
-        ("mass", "f8", (c.MAX_JOINTS,)),  # [kg] of everything rigidly behind joint j, before joint j+1
+        ("mass", "f8", (c.MAX_JOINTS,)),  # [kg] of everything rigidly attached between joint j and joint j+1
         ("center_of_mass", "f8", (c.MAX_JOINTS, 3)),  # [m] in the joint frame
         ("inertia", "f8", (c.MAX_JOINTS, 3, 3)),  # [kg m^2] about the center of mass, joint frame axes
         ("gravity", "f8", (3,)),  # [m/s^2] in the world frame
@@ -84,26 +84,26 @@ chain_dtype = record(
 _MEASURED = [
     ("dof", "i8"),
     ("dt", "f8"),  # [s] period, scaled by the speed override: the only time that actions see
-    # measured, this tick; NaN where the device's data is missing or too old
+    # measured in this tick; NaN if the device's data is missing or too old
     *_joints("position", "velocity", "effort"),  # [rad, rad/s, Nm] or [m, m/s, N]
-    # the last command that left, after the limits; always finite
+    # the last command sent to the hardware, after the limits; always finite
     *_joints("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
     ("tool_position", "f8", (3,)),  # p_WT [m]
     ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
     ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
     ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
     ("distance", "f8"),  # [m]
-    ("inputs", "f8", (c.MAX_CHANNELS,)),  # of an io part its inputs, of a sensor part its values
-    ("input_age", "f8", (c.MAX_CHANNELS,)),  # [s] since the value was received; of a sensor part only
+    ("inputs", "f8", (c.MAX_CHANNELS,)),  # io part: its inputs; sensor part: its values
+    ("input_age", "f8", (c.MAX_CHANNELS,)),  # [s] since the value was received; only for sensor parts
     ("outputs", "f8", (c.MAX_CHANNELS,)),  # as the hardware reads them back
-    ("commanded_outputs", "f8", (c.MAX_CHANNELS,)),  # the last command that left, after the limits; always finite
+    ("commanded_outputs", "f8", (c.MAX_CHANNELS,)),  # the last command sent, after the limits; always finite
     ("age", "f8"),  # [ticks] since the device's data was taken
     ("at_rest", "f8"),
     ("operational_state", "f8"),  # OperationalState
 ]
 
 measured_dtype = record(_MEASURED)
-"""A part's first bytes: everything that is measured or commanded; what each snapshot holds of it."""
+"""The first bytes of a part: everything that is measured or commanded; each snapshot contains this part of it."""
 
 part_dtype = record(
     [
@@ -112,7 +112,7 @@ part_dtype = record(
         ("command_mode", "i8"),
         *_joints("position_command", "velocity_command", "effort_command"),
         ("output_command", "f8", (c.MAX_CHANNELS,)),
-        # the last command's motion in the action's time, which the speed override scales: what a plan begins with
+        # the last command's motion in the action's time, which the speed override scales: the start of a plan
         *_joints("motion_velocity", "motion_acceleration"),
         # application limits: what an action plans with
         *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
@@ -124,7 +124,7 @@ part_dtype = record(
         ("chain", chain_dtype),
     ]
 )
-"""What an action sees of a part, in each slot. Refreshed each tick; only the command fields may be written."""
+"""The part record that an action sees in each slot. Refreshed each tick; only the command fields are writable."""
 
 COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effort_command", "output_command")
 """The fields of a part that an action's code may write."""
@@ -133,15 +133,15 @@ limits_dtype = record(
     [
         *_joints("position_lower", "position_upper", "velocity", "acceleration", "effort", "effort_rate"),
         *_joints("jerk"),  # 0: not limited
-        ("position_tolerance", "f8"),  # measured position may pass the limit by so much [rad or m]
-        ("velocity_tolerance", "f8"),  # measured velocity may pass the limit by this factor
+        ("position_tolerance", "f8"),  # measured position may exceed the limit by this much [rad or m]
+        ("velocity_tolerance", "f8"),  # measured velocity may exceed the limit by this factor
         ("supported_modes", "i8"),  # bit (1 << CommandMode)
         ("n_outputs", "i8"),
         ("output_lower", "f8", (c.MAX_CHANNELS,)),
         ("output_upper", "f8", (c.MAX_CHANNELS,)),
-        ("output_digital", "i8", (c.MAX_CHANNELS,)),  # 1: only 0 and 1 leave
-        ("output_safe", "f8", (c.MAX_CHANNELS,)),  # written where something failed; NaN: it keeps its value
-        ("output_initial", "f8", (c.MAX_CHANNELS,)),  # where nothing is read back; simulated hardware starts with it
+        ("output_digital", "i8", (c.MAX_CHANNELS,)),  # 1: only 0 and 1 are sent
+        ("output_safe", "f8", (c.MAX_CHANNELS,)),  # value written after a failure; NaN: keep the value
+        ("output_initial", "f8", (c.MAX_CHANNELS,)),  # if nothing is read back; simulated hardware starts with it
     ]
 )
 """System limits of one part, out of the reach of action code."""
@@ -150,16 +150,16 @@ part_runtime_dtype = record(
     [
         ("kind", "i8"),
         ("device", "i8"),
-        ("active_action", "i8"),  # action slot, -1: none, the loop itself brings the part to rest and holds it
+        ("active_action", "i8"),  # action slot; -1: none, the loop itself brings the part to rest and holds it
         ("state", "i8"),  # OperationalState
         ("fault", "i8"),  # FaultReason
         ("fault_joint", "i8"),
         ("claimed_tick", "i8"),  # the last tick in which a switch claimed the part
         ("last_mode", "i8"),
-        ("written", "i8"),  # its command leaves in this tick
+        ("written", "i8"),  # its command is sent in this tick
         ("fault_log", "i8"),  # number of the log of the last ticks before its fault, 0: none
         ("output_session", "i8"),  # identity of the session whose action commanded the part last; 0: none
-        ("outputs_settling", "i8"),  # 1: its motion is not enabled any more, but its safe values are still on their way
+        ("outputs_settling", "i8"),  # 1: its motion is disabled, but its safe values are not all sent yet
     ]
 )
 
@@ -171,7 +171,7 @@ device_image_dtype = record(
         ("layout", "u8"),
         ("epoch", "i8"),  # a restarted driver takes a new one
         ("driver_pid", "i8"),
-        ("manifest_size", "i8"),  # [bytes] of the interfaces' names, behind this record
+        ("manifest_size", "i8"),  # [bytes] of the interfaces' names, which follow this record
         ("executor_pid", "i8"),  # who writes the commands, or did last
         ("n_state", "i8"),
         ("n_command", "i8"),
@@ -179,7 +179,7 @@ device_image_dtype = record(
         ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
         ("is_clock", "i8"),  # 1: the driver's cycle drives the executor's loop, which waits for the bell
         ("state_bell", "i4", (2,)),  # futex word: counts publications; the rest is padding
-        ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, where the driver is the clock
+        ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, if the driver is the clock
         ("state_sequence", "i8"),  # odd while the driver writes
         ("state_cycle", "i8"),  # counts the driver's reads
         ("state_error", "i8"),  # non-zero: the device reports an error
@@ -244,10 +244,10 @@ stream_dtype = record(
         ("action", "i4"),  # slot of its action
         ("is_output", "i4"),
         ("place", "i4"),  # of its ring and its runtime; stays when tables are exchanged
-        ("method", "i4"),  # its place among the type's gap functions, -1: it has none
+        ("method", "i4"),  # its index among the type's gap functions, -1: it has none
         ("n_values", "i4"),  # in each sample
-        ("width", "i4"),  # values that its record in the state has room for
-        ("quaternion", "i4"),  # where a unit quaternion x y z w begins among the values, -1: there is none
+        ("width", "i4"),  # number of values in its record in the state
+        ("quaternion", "i4"),  # index of a unit quaternion x y z w among the values, -1: there is none
         ("reserved", "i4"),
         ("variables", "i8"),  # input: offset of its first state variable in the state record
         ("record", "i8"),  # offset of its own record in the state record
@@ -278,7 +278,7 @@ reaction_dtype = record(
         ("flags", "i4"),  # ReactionFlag
         ("signal_action", "i4"),  # action slot, -1: none
         ("signal", "i4"),  # index among that action's signals
-        ("runtime_slot", "i4"),  # where its memory lives; stays when tables are exchanged
+        ("runtime_slot", "i4"),  # index of its memory; unchanged when tables are exchanged
         ("n_captures", "i4"),
         ("captures", "i4", (c.MAX_CAPTURES,)),  # offsets of state variables
     ]
@@ -297,12 +297,12 @@ action_dtype = record(
         ("state_offset", "i8"),  # in the state arena
         ("state_size", "i8"),
         ("n_signals", "i4"),  # float64 each, at the start of the state record
-        ("n_variables", "i4"),  # float64 each, behind the signals
+        ("n_variables", "i4"),  # float64 each, after the signals
         ("first_reaction", "i4"),
         ("n_reactions", "i4"),
         ("first_stream", "i4"),
         ("n_streams", "i4"),
-        ("name", f"S{c.MAX_LABEL_BYTES}"),  # for people: what the executor's status shows
+        ("name", f"S{c.MAX_LABEL_BYTES}"),  # for display in the executor's status
     ]
 )
 
@@ -314,7 +314,7 @@ type_dtype = record(
         ("sense", "i8"),
         ("set_parameters", "i8"),
         ("control", "i8"),
-        ("budget_ns", "i8"),  # what the code of an action may take in one tick, 0: any time
+        ("budget_ns", "i8"),  # time that an action's code may take in one tick, 0: unlimited
         ("gap", "i8", (c.MAX_ACTION_STREAMS,)),  # gap functions of the stream inputs, in their order
     ]
 )
@@ -338,7 +338,7 @@ tables_dtype = record(
         ("actions", action_dtype, (c.MAX_ACTIONS,)),
         ("reactions", reaction_dtype, (c.MAX_REACTIONS,)),
         ("instructions", instruction_dtype, (c.MAX_INSTRUCTIONS,)),
-        ("streams", stream_dtype, (c.MAX_STREAMS,)),  # those of one action lie side by side
+        ("streams", stream_dtype, (c.MAX_STREAMS,)),  # those of one action are adjacent
     ]
 )
 """Everything defined: immutable for the tick, exchanged as a whole at a tick boundary."""
@@ -350,11 +350,11 @@ action_runtime_dtype = record(
         ("entering", "i8"),  # on_enter has yet to run
         ("activation", "i8"),  # counts activations, never reset
         ("start_tick", "i8"),
-        ("judged_from", "i8"),  # its reactions are judged from this tick
+        ("judged_from", "i8"),  # its reactions are evaluated from this tick
         ("sensed_tick", "i8"),  # the last tick in which its sense ran
         ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
-        ("busy_ns", "i8"),  # time that its code took in this tick, where it is watched
+        ("busy_ns", "i8"),  # time that its code took in this tick, if it is watched
         ("strikes", "i8"),  # ticks in a row above its time budget
         ("reported_tick", "i8"),  # when that was last reported, 0: never
     ]
@@ -378,8 +378,8 @@ stream_runtime_dtype = record(
         ("start_time", "f8"),  # [s] when it began
         ("missed_before", "i8"),
         ("late_before", "i8"),
-        ("missed", "i8"),  # samples that never came, by the gaps in their sequence
-        ("late", "i8"),  # samples that came after the tick from which they should have held
+        ("missed", "i8"),  # samples that never arrived, counted from gaps in the sequence
+        ("late", "i8"),  # samples that arrived after the tick from which they should have been valid
         ("last_sequence", "i8"),
         ("fresh_tick", "i8"),  # the last tick in which a sample took effect
         # the window: past samples and the next ones, by time
@@ -387,13 +387,13 @@ stream_runtime_dtype = record(
         ("first", "i8"),  # number of its first sample, counted since the beginning
         ("count", "i8"),
         ("present", "i8"),  # index of the newest sample that has taken effect, -1: none
-        ("ticks", "i8", (c.STREAM_WINDOW,)),  # from which they hold
+        ("ticks", "i8", (c.STREAM_WINDOW,)),  # tick from which they are valid
         ("times", "f8", (c.STREAM_WINDOW,)),  # [s] on the loop's clock
         ("values", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: never given
         ("rates", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: not given
         ("given", "i1", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # 0: the value is that of the sample before
         ("used", "i8"),  # number of the newest sample that an activation has seen take effect, -1: none
-        # the way that is being followed from one sample to the next
+        # the interpolation from one sample to the next
         ("way_end", "i8"),  # number of the sample at its end, -1: none
         ("way_time", "f8"),  # [s] its start
         ("way_value", *per_value),
@@ -406,7 +406,7 @@ stream_runtime_dtype = record(
         ("sent", "i8"),  # output: samples that the action has written
     ]
 )
-"""What the loop keeps of a stream, beside the tables."""
+"""The loop's state of a stream, beside the tables."""
 
 command_dtype = record(
     [
@@ -466,7 +466,7 @@ recorder_dtype = record(
         ("n_columns", "i8"),
         ("n_rows", "i8"),
         ("last", "i8"),  # the last tick whose row is complete
-        ("after", "i8"),  # [ticks] that a log goes on: what fails meanwhile is in the same log
+        ("after", "i8"),  # [ticks] for which a log continues; failures in this time are in the same log
         ("opened", "i8"),  # logs that the loop has asked for: the number of the last one
         ("opened_tick", "i8"),
         ("written", "i8"),  # logs whose request the non-real-time side has taken
@@ -481,9 +481,9 @@ overrun_dtype = record(
         ("missed", "i8"),  # set by the loop: deadlines missed since the last tick; the tick acts on it and clears it
         ("unreported", "i8"),
         ("reported_tick", "i8"),
-        ("report_ticks", "i8"),  # at most one event in so many ticks
-        ("limit", "i8"),  # policy FAULT: so many misses ...
-        ("window", "i8"),  # ... in so many ticks
+        ("report_ticks", "i8"),  # at most one event per this many ticks
+        ("limit", "i8"),  # policy FAULT: this many misses ...
+        ("window", "i8"),  # ... within this many ticks
         ("count", "i8"),  # of misses under policy FAULT
         ("ticks", "i8", (c.MAX_OVERRUN_LIMIT,)),  # of the last ones
     ]
@@ -529,7 +529,7 @@ world_dtype = record(
         ("writes", link_dtype, (c.MAX_INTERFACE_LINKS,)),
         ("active", "i4", (c.MAX_PARTS,)),  # active action slots, sorted by rank
         ("firings", "i4", (c.MAX_REACTIONS,)),  # scratch of the react step
-        ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they may not start anything
+        ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they cannot start actions
         ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
         ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),
         ("reactions_runtime", reaction_runtime_dtype, (c.MAX_REACTIONS,)),
@@ -537,7 +537,7 @@ world_dtype = record(
         ("tables", tables_dtype, (2,)),
         ("parameter_arena", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),
         ("state_arena", "f8", (c.STATE_ARENA_BYTES // 8,)),
-        # a start that is tried before anything gives way to it: what its on_enter works on, and what it came to
+        # a start is tried before other actions yield to it: the records its on_enter uses, and its result
         ("trial_parts", part_dtype, (c.MAX_ACTION_SLOTS,)),
         ("trial_state", "f8", (c.ACTION_STATE_BYTES // 8,)),
         ("trial_slot", "i8"),  # of the action whose start was refused
@@ -549,7 +549,7 @@ world_dtype = record(
 
 
 def _ring(entry: np.dtype, entries: int) -> np.dtype:
-    """Single producer, single consumer; head and tail count for ever and live on their own cache lines."""
+    """Single producer, single consumer; head and tail never wrap and have their own cache lines."""
     return record(
         [
             ("head", "i8"),  # next to write
@@ -620,12 +620,12 @@ staging_dtype = record(
         ("accepted", "i8"),
         ("reason", "S512"),  # UTF-8, why not
         ("n_blobs", "i8"),
-        ("blobs", blob_dtype, (c.MAX_ACTIONS,)),  # regions of `parameters` that are new
+        ("blobs", blob_dtype, (c.MAX_ACTIONS,)),  # changed regions of `parameters`
         ("tables", tables_dtype),
         ("parameters", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),  # same offsets as the parameter arena
     ]
 )
-"""Where the server puts new tables; the executor copies and checks them before the loop sees them."""
+"""The server writes new tables here; the executor copies and checks them before the loop sees them."""
 
 CHANNEL_MAGIC = 0x5254434F4E54524C  # "RTCONTRL"
 IMAGE_MAGIC = 0x5254494D41474531  # "RTIMAGE1"
@@ -634,15 +634,15 @@ channel_dtype = record(
     [
         ("magic", "u8"),
         ("layout", "u8"),
-        ("workcell", "u8"),  # digest of the workcell: both sides must have read the same
+        ("workcell", "u8"),  # digest of the workcell; both sides must have read the same one
         ("epoch", "i8"),  # a restarted executor takes a new one
         ("executor_pid", "i8"),
-        ("executor_start", "i8"),  # the process's start time: a pid alone may be used again
+        ("executor_start", "i8"),  # the process's start time, because a pid can be reused
         ("server_pid", "i8"),
         ("server_start", "i8"),
         ("server_epoch", "i8"),  # counts attachments
-        ("server_gone", "i8"),  # the last epoch whose server has left or died
-        ("gated", "i8"),  # 1: ticks come only on request, so that nobody may wait for the next one
+        ("server_gone", "i8"),  # the last epoch whose server detached or died
+        ("gated", "i8"),  # 1: ticks run only on request, so no caller may wait for the next one
         ("simulated", "i8"),  # 1: `time_ns` of events and snapshots is simulated time, from 0 on
         ("period_ns", "i8"),
         ("loop_beat", "i8"),  # the loop, each tick
@@ -650,15 +650,15 @@ channel_dtype = record(
         ("server_native_beat", "i8"),  # a server thread without the GIL
         ("server_python_beat", "i8"),
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
-        ("fault_files", "S512"),  # UTF-8: what the paths of the logs begin with, before "_<number>.npz"
+        ("fault_files", "S512"),  # UTF-8: prefix of the logs' paths, before "_<number>.npz"
         ("stop_reason", "S256"),  # UTF-8: why the protective stop was asked for
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),
         # beside each entry of the command ring, the record that its SET_PARAMETERS carries
         ("parameter_updates", "f8", (c.COMMAND_RING_ENTRIES, c.PARAMETER_UPDATE_BYTES // 8)),
         ("events", event_ring_dtype),
-        ("samples_out", "i8"),  # counts what actions have written to stream outputs
-        ("samples_lost", "i8"),  # of these, those for which the ring had no room
+        ("samples_out", "i8"),  # counts the samples that actions have written to stream outputs
+        ("samples_lost", "i8"),  # samples among these that were dropped because the ring was full
         ("streams", stream_ring_dtype, (c.MAX_STREAMS,)),
         ("snapshot", snapshot_dtype),
         ("timing", timing_dtype),
@@ -678,7 +678,7 @@ def _describe(dtype: np.dtype) -> str:
 
 
 def layout_digest(*dtypes: np.dtype) -> int:
-    """63 bits that differ whenever one of the layouts does."""
+    """A digest of 63 bits of all layouts; it changes when one of them changes."""
     text = ";".join(_describe(d) for d in dtypes)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
 

@@ -1,6 +1,6 @@
 """Plain access to memory by address, for compiled code and for its interpreted twin.
 
-For memory that one thread owns. What two processes share goes through `atomics`.
+Use it for memory that one thread owns. Memory shared between processes needs `atomics`.
 """
 
 from __future__ import annotations

@@ -12,15 +12,15 @@ def _prefix(namespace: str, domain: str) -> str:
 
 
 def channel_name(namespace: str, domain: str) -> str:
-    """Of the channel between executor and control server.
+    """Name of the channel between executor and control server.
 
     Args:
-        namespace: of the ROS nodes, "/" or "/cell_1".
+        namespace: namespace of the ROS nodes, "/" or "/cell_1".
         domain: ROS_DOMAIN_ID.
     """
     return _prefix(namespace, domain) + "-channel"
 
 
 def image_name(namespace: str, domain: str, device: str) -> str:
-    """Of the process image of a device's driver."""
+    """Name of the process image of a device's driver."""
     return f"{_prefix(namespace, domain)}-device-{device}"

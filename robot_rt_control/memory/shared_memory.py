@@ -1,7 +1,7 @@
 """Named shared-memory segments with one owner: created with mode 0600, stale ones recovered, a second owner refused.
 
-The owner holds an exclusive `flock` on the segment's file for as long as it lives. The kernel drops it with the
-process, however that ends: so a segment without a lock is stale, without any guessing from process ids.
+The owner holds an exclusive `flock` on the segment's file while it runs. The kernel releases it when the process
+ends for any reason. So a segment without a lock is stale; no guess from process ids is needed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOCK_ATTEMPTS = 4
 
 
 def process_start(pid: int) -> int:
-    """Start time of a process in clock ticks since boot (a pid alone may be used again); 0: there is none."""
+    """Start time of a process in clock ticks since boot, because a pid can be reused; 0: there is no such process."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -41,7 +41,7 @@ def segment_path(name: str) -> Path:
 
 
 def _whole_file(lock: int) -> bytes:
-    """A `struct flock`. These locks stand beside the owner's `flock`, not against it."""
+    """A `struct flock`. These locks are independent of the owner's `flock`."""
     return struct.pack("hhqqi4x", lock, os.SEEK_SET, 0, 0, 0)
 
 
@@ -53,7 +53,7 @@ def _is_file_at(descriptor: int, path: Path) -> bool:
 
 
 def _remove_stale(name: str, path: Path) -> None:
-    """Remove what a dead owner left behind; refuse what a living one has."""
+    """Remove the segment of a dead owner; refuse if the owner is running."""
     try:
         old = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -68,7 +68,7 @@ def _remove_stale(name: str, path: Path) -> None:
                 fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                # It may be a user that looks whether the owner is alive: that lock is short.
+                # The lock may belong to a user that checks whether the owner is running; such a lock is short.
                 if attempt == _LOCK_ATTEMPTS - 1:
                     raise ChannelError(
                         f"shared-memory segment {name!r} is owned by a running process",
@@ -93,10 +93,10 @@ class Segment:
 
     @classmethod
     def create(cls, name: str, size: int) -> Segment:
-        """Create a segment as its owner. What a dead owner left behind under this name is removed first.
+        """Create a segment as its owner. A stale segment with this name is removed first.
 
         Raises:
-            ChannelError: a living process owns it, or the folder is not writable.
+            ChannelError: a running process owns it, or the folder is not writable.
         """
         path = segment_path(name)
         while True:
@@ -104,10 +104,10 @@ class Segment:
             try:
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             except FileExistsError:
-                continue  # another process was faster: is it alive?
+                continue  # another process was faster: is it running?
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-                # Between the two calls the file was without a lock: somebody may have taken it for a stale one.
+                # Between the two calls the file had no lock: another process may have removed it as stale.
                 if not _is_file_at(descriptor, path):
                     os.close(descriptor)
                     continue
@@ -120,14 +120,14 @@ class Segment:
 
     @classmethod
     def attach(cls, name: str, size: int, *, tail: bool = False) -> Segment:
-        """Map an existing segment of a living owner.
+        """Map an existing segment of a running owner.
 
         Args:
             size: [bytes]
             tail: whether the segment may be larger; then all of it is mapped.
 
         Raises:
-            ChannelError: there is none, its owner is dead, or it has another size.
+            ChannelError: it does not exist, its owner is dead, or it has another size.
         """
         path = segment_path(name)
         try:
@@ -165,7 +165,7 @@ class Segment:
         return False
 
     def claim_user(self) -> bool:
-        """Become the one user beside the owner, until `close` or the process's end. False: another one is it."""
+        """Become the one user beside the owner, until `close` or the process ends. False: there is another user."""
         try:
             fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, _whole_file(fcntl.F_WRLCK))
         except BlockingIOError:
@@ -178,11 +178,11 @@ class Segment:
             return
         if self.owner:
             segment_path(self.name).unlink(missing_ok=True)
-        # By hand: the mapping keeps a descriptor, and thereby the locks, for as long as somebody holds a view.
+        # Unlock explicitly: the mapping keeps a descriptor, and thereby the locks, while a view exists.
         fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, _whole_file(fcntl.F_UNLCK))
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
         os.close(self._descriptor)
         self._descriptor = -1
-        # Where somebody still holds a view, the mapping goes with the last one, or with the process.
+        # If a view still exists, the mapping ends with the last view or with the process.
         with contextlib.suppress(BufferError):
             self.buffer.close()

@@ -1,4 +1,4 @@
-"""Time, and wake-ups between threads and processes: calls of the C library, also from compiled code without the GIL."""
+"""Time and wake-ups between threads and processes: C library calls, also from compiled code without the GIL."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def now_ns() -> int:
 
 
 def ring(address: int) -> int:
-    """Wake everybody who waits on the 32-bit word at this address. Never blocks."""
+    """Wake all waiters on the 32-bit word at this address. Never blocks."""
     return int(_libc.syscall(_FUTEX, ctypes.c_void_p(address), _FUTEX_WAKE, 2**31 - 1))
 
 
 def wait_until(address: int, seen: int, deadline: int) -> int:
     """Sleep until the 32-bit word at `address` differs from `seen`, is rung, or CLOCK_MONOTONIC is at `deadline` [ns].
 
-    Returns 0, or -1: the time has come, the word was another one, or a signal came. Look at word and clock again.
+    Returns 0, or -1: it timed out, the word had changed already, or a signal arrived. Check word and clock again.
     """
     left = deadline - time.monotonic_ns()
     if left > 0:
@@ -61,7 +61,7 @@ def wait_until(address: int, seen: int, deadline: int) -> int:
     return 0
 
 
-# What compiled code makes of these calls: those of the C library, without the GIL.
+# The compiled form of these calls: C library calls without the GIL.
 
 
 @type_callable(now_ns)
@@ -99,7 +99,7 @@ def _type_wait_until(_context: Any) -> Any:
 def _lower_wait_until(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
     address, seen, deadline = arguments
     function = external(builder, "syscall", _I64, [_I64], var_arg=True)
-    # Absolute, in CLOCK_MONOTONIC: that is how this kind of waiting differs from FUTEX_WAIT.
+    # The deadline is absolute, in CLOCK_MONOTONIC; FUTEX_WAIT would take a relative one.
     spec = builder.ptrtoint(timespec(builder, deadline), _I64)
     word = builder.zext(builder.trunc(seen, _I32), _I64)
     return builder.call(

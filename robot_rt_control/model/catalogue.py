@@ -1,4 +1,4 @@
-"""What a workcell has, as definitions see it: parts, and state variables with their places in the loop's memory."""
+"""The workcell as definitions see it: parts, and state variables with their offsets in the loop's memory."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class VariableInfo:
     unit: str
     description: str
     offset: int
-    """Of its float64 from the start of the world [bytes]."""
+    """Offset of its float64 from the start of the world [bytes]."""
 
     @property
     def ref(self) -> VariableRef:
-        """What the condition compiler needs of it."""
+        """The data that the condition compiler needs."""
         return VariableRef(self.offset, self.type, self.unit)
 
 
@@ -55,10 +55,10 @@ def workcell_variables(workcell: Workcell) -> dict[str, VariableInfo]:
 
 
 def workcell_catalogue(workcell: Workcell | None, types: Iterable[type[ActionType]]) -> Catalogue:
-    """What definitions are checked against.
+    """The catalogue against which definitions are checked.
 
     Args:
-        workcell: None: nothing is known of it, and parts may have any name.
+        workcell: None: the workcell is not known, and parts may have any name.
     """
     by_name = {t.name: t for t in types}
     if workcell is None:

@@ -1,4 +1,4 @@
-"""From a URDF to the chain table of the kinematics kernel."""
+"""Builds the chain table of the kinematics kernel from a URDF."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Chain:
     base_link: str
     tip_link: str
     joints: tuple[UrdfJoint, ...]
-    """The movable ones, from base to tip: names, types and limits."""
+    """The movable joints, from base to tip: names, types and limits."""
     record: np.record
     """`layout.chain_dtype`; base and tool are the identity, gravity is STANDARD_GRAVITY."""
     X_RB: Array
@@ -41,12 +41,12 @@ class Chain:
 
 
 def rest_position(joint: UrdfJoint) -> float:
-    """Where a joint that nobody moves is taken to be: 0, or the limit nearest to it."""
+    """The assumed position of a joint outside the chain: 0, or the limit nearest to it."""
     return min(max(0.0, joint.lower), joint.upper)
 
 
 def motion(joint: UrdfJoint, q: float) -> Array:
-    """(4, 4) of a joint's own motion by q [rad or m]; the identity for a fixed one."""
+    """(4, 4) transform of a joint's own motion by q [rad or m]; the identity for a fixed joint."""
     X = np.eye(4)
     if joint.type == "prismatic":
         X[:3, 3] = q * joint.axis
@@ -63,7 +63,7 @@ def _moved(body: Inertial, X: Array) -> Inertial:
 
 
 def _joined(bodies: list[Inertial]) -> Inertial:
-    """Several bodies in one frame as one (parallel axis theorem)."""
+    """Combine several bodies in one frame into one (parallel axis theorem)."""
     mass = sum(body.mass for body in bodies)
     center = np.zeros(3)
     if mass > 0.0:
@@ -76,7 +76,7 @@ def _joined(bodies: list[Inertial]) -> Inertial:
 
 
 def _bodies_behind(urdf: Urdf, link: str, X: Array, stop: set[str]) -> list[Inertial]:
-    """Everything that moves with a link, in the frame that X leads from; `stop` names the chain's next joints."""
+    """All bodies that move with a link, expressed in the frame from which X leads; `stop`: the chain's next joints."""
     bodies: list[Inertial] = []
     todo = [(link, X)]
     while todo:
@@ -99,7 +99,7 @@ def _check(urdf: Urdf, joints: list[UrdfJoint], base_link: str, tip_link: str) -
                 item,
                 expected="revolute, continuous, prismatic or fixed",
                 got=joint.type,
-                hint="Choose a base_link behind this joint",
+                hint="Choose a base_link after this joint",
             )
         if joint.mimic is not None:
             raise DefinitionError(
@@ -131,7 +131,7 @@ def chain_of(urdf: Urdf, base_link: str, tip_link: str) -> Chain:
     stop = {joint.name for joint in movable}
     record = empty_chain()
     record.n_joints = len(movable)
-    X = np.eye(4)  # from the last moving joint's frame to where we are
+    X = np.eye(4)  # from the last moving joint's frame to the present link
     j = -1
     for joint in path:
         X = X @ joint.X_PJ
@@ -154,7 +154,7 @@ def chain_of(urdf: Urdf, base_link: str, tip_link: str) -> Chain:
 
 
 def empty_chain() -> np.record:
-    """A chain without joints, with identities where a frame belongs: what parts without kinematics carry."""
+    """A chain without joints whose frames are identities, for parts without kinematics."""
     record: np.record = np.zeros(1, chain_dtype)[0]
     record["base"][:] = np.eye(4)[:3]
     record.tool[:] = np.eye(4)[:3]
@@ -166,12 +166,12 @@ def empty_chain() -> np.record:
 def load_chain(urdf_path: Path | str, base_link: str, tip_link: str) -> Chain:
     """Read the chain between two links from a URDF file.
 
-    Fixed joints are merged. Everything that hangs on a chain's link counts into the mass properties of the
-    joint before it, also branches with joints of their own (fingers), which are taken as rigid at zero or the
-    limit nearest to it. `record.tool` leads to the tip_link.
+    Fixed joints are merged. All bodies attached to a link of the chain count in the mass properties of the
+    joint before it. Branches with their own joints (fingers) are treated as rigid, at zero or at the limit nearest
+    to zero. `record.tool` leads to the tip_link.
 
     Raises:
-        DefinitionError: the file, a link or a joint of the chain does not fit (floating, planar, mimic).
+        DefinitionError: the file, a link or a joint of the chain is not suitable (floating, planar, mimic).
         CapacityError: more than MAX_JOINTS movable joints.
     """
     return chain_of(read_urdf(Path(urdf_path)), base_link, tip_link)

@@ -14,7 +14,7 @@ from robot_rt_control.vocabulary.capacities import MAX_CHANNELS
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 RESERVED = ("age", "at_rest", "input", "output", "operational_state")
-"""State variables that every part has, or that parts of kind io have: no channel may be called so."""
+"""State variables of every part, or of every io part; a channel cannot have one of these names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class Channel:
     """One named number of a part."""
 
     name: str
-    """As in `part.name`; channels that the file only counts are called input_0, input_1, …"""
+    """As in `part.name`; unnamed channels are called input_0, input_1, …"""
     is_named: bool = True
     """Whether the workcell file gives the name."""
     type: str = "bool"
@@ -33,9 +33,9 @@ class Channel:
     """Range of an output, in its unit."""
     upper: float = math.inf
     initial: float = 0.0
-    """Of an output: what simulated hardware starts with, and what is commanded first where nothing is read back."""
+    """Output: initial value of simulated hardware, and the first command if nothing is read back."""
     safe: float = math.nan
-    """Of an output: what is written where something failed; NaN: it keeps its value."""
+    """Output: value that is written after a failure; NaN: it keeps its value."""
 
     @property
     def is_digital(self) -> bool:
@@ -44,7 +44,7 @@ class Channel:
 
 
 def numbered_channels(direction: str, count: int, signal: str = "digital") -> tuple[Channel, ...]:
-    """Channels without names of their own: input_0, input_1, … or output_0, …"""
+    """Unnamed channels: input_0, input_1, … or output_0, …"""
     if signal == "digital":
         return tuple(Channel(name=f"{direction}_{i}", is_named=False, lower=0.0, upper=1.0) for i in range(count))
     return tuple(Channel(name=f"{direction}_{i}", is_named=False, type="float") for i in range(count))
@@ -83,7 +83,7 @@ def io_channels(part: schema.Io, place: Place) -> tuple[tuple[Channel, ...], tup
     """Inputs and outputs of an io part.
 
     Raises:
-        DefinitionError: a name is taken, or a value does not fit the output.
+        DefinitionError: a name is already in use, or a value does not suit the output.
         CapacityError: too many channels.
     """
     if isinstance(part.inputs, int):

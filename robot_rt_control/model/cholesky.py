@@ -18,7 +18,7 @@ def factor(A: np.ndarray, shift: float, n: int, L: np.ndarray) -> bool:
         L: out, the lower triangle is written; may be A itself.
 
     Returns:
-        False where the matrix is not positive definite, or not finite.
+        False if the matrix is not positive definite, or not finite.
     """
     for i in range(n):
         for k in range(i + 1):

@@ -1,4 +1,4 @@
-"""Forward kinematics: where the tool is and how it moves."""
+"""Forward kinematics: pose and velocity of the tool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def forward(chain: np.record, q: np.ndarray, p_WT: np.ndarray, q_WT: np.ndarray)
         chain: `layout.chain_dtype`.
         q: joint positions [rad or m], at least (n_joints,).
         p_WT: (3,) out, position [m].
-        q_WT: (4,) out, unit quaternion x y z w with w >= 0. NaN where a joint position is NaN.
+        q_WT: (4,) out, unit quaternion x y z w with w >= 0. The outputs are NaN if a joint position is NaN.
     """
     f = base_frame(chain)
     for j in range(chain.n_joints):
@@ -37,7 +37,7 @@ def forward(chain: np.record, q: np.ndarray, p_WT: np.ndarray, q_WT: np.ndarray)
 
 @realtime
 def _sweep(chain: np.record, q: np.ndarray, dq: np.ndarray) -> tuple[Frame, Twist]:
-    """X_WT and V_WT in one pass: the velocity travels from origin to origin and grows at each joint."""
+    """X_WT and V_WT in one pass: the velocity is propagated from origin to origin, and each joint adds to it."""
     f = base_frame(chain)
     px, py, pz = f[9], f[10], f[11]
     vx = vy = vz = wx = wy = wz = 0.0
@@ -67,10 +67,10 @@ def _sweep(chain: np.record, q: np.ndarray, dq: np.ndarray) -> tuple[Frame, Twis
 def tool_state(
     chain: np.record, q: np.ndarray, dq: np.ndarray, p_WT: np.ndarray, q_WT: np.ndarray, V_WT: np.ndarray
 ) -> None:
-    """Pose and twist of the tool in one pass over the chain: what the tick computes for each arm.
+    """Pose and twist of the tool in one pass over the chain; the tick computes it for each arm.
 
-    Of the two quaternions of an orientation it gives the one nearer to what `q_WT` held on entry, so that
-    successive calls give a signal without jumps (with w >= 0 alone, a tool that points straight down would flicker).
+    Of the two quaternions of an orientation, the result is the one nearer to the value of `q_WT` on entry, so
+    successive calls give a continuous signal. (With w >= 0 alone, a tool that points down would make it flicker.)
 
     Args:
         chain: `layout.chain_dtype`.

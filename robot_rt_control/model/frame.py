@@ -1,7 +1,7 @@
 """Rigid transforms as tuples of 12 numbers, and the step from one joint of a chain to the next.
 
 A frame X_AB is (R row by row, p): (r00, r01, r02, r10, ..., r22, px, py, pz). Tuples live in processor
-registers, so nothing here needs memory of its own.
+registers, so nothing here allocates memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PRISMATIC = 1
 
 @realtime
 def base_frame(chain: np.record) -> Frame:
-    """X_WB: where the chain starts."""
+    """X_WB: the base of the chain."""
     b = chain["base"]  # for type checkers, `.base` is an attribute of every NumPy record
     return (
         b[0, 0], b[0, 1], b[0, 2],
@@ -56,7 +56,7 @@ def _compose(
 
 @realtime
 def joint_frame(chain: np.record, j: int, parent: Frame) -> Frame:
-    """X_WJ of joint j at q = 0, behind the previous joint's moved frame X_WP."""
+    """X_WJ of joint j at q = 0, from the previous joint's moved frame X_WP."""
     o = chain.origin
     return _compose(
         parent,
@@ -69,7 +69,7 @@ def joint_frame(chain: np.record, j: int, parent: Frame) -> Frame:
 
 @realtime
 def tool_frame(chain: np.record, last: Frame) -> Frame:
-    """X_WT, behind the last joint's moved frame."""
+    """X_WT, from the last joint's moved frame."""
     t = chain.tool
     return _compose(
         last,
@@ -108,7 +108,7 @@ def moved(chain: np.record, j: int, q: float, f: Frame) -> Frame:
         )  # fmt: skip
     c = math.cos(q)
     s = math.sin(q)
-    if x == 0.0 and y == 0.0:  # about z, as most robot descriptions have it: a third of the work
+    if x == 0.0 and y == 0.0:  # about z, as in most robot descriptions: a third of the work
         s = s * z
         return (
             c * f[0] + s * f[1], c * f[1] - s * f[0], f[2],

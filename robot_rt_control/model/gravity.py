@@ -1,4 +1,4 @@
-"""Joint torques that carry the arm's own weight."""
+"""Joint torques that compensate the arm's own weight."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from robot_rt_control.native.realtime_code import realtime
 
 @realtime
 def gravity_torque(chain: np.record, q: np.ndarray, tau: np.ndarray, scratch: np.record) -> None:
-    """The efforts that hold the arm still at q against gravity; tool loads beyond the chain's masses excluded.
+    """The efforts that hold the arm still at q against gravity; tool loads that are not in the chain are excluded.
 
-    From the tip inwards, the mass and first moment of everything behind joint j give its load:
+    From the tip inwards, the mass and first moment of all bodies beyond joint j give its load:
     tau_j = -axis_j . ((sum m c - p_j sum m) x g) about a revolute axis, -axis_j . g sum m along a prismatic one.
 
     Args:

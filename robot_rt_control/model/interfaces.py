@@ -1,4 +1,4 @@
-"""State and command interfaces: their names, and which element of a part's record each one belongs to.
+"""State and command interfaces: their names, and the element of a part's record for each of them.
 
 Names follow ros2_control: `part/joint/interface` for joints (`arm/lbr_iiwa_joint_1/position`) and
 `part/interface` for the rest (`rangefinder/distance`, `wrist/force.x`, `io/clamp`, `person/distance`).
@@ -18,15 +18,15 @@ from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, PART_KINDS,
 
 @dataclass(frozen=True, kw_only=True)
 class InterfaceDescription:
-    """One float64 that a device offers as a state, or takes as a command."""
+    """One float64 that a device reports as a state or accepts as a command."""
 
     part: str
     interface: str
     item: str = ""
-    """The joint, where the interface belongs to one."""
+    """The joint, if the interface belongs to one."""
     unit: str = ""
     field: str = ""
-    """Of `layout.part_dtype`: filled by a state, sent by a command. Empty: the plugin's own, which no part takes."""
+    """Field of `layout.part_dtype`: filled by a state, sent by a command. Empty: only the plugin uses the interface."""
     index: int | None = None
     """Element of the field; None: the field is a single number."""
 
@@ -46,7 +46,7 @@ def part_offset(field: str, index: int | None) -> int:
 
 
 class PartWithInterfaces(Protocol):
-    """What interfaces depend on: a part as the workcell or as its hardware describes it."""
+    """The properties of a part on which interfaces depend, as the workcell or its hardware describes it."""
 
     @property
     def name(self) -> str: ...
@@ -68,7 +68,7 @@ class PartWithInterfaces(Protocol):
 
 
 def state_interfaces(part: PartWithInterfaces) -> list[InterfaceDescription]:
-    """What the hardware reports of a part, in the order of its image."""
+    """The state interfaces of a part, in the order of its image."""
     described = PART_KINDS[part.kind]
     found = _joints(part, "")
     found += [
@@ -85,7 +85,7 @@ def state_interfaces(part: PartWithInterfaces) -> list[InterfaceDescription]:
 
 
 def command_interfaces(part: PartWithInterfaces) -> list[InterfaceDescription]:
-    """What a part's hardware takes: the last command after the limits, in the order of its image."""
+    """The command interfaces of a part: the last command after the limits, in the order of its image."""
     return _joints(part, "commanded_") + _channels(part, part.outputs, "commanded_outputs")
 
 

@@ -2,9 +2,9 @@
 
 Damped least squares: Nakamura, Y., Hanafusa, H.: Inverse kinematic solutions with singularity robustness for
 robot manipulator control (1986); damping that fades in near a singularity: Chiaverini, S., Siciliano, B.,
-Egeland, O.: Review of the damped least-squares inverse kinematics (1994). As the measure of nearness serves
-1 / sqrt(trace((J J^T)^-1)) in place of the smallest singular value: never above it, at most sqrt(6) below it,
-smooth in q, and at hand from the Cholesky factor.
+Egeland, O.: Review of the damped least-squares inverse kinematics (1994). The distance to a singularity is measured
+by 1 / sqrt(trace((J J^T)^-1)) instead of the smallest singular value: it is never larger, at most a factor sqrt(6)
+smaller, smooth in q, and follows from the Cholesky factor.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ kinematics_scratch_dtype = record(
         ("damping", "f8"),  # lambda in use
     ]
 )
-"""Working memory of the kernel: nest it in an action's State as ("scratch", kinematics_scratch_dtype)."""
+"""Working memory of the kernel: add it to an action's State as ("scratch", kinematics_scratch_dtype)."""
 
 _OK = int(Status.OK)
 _SINGULAR = int(Status.SINGULAR)
-_REGULARIZATION = 1e-6  # of damping^2: lets the factor exist at an exact singularity, changes nothing elsewhere
+_REGULARIZATION = 1e-6  # fraction of damping^2: keeps the factor defined at an exact singularity, negligible elsewhere
 
 
 @realtime
@@ -60,7 +60,7 @@ def _normal_matrix(J: np.ndarray, n: int, A: np.ndarray) -> int:
 
 @realtime
 def solve_twist(J: np.ndarray, n: int, V: np.ndarray, damping: float, dq: np.ndarray, scratch: np.record) -> int:
-    """`differential_inverse` for a Jacobian that the caller has at hand, (6, >= n) with n columns in use."""
+    """`differential_inverse` for a Jacobian that the caller has computed, (6, >= n) with n columns in use."""
     for j in range(n):
         dq[j] = 0.0
     size = _normal_matrix(J, n, scratch.A)
@@ -111,19 +111,19 @@ def differential_inverse(
     """Joint velocities that move the tool with the twist V_WT, as nearly as the joints can.
 
     Away from singularities the twist is met exactly, with the smallest joint velocities; chains of less than
-    six joints come as near to it as they can. Where `scratch.singular_value` falls below 2 * damping, damping
-    fades in, and at all times |dq| <= 0.58 |V_WT| / damping (metres and radians count alike).
+    six joints approximate it as well as they can. If `scratch.singular_value` falls below 2 * damping, damping
+    fades in. At all times |dq| <= 0.58 |V_WT| / damping (metres and radians have equal weight).
 
     Args:
         chain: `layout.chain_dtype`.
         q: joint positions [rad or m], at least (n_joints,).
         V_WT: (6,) linear [m/s], angular [rad/s]; world axes, at the tool.
-        damping: largest lambda; 0.03 to 0.1 suits arms of about 1 m reach. 0: none, and no bound.
+        damping: largest lambda; 0.03 to 0.1 suits arms of about 1 m reach. 0: no damping, and no bound.
         dq: out, at least (n_joints,) [rad/s or m/s].
-        scratch: `kinematics_scratch_dtype`; afterwards it holds J, singular_value and damping.
+        scratch: `kinematics_scratch_dtype`; on return it contains J, singular_value and damping.
 
     Returns:
-        Status.OK; Status.SINGULAR with dq = 0 where there is no finite solution: an input is not finite,
+        Status.OK; Status.SINGULAR with dq = 0 if there is no finite solution: an input is not finite,
         or damping is 0 at a singularity.
     """
     jacobian(chain, q, scratch.J)

@@ -1,4 +1,4 @@
-"""Joint positions for a tool pose: not for the loop, it iterates and allocates."""
+"""Joint positions for a tool pose. Not for the loop: it iterates and allocates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 class _Goal:
-    """A tool pose, and how far a configuration is from it."""
+    """A tool pose, and the error of a configuration."""
 
     def __init__(self, chain: np.record, p_WD: Array, q_WD: Array) -> None:
         self.chain = chain
@@ -34,7 +34,7 @@ class _Goal:
 def _descend(
     goal: _Goal, q: Array, lower: Array, upper: Array, tolerance: tuple[float, float], iterations: int
 ) -> tuple[Array, Array, bool]:
-    """Levenberg-Marquardt with bounds: joints that press against a limit are left out of the step.
+    """Levenberg-Marquardt with bounds: joints that are pushed against a limit are excluded from the step.
 
     Levenberg, K. (1944); Marquardt, D. (1963); the projection after Bertsekas, D.: Projected Newton methods (1982).
     """
@@ -52,7 +52,7 @@ def _descend(
         step = np.zeros(goal.n)
         step[free] = np.linalg.solve(Jf.T @ Jf + damping * np.eye(int(free.sum())), Jf.T @ e)
         longest = float(np.max(np.abs(step)))
-        if longest > 0.5:  # beyond that the linear model is not to be trusted
+        if longest > 0.5:  # the linear model is not valid beyond that
             step *= 0.5 / longest
         candidate = np.clip(q + step, lower, upper)
         e_new, J_new = goal.error(candidate)
@@ -81,25 +81,25 @@ def inverse_kinematics(
 ) -> Array:
     """Joint positions that bring the tool to a pose.
 
-    The first attempt starts at the seed, so nearby goals give nearby configurations; the others start at random
-    (always the same) configurations around it.
+    The first attempt starts at the seed, so nearby goals give nearby configurations. The others start at random
+    configurations around it, which are the same at each call.
 
     Args:
         chain: `layout.chain_dtype`.
         p_WD: (3,) desired position of the tool in the world [m].
         q_WD: (4,) desired orientation, x y z w, of length 1 within 1e-3.
-        q_seed: (n,) where to start [rad or m].
+        q_seed: (n,) start configuration [rad or m].
         limits: (lower, upper), each (n,); None: unlimited.
         tolerance: position [m], orientation [rad].
         iterations: per attempt.
-        attempts: how many starting points are tried.
-        item: what the caller names the goal in errors.
+        attempts: number of starting points.
+        item: name of the goal in errors.
 
     Returns:
         (n,) joint positions within the limits.
 
     Raises:
-        DefinitionError: malformed input, or nothing found; then `got` tells the smallest residual.
+        DefinitionError: the input is malformed, or no solution was found; then `got` contains the smallest residual.
     """
     n = int(chain.n_joints)
     position = np.array(p_WD, dtype=float).reshape(-1)
@@ -119,7 +119,7 @@ def inverse_kinematics(
     upper = np.full(n, np.inf) if limits is None else np.array(limits[1], dtype=float)[:n]
     goal = _Goal(chain, position, orientation / length)
     random = np.random.default_rng(0)
-    # where a joint has no limits, one turn (or one metre) around the seed
+    # if a joint has no limits: one turn (or one metre) around the seed
     low = np.where(np.isfinite(lower), lower, seed - np.pi)
     high = np.where(np.isfinite(upper), upper, seed + np.pi)
     best: Array | None = None

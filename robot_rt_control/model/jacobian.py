@@ -11,7 +11,7 @@ from robot_rt_control.native.realtime_code import realtime
 
 @realtime
 def _fill(chain: np.record, q: np.ndarray, J: np.ndarray) -> Frame:
-    """J, and X_WT on the way. Until the tool's place is known, J holds each joint's origin and axis."""
+    """J and X_WT. Until the tool's position is known, J holds each joint's origin and axis."""
     n = chain.n_joints
     f = base_frame(chain)
     for j in range(n):
@@ -49,14 +49,14 @@ def jacobian(chain: np.record, q: np.ndarray, J: np.ndarray) -> None:
     Args:
         chain: `layout.chain_dtype`.
         q: joint positions [rad or m], at least (n_joints,).
-        J: (6, n) out, n >= n_joints; columns from n_joints on stay as they are.
+        J: (6, n) out, n >= n_joints; columns from n_joints on are not changed.
     """
     _fill(chain, q, J)
 
 
 @realtime
 def pose_and_jacobian(chain: np.record, q: np.ndarray, p_WT: np.ndarray, q_WT: np.ndarray, J: np.ndarray) -> None:
-    """`forward` and `jacobian` in one pass: for Cartesian control laws, which need both."""
+    """`forward` and `jacobian` in one pass, for Cartesian control laws that need both."""
     f = _fill(chain, q, J)
     p_WT[0] = f[9]
     p_WT[1] = f[10]

@@ -1,6 +1,6 @@
-"""The kinematics kernel in one place: what the tick and action types import.
+"""The kinematics kernel in one place; the tick and action types import it from here.
 
-Everything but `inverse_kinematics` is real-time code over `layout.chain_dtype` records.
+Everything except `inverse_kinematics` is real-time code on `layout.chain_dtype` records.
 Conventions: SI units, quaternions x y z w, twists linear then angular in world axes at the tool.
 """
 

@@ -1,4 +1,4 @@
-"""Limits of a part's joints: from the URDF, tightened by the workcell, with defaults where both are silent."""
+"""Limits of a part's joints: from the URDF, tightened by the workcell, with defaults if neither gives one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ResolvedLimits:
     velocity: Array  # [rad/s or m/s]
     acceleration: Array
     jerk: Array
-    effort: Array  # [Nm or N], inf where nobody gives one
+    effort: Array  # [Nm or N], inf if none is given
     effort_rate: Array
 
 
@@ -73,7 +73,7 @@ def _positive(values: Array, joints: Sequence[JointLimits], place: Place) -> Arr
 def _bounded(
     values: Array, bounds: Array, sign: float, joints: Sequence[JointLimits], place: Place, whose: str
 ) -> Array:
-    """Refuse values beyond the bounds; sign 1: upper bounds, -1: lower ones."""
+    """Refuse values beyond the bounds; sign 1: upper bounds, -1: lower bounds."""
     for joint, value, bound in zip(joints, values, bounds, strict=True):
         if sign * value > sign * bound:
             relation = "at most" if sign > 0 else "at least"
@@ -95,7 +95,7 @@ def resolve_limits(joints: Sequence[JointLimits], given: Limits, place: Place) -
     """The limits that actions plan with.
 
     Raises:
-        DefinitionError: a list has the wrong length, a limit exceeds the URDF's, or a needed one is missing.
+        DefinitionError: a list has the wrong length, a limit exceeds the URDF's, or a required limit is missing.
     """
     urdf = "the limit of the URDF"
     lower = upper = np.array([])

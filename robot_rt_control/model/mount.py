@@ -1,4 +1,4 @@
-"""Where a sensor is mounted."""
+"""The mounting of a sensor."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from robot_rt_control.model.pose import Pose
 
 @dataclass(frozen=True, kw_only=True)
 class Mount:
-    """Where a sensor is."""
+    """The place of a sensor."""
 
     part: str | None
-    """The part on whose body it is; None: it stands in the world."""
+    """The part on whose body it is mounted; None: it is fixed in the world."""
     link: str | None
-    """Of that body's URDF; None: in the world."""
+    """Link in that body's URDF; None: in the world."""
     pose: Pose
     """X_LS: the sensor's frame in the link, or X_WS in the world."""

@@ -1,4 +1,4 @@
-"""From a part's entry in the workcell file to its description."""
+"""Builds a part's description from its entry in the workcell file."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _MODES = {"position": CommandMode.POSITION, "velocity": CommandMode.VELOCITY, "e
 
 
 class PartBuilder:
-    """Builds the parts of one workcell, in the order of the file; knows the URDFs read so far."""
+    """Builds the parts of one workcell, in the order of the file; keeps the URDFs read so far."""
 
     def __init__(self, folder: Path, gravity: tuple[float, ...], period: float) -> None:
         self.folder = folder
         self.gravity = gravity
         self.period = period
         self.urdfs: dict[str, Urdf] = {}
-        """Part → the URDF that it brings along."""
+        """Part → its own URDF."""
         self.roots: dict[str, Array] = {}
         """Part with a URDF → X_WR of the URDF's root link."""
         self.tips: dict[str, str] = {}
         """Arm → its tip_link."""
 
     def build(self, name: str, index: int, part: schema.AnyPart, place: Place) -> PartDescription:
-        """Raises DefinitionError or CapacityError: something about the part does not fit."""
+        """Build a part. Raises DefinitionError or CapacityError: its entry is not valid."""
         if isinstance(part, schema.Arm):
             return self._arm(name, index, part, place)
         if isinstance(part, schema.JointGroup):
@@ -77,7 +77,7 @@ class PartBuilder:
         )
 
     def _mount(self, part: schema.MountedSensor, place: Place) -> Mount | None:
-        """Where a sensor is; None: the file does not say."""
+        """The mount of a sensor; None: the file does not give it."""
         if part.mounted_on is None:
             return None if part.pose is None else Mount(part=None, link=None, pose=part.pose)
         urdf = self._body(part.mounted_on, place)
@@ -91,7 +91,7 @@ class PartBuilder:
         return Mount(part=part.mounted_on, link=link, pose=part.pose or Pose())
 
     def _body(self, mounted_on: str, place: Place) -> Urdf:
-        """The URDF of the part that another one is mounted on."""
+        """The URDF of the part on which another part is mounted."""
         if mounted_on not in self.urdfs:
             raise DefinitionError(
                 str(place / "mounted_on"),
@@ -101,7 +101,7 @@ class PartBuilder:
         return self.urdfs[mounted_on]
 
     def _urdf(self, name: str, part: schema.Arm | schema.JointGroup, place: Place) -> Urdf | None:
-        """The URDF of the part's own, or of the part that it is mounted on."""
+        """The part's own URDF, or that of the part on which it is mounted."""
         if part.mounted_on is not None:
             return self._body(part.mounted_on, place)
         if part.urdf is None:
@@ -111,7 +111,7 @@ class PartBuilder:
 
     def _arm(self, name: str, index: int, part: schema.Arm, place: Place) -> PartDescription:
         urdf = self._urdf(name, part, place)
-        assert urdf is not None  # the schema asks for one of urdf and mounted_on
+        assert urdf is not None  # the schema requires one of urdf and mounted_on
         try:
             chain = chain_of(urdf, part.base_link, part.tip_link)
         except DefinitionError as error:
@@ -166,7 +166,7 @@ class PartBuilder:
             if isinstance(entry, schema.Joint):
                 joints.append(entry)
                 continue
-            assert urdf is not None  # the schema asks for it where a joint is given by name
+            assert urdf is not None  # the schema requires it if a joint is given by name
             if entry not in urdf.joints:
                 raise DefinitionError(
                     str(place / "joints" / i), expected=unknown("joint", entry, urdf.joints), got=entry
@@ -264,7 +264,7 @@ def _start_position(
 ) -> Array:
     lower, upper = limits.position_lower, limits.position_upper
     if part.start_position is None:
-        # zero where that is allowed; else mid-range, which a range without zero has (it is bounded on one side)
+        # zero if that is allowed; else mid-range
         return np.array([0.0 if a <= 0.0 <= b else _middle(a, b) for a, b in zip(lower, upper, strict=True)])
     if len(part.start_position) != len(joints):
         raise DefinitionError(

@@ -1,4 +1,4 @@
-"""What is known of a part before anything runs: joints, limits, kinematics, interfaces."""
+"""The static description of a part: joints, limits, kinematics, interfaces."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class PartDescription:
     """Each revolute, continuous or prismatic."""
     command_modes: tuple[CommandMode, ...] = ()
     system_limits: np.record
-    """`layout.limits_dtype`: what the loop enforces."""
+    """`layout.limits_dtype`: the limits that the loop enforces."""
     start_position: Array = field(default_factory=lambda: np.zeros(0))
-    """(dof,) [rad or m] where simulated hardware starts."""
+    """(dof,) [rad or m] start position of simulated hardware."""
     default_action: str | None = None
     """Action type of the default action; None: the loop itself holds the part."""
     safety_action: str | None = None
     urdf_path: Path | None = None
     mounted_on: str | None = None
-    """Part in whose URDF, the same body, this one is."""
+    """Part whose URDF (the same body) contains this one."""
     base_link: str | None = None
     tip_link: str | None = None
     base: Pose = Pose()
     """X_WB: base_link in the world frame; without a chain, the URDF's root link."""
     root: Pose = Pose()
-    """X_WR: root link of the part's URDF in the world frame; the same as `base` where base_link is the root."""
+    """X_WR: root link of the part's URDF in the world frame; equal to `base` if base_link is the root."""
     tool: Pose = Pose()
     """X of the tool in the tip link."""
     followers: tuple[Mimic, ...] = ()
@@ -57,13 +57,13 @@ class PartDescription:
     outputs: tuple[Channel, ...] = ()
     """Outputs of an io part."""
     mount: Mount | None = None
-    """Where a sensor is; None: that is not known."""
+    """The mount of a sensor; None: not known."""
     range: tuple[float, float] | None = None
-    """[m] that a rangefinder can measure; None: not known."""
+    """[m] measuring range of a rangefinder; None: not known."""
     field_of_view: float = 0.0
-    """[rad] opening of a rangefinder's beam."""
+    """[rad] opening angle of a rangefinder's beam."""
     initial_record: np.record
-    """`layout.part_dtype`; ask for `record`, which is a copy."""
+    """`layout.part_dtype`; use `record`, which returns a copy."""
 
     @property
     def dof(self) -> int:
@@ -71,12 +71,12 @@ class PartDescription:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Of the inputs, in the order of the part's record."""
+        """Names of the inputs, in the order of the part's record."""
         return tuple(channel.name for channel in self.inputs)
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """Of the outputs, in the order of the part's record."""
+        """Names of the outputs, in the order of the part's record."""
         return tuple(channel.name for channel in self.outputs)
 
     @property
@@ -91,10 +91,10 @@ class PartDescription:
 
     @property
     def state_interfaces(self) -> list[InterfaceDescription]:
-        """What the hardware reports to the loop, in the order of its image."""
+        """The interfaces that the hardware reports to the loop, in the order of its image."""
         return state_interfaces(self)
 
     @property
     def command_interfaces(self) -> list[InterfaceDescription]:
-        """What the loop sends to the hardware, in the order of its image."""
+        """The interfaces that the loop sends to the hardware, in the order of its image."""
         return command_interfaces(self)

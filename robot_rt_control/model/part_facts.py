@@ -1,4 +1,4 @@
-"""What an action type's author may ask of a part outside the loop: joints, limits, kinematics, state, neighbours."""
+"""Queries of action types about a part outside the loop: joints, limits, kinematics, state, other parts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Array = NDArray[np.float64]
 
 
 class PartFacts:
-    """Implements the `Part` protocol of action_type.py; a subclass knows the part's present state.
+    """Implements the `Part` protocol of action_type.py; a subclass provides the part's present state.
 
     Args:
-        description: of the part.
+        description: the part's description.
     """
 
     def __init__(self, description: PartDescription) -> None:
@@ -33,7 +33,7 @@ class PartFacts:
 
     @property
     def record(self) -> np.record:
-        """A copy of the part's record: limits and chain, and the state last seen."""
+        """A copy of the part's record: limits, chain, and the last known state."""
         return self.description.record
 
     # --- what it is -----------------------------------------------------------------------------
@@ -61,12 +61,12 @@ class PartFacts:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Of an io part's inputs, or a sensor part's values, in the order of `record.inputs`."""
+        """Names of an io part's inputs, or a sensor part's values, in the order of `record.inputs`."""
         return self.description.input_names
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """Of an io part's outputs, in the order of `record.outputs`."""
+        """Names of an io part's outputs, in the order of `record.outputs`."""
         return self.description.output_names
 
     @property
@@ -76,11 +76,11 @@ class PartFacts:
 
     @property
     def state_variables(self) -> dict[str, str]:
-        """What conditions can read of it: full name ("arm.position[0]") → unit."""
+        """The state variables that conditions can read: full name ("arm.position[0]") → unit."""
         return {v.name: v.unit for v in part_state_variables(self.description)}
 
     def limits(self, name: str) -> Array:
-        """What an action may plan with, (dof,): "position_lower", "position_upper", "velocity_limit",
+        """A limit that an action may plan with, (dof,): "position_lower", "position_upper", "velocity_limit",
         "acceleration_limit", "jerk_limit" or "effort_limit".
 
         Raises:
@@ -99,27 +99,27 @@ class PartFacts:
 
     @property
     def commanded_position(self) -> Array:
-        """(dof,) of the last command [rad or m]."""
+        """(dof,) joint positions of the last command [rad or m]."""
         return np.array(self.record.commanded_position[: self.dof])
 
     # --- kinematics -----------------------------------------------------------------------------
 
     @property
     def has_kinematics(self) -> bool:
-        """Whether it is a chain with a tool."""
+        """Whether the part is a chain with a tool."""
         return int(self.record.chain.n_joints) > 0
 
     def forward(self, position: ArrayLike | None = None) -> tuple[Array, Array]:
         """The tool's pose in the world.
 
         Args:
-            position: (dof,) of the joints [rad or m]; None: of the last command.
+            position: (dof,) joint positions [rad or m]; None: those of the last command.
 
         Returns:
             p_WT (3,) [m] and q_WT (4,), x y z w.
 
         Raises:
-            DefinitionError: the part has no kinematics, or `position` another length.
+            DefinitionError: the part has no kinematics, or `position` has another length.
         """
         q = self.commanded_position if position is None else np.array(position, float).reshape(-1)
         if len(q) != self.dof:
@@ -134,13 +134,13 @@ class PartFacts:
         Args:
             p_WT: (3,) in the world frame [m].
             q_WT: (4,) x y z w.
-            seed: (dof,) where to begin: near goals get near solutions; None: the last command.
+            seed: (dof,) start of the search: nearby goals get nearby solutions; None: the last command.
 
         Returns:
             (dof,) [rad or m].
 
         Raises:
-            DefinitionError: the part has no kinematics, or none were found: tells how near it came.
+            DefinitionError: the part has no kinematics, or no solution was found; the message gives the residual.
         """
         return inverse_kinematics(
             self._chain("inverse kinematics"),

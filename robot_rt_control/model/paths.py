@@ -1,4 +1,4 @@
-"""Where files of a workcell are: the schemes that a path in YAML or URDF may have."""
+"""Resolves the paths of a workcell's files: the schemes that a path in YAML or URDF may have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILE_SCHEME = "file://"
 
 
 def package_folder(package: str) -> Path | None:
-    """The share folder of a ROS package; of our own also in a source checkout. None: not found."""
+    """The share folder of a ROS package; that of this package also in a source checkout. None: not found."""
     if package == "robot_rt_control":
         checkout = Path(__file__).resolve().parents[2]
         if (checkout / "config").is_dir():
@@ -30,7 +30,7 @@ def package_folder(package: str) -> Path | None:
 
 
 def pybullet_data_folder() -> Path | None:
-    """The folder of pybullet_data, found without importing anything of it. None: not installed."""
+    """The folder of pybullet_data, found without importing it. None: not installed."""
     found = importlib.util.find_spec("pybullet_data")
     if found is None or not found.submodule_search_locations:
         return None
@@ -42,8 +42,8 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
 
     Args:
         text: absolute, relative, file://…, package://<package>/…, or pybullet_data://….
-        relative_to: folder that relative paths start from.
-        item: what the path belongs to, for the error.
+        relative_to: base folder of relative paths.
+        item: the item that contains the path, for the error.
 
     Raises:
         DefinitionError: the scheme is unknown, its package is not installed, or there is no such file.
@@ -66,7 +66,7 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
                 f"{item}: {text!r}",
                 expected=f"the ROS package {package!r} in one of the folders of AMENT_PREFIX_PATH",
                 got="no such package",
-                hint="Source the workspace that holds it",
+                hint="Source the workspace that contains it",
             )
         path = folder / rest
     elif text.startswith(FILE_SCHEME):
@@ -88,8 +88,8 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
 def mesh_uri(text: str, urdf_folder: Path) -> str:
     """The absolute file:// URI of a mesh that a URDF names.
 
-    A package:// path of a package that this machine does not have stays as it is if the URDF's folder does not
-    hold the file either: whoever shows the model may have the package.
+    A package:// path stays unchanged if this machine does not have the package and the URDF's folder does not
+    contain the file: the viewer of the model may have the package.
     """
     if text.startswith(FILE_SCHEME):
         return text

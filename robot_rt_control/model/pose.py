@@ -13,12 +13,12 @@ from robot_rt_control.text.schema import Model
 class Pose(Model):
     """X_AB: position [m] and orientation (unit quaternion x y z w) of a frame B in a frame A.
 
-    It takes the coordinates of a point in B to those in A. The quaternion is normalized; one whose length differs
-    from 1 by more than 0.001 is refused.
+    It maps the coordinates of a point in B to those in A. The quaternion is normalized; a quaternion whose length
+    differs from 1 by more than 0.001 is refused.
     """
 
     position: Triple = (0.0, 0.0, 0.0)  # p_AB [m]
-    orientation: Quaternion = (0.0, 0.0, 0.0, 1.0)  # q_AB, x y z w; the default turns nothing
+    orientation: Quaternion = (0.0, 0.0, 0.0, 1.0)  # q_AB, x y z w; the default is the identity
 
     @property
     def matrix(self) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Recovery programs of parts, as the workcell file gives them."""
+"""Recovery programs of parts, from the workcell file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryDescription:
-    """How a part comes back after a fault."""
+    """The recovery of a part after a fault."""
 
     program: str
     """YAML text."""

@@ -20,7 +20,7 @@ WORLD = "world"
 
 
 def bodies(parts: Sequence[PartDescription]) -> list[PartDescription]:
-    """The parts that bring a URDF of their own; the mounted ones are in these."""
+    """The parts with their own URDF; mounted parts are contained in these."""
     return [part for part in parts if part.urdf_path is not None and part.mounted_on is None]
 
 
@@ -32,7 +32,7 @@ def _body_of(part: PartDescription, parts: Sequence[PartDescription]) -> PartDes
 
 
 def _prefixes(urdfs: dict[str, Urdf]) -> dict[str, str]:
-    """Body → prefix of its links and joints: none, unless two bodies share a name."""
+    """Body → prefix of its links and joints; empty unless two bodies share a name."""
     seen: set[str] = {WORLD} if len(urdfs) > 1 else set()
     for urdf in urdfs.values():
         names = set(urdf.links) | set(urdf.joints)
@@ -44,7 +44,7 @@ def _prefixes(urdfs: dict[str, Urdf]) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Frame:
-    """A link of its own for a sensor or a tool."""
+    """An additional link for a sensor or a tool."""
 
     part: str
     name: str
@@ -77,8 +77,8 @@ def _frames(parts: Sequence[PartDescription], urdfs: dict[str, Urdf]) -> list[_F
 
 
 def frame_names(parts: Sequence[PartDescription]) -> dict[str, str]:
-    """Sensor → the frame of its messages in robot_description, arm → its tool's; a sensor that is mounted nowhere has
-    none."""
+    """Sensor → the frame of its messages in robot_description; arm → the frame of its tool. A sensor without
+    a known mount has no frame."""
     return {frame.part: frame.name for frame in _frames(parts, _read_bodies(parts))}
 
 
@@ -137,11 +137,11 @@ def _fixed_joint(parent: str, child: str, X: Array) -> ElementTree.Element:
 def robot_description(name: str, parts: Sequence[PartDescription]) -> str:
     """One URDF with all bodies of the workcell, placed in a link `world`, meshes as file:// URIs.
 
-    Each sensor whose mount is known, and each arm's tool, has a link of its own: `frame_names`.
+    Each sensor with a known mount and each arm's tool has its own link: `frame_names`.
 
-    With several bodies whose names collide, links and joints carry their part's name as a prefix, as in
-    `joint_state_names`; elements that say nothing about shape or motion (transmission, gazebo, ros2_control)
-    are dropped then, because they refer to joints by name.
+    If names of several bodies collide, links and joints get their part's name as a prefix, as in
+    `joint_state_names`. Elements that do not describe shape or motion (transmission, gazebo, ros2_control)
+    are then removed, because they refer to joints by name.
     """
     urdfs = _read_bodies(parts)
     prefixes = _prefixes(urdfs)

@@ -1,7 +1,7 @@
 """Orientations in the loop: quaternions in the order x y z w, rotation vectors, rotation matrices.
 
 Every function writes into an array of the caller, which may be one of its inputs.
-q_AB turns vectors given in B into vectors given in A: v_A = q_AB v_B q_AB^-1.
+q_AB maps vectors in axes of B to axes of A: v_A = q_AB v_B q_AB^-1.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def quaternion_inverse(q_AB: np.ndarray, q_BA: np.ndarray) -> None:
 
 @realtime
 def rotation_between(q_WA: np.ndarray, q_WB: np.ndarray, q_AB: np.ndarray) -> None:
-    """q_AB: the orientation of B as A sees it."""
+    """q_AB: the orientation of B relative to A."""
     x, y, z, w = _product(-q_WA[0], -q_WA[1], -q_WA[2], q_WA[3], q_WB[0], q_WB[1], q_WB[2], q_WB[3])
     q_AB[0] = x
     q_AB[1] = y
@@ -67,7 +67,7 @@ def rotation_between(q_WA: np.ndarray, q_WB: np.ndarray, q_AB: np.ndarray) -> No
 
 @realtime
 def quaternion_normalize(q: np.ndarray, out: np.ndarray) -> None:
-    """Scale to length 1; a zero quaternion becomes NaN, as it is no orientation."""
+    """Scale to length 1; a zero quaternion becomes NaN, because it has no orientation."""
     length = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     scale = 1.0 / length if length > 0.0 else math.nan
     for i in range(4):
@@ -89,7 +89,7 @@ def quaternion_rotate(q_AB: np.ndarray, v_B: np.ndarray, v_A: np.ndarray) -> Non
 
 @realtime
 def quaternion_align(reference: np.ndarray, q: np.ndarray, out: np.ndarray) -> None:
-    """Of the two quaternions q and -q of one orientation, the one nearer to the reference."""
+    """Choose the quaternion nearer to the reference from q and -q, which are the same orientation."""
     dot = reference[0] * q[0] + reference[1] * q[1] + reference[2] * q[2] + reference[3] * q[3]
     sign = -1.0 if dot < 0.0 else 1.0
     for i in range(4):
@@ -138,7 +138,7 @@ def quaternion_slerp(q_WA: np.ndarray, q_WB: np.ndarray, s: float, out: np.ndarr
     dot = min(sign * dot, 1.0)
     a = 1.0 - s
     b = s
-    if dot < 0.9999:  # nearer, the chord is as good as the arc, and 1 / sine is not
+    if dot < 0.9999:  # for smaller angles the chord equals the arc numerically, and 1 / sine is inaccurate
         angle = math.acos(dot)
         sine = math.sin(angle)
         a = math.sin((1.0 - s) * angle) / sine

@@ -1,4 +1,4 @@
-"""Parts that stand for real ones where there is no workcell: in tests of actions, and where their time is measured."""
+"""Sample parts that replace real ones without a workcell: for tests of actions and measurement of compute times."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def sample_part(
 ) -> PartDescription:
     """A part with reasonable limits: ±2.9 rad, 1.5 rad/s, 10 rad/s², 100 rad/s³, 100 Nm.
 
-    Its joints are a chain, about z and y in turn, straight up where they are zero. What sensors measure is unknown.
+    Its joints are a chain, alternately about z and y, that points straight up at zero. Sensor values are unknown.
 
     Args:
-        dof: number of joints; None: as is usual for the kind.
-        position: (dof,) where its joints are [rad]; all zero by default.
+        dof: number of joints; None: the usual number for the kind.
+        position: (dof,) joint positions [rad]; all zero by default.
         inputs: names of an io part's inputs, or of a sensor part's values.
-        outputs: names of an io part's outputs, digital ones: 0 or 1.
+        outputs: names of an io part's digital outputs (0 or 1).
 
     Raises:
-        ValueError: too many joints or channels, or another number of positions.
+        ValueError: there are too many joints or channels, or `position` has another length.
     """
     n = PART_KINDS[kind].sample_joints if dof is None else dof
     if not 0 <= n <= MAX_JOINTS:

@@ -36,7 +36,7 @@ class PartVariable:
 def part_state_variables(part: PartDescription) -> list[PartVariable]:
     """All state variables of a part.
 
-    A joint's variables have two names, arm.position[0] and arm.joint.position, where the joint's name is one word.
+    A joint's variables have two names, arm.position[0] and arm.joint.position, if the joint's name is one word.
     """
     return [
         PartVariable(
@@ -51,7 +51,7 @@ def part_state_variables(part: PartDescription) -> list[PartVariable]:
 
 
 _Row = tuple[str, str, str, str, str, int | None]
-"""Name without the part's, type, unit, description, field of the record, element of it."""
+"""Name without the part's name, type, unit, description, field of the record, element of the field."""
 
 
 def _variables(part: PartDescription) -> Iterator[_Row]:
@@ -86,7 +86,7 @@ def _joint_variables(part: PartDescription) -> Iterator[_Row]:
 
 
 def _channel_variables(direction: str, i: int, channel: Channel, is_numbered: bool) -> Iterator[_Row]:
-    """By its number, where the kind has that, and by its name where the workcell file gives one."""
+    """The variables of a channel: by index, if the kind has this, and by name, if the workcell file gives one."""
     text = channel.description or (f"{direction} {channel.name if channel.is_named else i}" if is_numbered else "")
     names = [f"{direction}[{i}]"] if is_numbered else []
     if channel.is_named:

@@ -1,4 +1,4 @@
-"""A robot as its URDF describes it: links, joints, inertias, limits."""
+"""A robot as described by its URDF: links, joints, inertias, limits."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Inertial:
 
 @dataclass(frozen=True, kw_only=True)
 class Mimic:
-    """A joint that follows another one: q = multiplier * q_joint + offset. Simulators have to move it along."""
+    """A joint that follows another joint: q = multiplier * q_joint + offset. Simulators must move it as well."""
 
     name: str
     """The joint that follows."""
     joint: str
-    """The one that it follows."""
+    """The joint that it follows."""
     multiplier: float
     offset: float
 
@@ -47,7 +47,7 @@ class UrdfJoint:
     child: str
     X_PJ: Array  # (4, 4), joint frame in the parent link's frame at q = 0
     axis: Array  # (3,) unit vector in the joint frame; (1, 0, 0) if not given
-    lower: float  # [rad or m], -inf where there is none
+    lower: float  # [rad or m], -inf if there is none
     upper: float
     velocity: float | None  # [rad/s or m/s]; None: not given or 0
     effort: float | None  # [Nm or N]; None: not given or 0
@@ -56,7 +56,7 @@ class UrdfJoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Urdf:
-    """A robot as its URDF describes it: a tree of links."""
+    """A robot as described by its URDF: a tree of links."""
 
     path: Path
     name: str
@@ -66,7 +66,7 @@ class Urdf:
 
     @cached_property
     def parent_joint(self) -> dict[str, UrdfJoint]:
-        """Link → the joint that it hangs on; the root has none."""
+        """Link → its parent joint; the root has none."""
         return {joint.child: joint for joint in self.joints.values()}
 
     @cached_property
@@ -81,7 +81,7 @@ class Urdf:
         return next(name for name in self.links if name not in self.parent_joint)
 
     def joint(self, name: str) -> UrdfJoint:
-        """Raises DefinitionError: there is no such joint."""
+        """The joint with this name. Raises DefinitionError: there is no such joint."""
         if name not in self.joints:
             raise DefinitionError(f"{self.path}: joint {name!r}", expected=unknown("joint", name, self.joints))
         return self.joints[name]
@@ -90,7 +90,7 @@ class Urdf:
         """The joints between two links, from base to tip, fixed ones included.
 
         Raises:
-            DefinitionError: a link does not exist, or the tip is not behind the base.
+            DefinitionError: a link does not exist, or the tip is not a descendant of the base.
         """
         for role, link in (("base_link", base_link), ("tip_link", tip_link)):
             if link not in self.links:
@@ -102,7 +102,7 @@ class Urdf:
             if above is None:
                 raise DefinitionError(
                     f"{self.path}: chain from {base_link!r} to {tip_link!r}",
-                    expected="a tip_link behind the base_link in the tree of links",
+                    expected="a tip_link below the base_link in the tree of links",
                     got=f"{tip_link!r} hangs on " + " ← ".join([j.parent for j in joints] or ["nothing"]),
                 )
             joints.append(above)

@@ -1,6 +1,6 @@
-"""Reading a URDF file. Meshes and everything else about looks is left alone.
+"""Reads a URDF file. Meshes and all other visual elements are ignored.
 
-A reader of its own, because the loop needs few elements, exact errors, and a start without scene graph libraries.
+This package has its own reader because it needs few elements, exact errors, and no scene graph libraries at start.
 """
 
 from __future__ import annotations

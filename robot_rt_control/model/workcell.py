@@ -1,4 +1,4 @@
-"""The workcell: everything that a workcell file says, read, checked and resolved."""
+"""The workcell: the content of a workcell file, read, checked and resolved."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 
 MOCK = "mock"
-"""The plugin that every device can run on without configuration."""
+"""The plugin on which every device can run without configuration."""
 TOPIC = "topic"
-"""The plugin that goes along with any hardware: a device runs on it that has it and nothing for the chosen hardware."""
+"""The plugin for ROS topics. A device with a configuration for it, but none for the chosen hardware, runs on it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceDescription:
-    """A device, on the plugin that was chosen."""
+    """A device on the chosen plugin."""
 
     name: str
     index: int
@@ -40,66 +40,66 @@ class DeviceDescription:
     max_age_ticks: int | None
     """None: the plugin's default."""
     parts: tuple[str, ...]
-    """The parts behind it, in the order of the file."""
+    """The parts that the device serves, in the order of the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActionTypeSource:
-    """Where classes of user action types are: in a file, an importable module, or what an entry point names."""
+    """The source of user action types: a file, an importable module, or an entry point."""
 
     class_name: str = ""
-    """Empty: all that the file or module defines."""
+    """Class name; empty: all types that the file or module defines."""
     path: Path | None = None
     module: str | None = None
-    """Or the name of an entry point: then there is no class name."""
+    """Module, or the name of an entry point; then there is no class name."""
 
     @property
     def text(self) -> str:
-        """The source in one text, with an absolute path."""
+        """The source as one text, with an absolute path."""
         place = str(self.path or self.module)
         return f"{place}:{self.class_name}" if self.class_name else place
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workcell:
-    """What `load_workcell` gives: all parts and devices, in the order of the file."""
+    """The result of `load_workcell`: all parts and devices, in the order of the file."""
 
     name: str
     path: Path
     period: float
     """[s]"""
     hardware: str
-    """The plugin that was chosen; a device that has none of it may run on TOPIC."""
+    """The chosen plugin; a device without a configuration for it may run on TOPIC."""
     parts: tuple[PartDescription, ...]
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
     fault_log: schema.FaultLog
     overruns: schema.Overruns
     recoveries: Mapping[str, RecoveryDescription]
-    """Part → how it comes back after a fault; parts without a recovery program are not in it."""
+    """Part → its recovery after a fault; parts without a recovery program are omitted."""
     budget_policy: str
-    """warn or fail: what happens to an action that takes longer than its time budget."""
+    """warn or fail: the response to an action that exceeds its time budget."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
     clock_device: str | None
     """The device that the file names as the clock."""
     digest: int
-    """63 bits over the file's content and the URDFs', whatever hardware was chosen and wherever the files are:
-    two processes with the same digest have read the same."""
+    """63-bit digest of the file's and the URDFs' content, independent of the chosen hardware and the files' paths:
+    two processes with the same digest have read the same workcell."""
 
     def part(self, name: str) -> PartDescription:
-        """Raises DefinitionError: there is no such part."""
+        """The part with this name. Raises DefinitionError: there is no such part."""
         return _find("part", name, self.parts)
 
     def device(self, name: str) -> DeviceDescription:
-        """Raises DefinitionError: there is no such device."""
+        """The device with this name. Raises DefinitionError: there is no such device."""
         return _find("device", name, self.devices)
 
     def driving_device(self) -> DeviceDescription:
         """The device whose driver's cycle drives the loop with the clock `hardware`.
 
         Raises:
-            DefinitionError: the file names one without a driver of its own, or none where there is not just one.
+            DefinitionError: the named device has no driver of its own, or none is named and there is not exactly one.
         """
         drivers = {device.name: device for device in self.devices if device.plugin not in (MOCK, TOPIC)}
         what = f"workcell {self.name!r}, clock:=hardware"
@@ -147,9 +147,9 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
 
     Args:
         path: the YAML file.
-        hardware: the plugin to run all devices on; None: the file's default_hardware. A device with a `plugin` of its
-            own runs on that (unless all are to run on MOCK), and one without a configuration for the chosen plugin,
-            but with one for TOPIC, on that. Exceptions may follow: "pybullet,people=mock".
+        hardware: the plugin for all devices; None: the file's default_hardware. A device with its own `plugin` runs
+            on that plugin (unless MOCK is chosen). A device without a configuration for the chosen plugin, but with
+            one for TOPIC, runs on TOPIC. Exceptions may follow: "pybullet,people=mock".
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
@@ -219,7 +219,7 @@ def _check_device(name: str, content: schema.WorkcellFile, place: Place) -> None
 
 
 def _check_joints(parts: list[PartDescription], place: Place) -> None:
-    """A joint of one body belongs to one part."""
+    """Check that each joint of a body belongs to one part only."""
     owners: dict[tuple[str, str], str] = {}
     for part in parts:
         body = part.name
@@ -237,7 +237,7 @@ def _check_joints(parts: list[PartDescription], place: Place) -> None:
 
 
 class _Choice:
-    """Which plugin each device runs on: "pybullet", or with exceptions "pybullet,people=mock"."""
+    """The plugin of each device: "pybullet", or with exceptions "pybullet,people=mock"."""
 
     def __init__(self, text: str, devices: Mapping[str, schema.Device]) -> None:
         self._devices = devices
@@ -254,7 +254,7 @@ class _Choice:
             self._exceptions[name] = plugin
 
     def plugin(self, name: str, place: Place) -> str:
-        """Of this device."""
+        """The plugin of this device."""
         device = self._devices[name]
         wanted = self._exceptions.get(name) or self._usual(device)
         if wanted in device.plugins or wanted == MOCK:
@@ -302,7 +302,7 @@ def _devices(
 
 
 def _plugin_path(plugin: str, folder: Path) -> str:
-    """A plugin in a file is named from the workcell file's folder on."""
+    """Resolve the path of a plugin in a file relative to the workcell file's folder."""
     file, colon, class_name = plugin.rpartition(":")
     return f"{(folder / file).resolve()}:{class_name}" if colon and file.endswith(".py") else plugin
 
@@ -329,7 +329,7 @@ def _action_type(text: str, folder: Path, place: Place) -> ActionTypeSource:
 
 
 def _digest(document: Document, parts: list[PartDescription], builder: PartBuilder) -> int:
-    """Of what the file says, of what became of it (defaults, limits, chains), and of the URDFs."""
+    """Digest of the file's content, of the values resolved from it (defaults, limits, chains), and of the URDFs."""
     digest = hashlib.sha256(json.dumps(document.data).encode())
     for part in parts:
         digest.update(part.initial_record.tobytes() + part.system_limits.tobytes())

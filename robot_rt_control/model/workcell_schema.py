@@ -1,4 +1,4 @@
-"""What a workcell file may say: every field, its unit, its default and its valid values."""
+"""The schema of a workcell file: every field with its unit, default and valid values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robot_rt_control.text.schema import Name as AnyName
 from robot_rt_control.vocabulary import capacities, defaults
 
 SYSTEM_VARIABLES = ("time", "speed", "protective_stop")
-"""State variables of the loop itself: no part may be called so."""
+"""State variables of the loop itself; a part cannot have one of these names."""
 
 
 def _not_of_the_loop(value: str) -> str:
@@ -29,9 +29,9 @@ Mode = Literal["position", "velocity", "effort"]
 
 
 class Limits(Model):
-    """What actions plan with. Position, velocity and effort may only be tighter than in the URDF.
+    """The limits that actions plan with. Position, velocity and effort may only be tighter than in the URDF.
 
-    Names in capitals stand in vocabulary/defaults.py.
+    Names in capitals are defined in vocabulary/defaults.py.
     """
 
     position_lower: PerJoint | None = None  # [rad or m]; None: of the URDF
@@ -44,7 +44,7 @@ class Limits(Model):
 
 
 class SystemLimits(Model):
-    """What the loop enforces whatever actions do. Never tighter than `limits`, so that plans pass unchanged."""
+    """The limits that the loop enforces for every action. Never tighter than `limits`, so plans pass unchanged."""
 
     position_lower: PerJoint | None = None  # [rad or m]; None: as in limits
     position_upper: PerJoint | None = None  # [rad or m]; None: as in limits
@@ -58,26 +58,26 @@ class SystemLimits(Model):
 
 
 class Recovery(Model):
-    """How a part comes back after a fault: a program, run in a session of its own."""
+    """The recovery of a part after a fault: a program that runs in its own session."""
 
     program: str | dict[str, Any]  # a program's file, or the program itself
     automatic: Flag = False  # run it by itself once the part's fault can be cleared
     until_event: str = ""  # name of the event that ends it; empty: it ends when all that it started is done
     timeout: Number = Field(default=defaults.RECOVERY_TIMEOUT_S, gt=0)  # [s]
-    cooldown: Number = Field(default=defaults.RECOVERY_COOLDOWN_S, ge=0)  # [s] between two automatic ones
+    cooldown: Number = Field(default=defaults.RECOVERY_COOLDOWN_S, ge=0)  # [s] between two automatic recoveries
 
 
 class FaultLog(Model):
-    """The last ticks, which every fault carries with it."""
+    """The log of the last ticks that is written for every fault."""
 
     ticks: int = Field(default=defaults.FAULT_LOG_TICKS, strict=True, ge=1, le=100_000)
     after: int = Field(default=defaults.FAULT_LOG_AFTER_TICKS, strict=True, ge=0, le=100_000)  # [ticks] that follow
-    files: int = Field(default=defaults.FAULT_LOG_FILES, strict=True, ge=1, le=100_000)  # kept; the oldest give way
+    files: int = Field(default=defaults.FAULT_LOG_FILES, strict=True, ge=1, le=100_000)  # the oldest are deleted
     folder: str | None = None  # None: $ROBOT_RT_CONTROL_FAULTS, else ~/.local/state/robot_rt_control/faults
 
 
 class Overruns(Model):
-    """What missed deadlines lead to. They are counted in any case."""
+    """Response to missed deadlines. They are always counted."""
 
     policy: Literal["count", "warn", "fault"] = "count"
     limit: int = Field(default=defaults.OVERRUN_LIMIT, strict=True, ge=1, le=capacities.MAX_OVERRUN_LIMIT)
@@ -85,7 +85,7 @@ class Overruns(Model):
 
 
 class Joint(Model):
-    """A joint that no URDF describes."""
+    """A joint without a URDF."""
 
     name: Name
     type: Literal["revolute", "continuous", "prismatic"]
@@ -121,21 +121,21 @@ class Part(Model):
 
 
 class MovingPart(Part):
-    start_position: Numbers | None = None  # [rad or m] where simulated hardware starts; None: 0, or mid-range
+    start_position: Numbers | None = None  # [rad or m] start of simulated hardware; None: 0, or mid-range
     limits: Limits = Limits()
     system_limits: SystemLimits = SystemLimits()
-    command_modes: tuple[Mode, ...] | None = None  # None: position, velocity, and effort where its limit is known
-    default_action: str = "hold"  # action type that the part does when nothing was asked
-    safety_action: str = "stop"  # action type that the part does when something failed
+    command_modes: tuple[Mode, ...] | None = None  # None: position, velocity, and effort if its limit is known
+    default_action: str = "hold"  # action type of the default action
+    safety_action: str = "stop"  # action type of the safety action after a failure
     recovery: Recovery | None = None  # None: faults are cleared by hand
 
 
 class Arm(MovingPart):
     kind: Literal["arm"]
-    urdf: str | None = None  # path or URI; left out with mounted_on
+    urdf: str | None = None  # path or URI; omitted with mounted_on
     mounted_on: Name | None = None  # part in whose URDF (the same body) this one is
-    base_link: str  # where the chain starts
-    tip_link: str  # where the chain ends
+    base_link: str  # first link of the chain
+    tip_link: str  # last link of the chain
     tool: Pose = Pose()  # X of the tool in the tip link
     base_pose: Pose = Pose()  # X_WB: base_link in the world frame
 
@@ -147,7 +147,7 @@ class Arm(MovingPart):
 
 
 class JointGroup(MovingPart):
-    """Joints side by side, without kinematics: grippers, simple mobile bases."""
+    """Independent joints without kinematics: grippers, simple mobile bases."""
 
     joints: tuple[NameOrJoint, ...] = Field(min_length=1)  # names of the URDF's joints, or whole descriptions
     urdf: str | None = None  # path or URI; needed for joints given by name, unless mounted_on
@@ -172,10 +172,10 @@ class Base(JointGroup):
 
 
 class MountedSensor(Part):
-    """A sensor with a frame: in a link of a part's body, or in the world. Without these keys its frame is unknown."""
+    """A sensor with a frame, in a link of a part's body or in the world. Without these keys its frame is unknown."""
 
-    mounted_on: Name | None = None  # part on whose body it is; None: it stands in the world
-    link: str | None = None  # of that body's URDF; None: the arm's tip_link
+    mounted_on: Name | None = None  # part on whose body it is mounted; None: fixed in the world
+    link: str | None = None  # link in that body's URDF; None: the arm's tip_link
     pose: Pose | None = None  # X_LS: the sensor's frame in the link, or X_WS in the world; None: the link's own frame
 
     @model_validator(mode="after")
@@ -196,7 +196,7 @@ def _distances(value: tuple[float, float]) -> tuple[float, float]:
 
 
 class Rangefinder(MountedSensor):
-    """It looks along z of its frame."""
+    """A rangefinder; it measures along z of its frame."""
 
     kind: Literal["rangefinder"]
     range: Annotated[Range, AfterValidator(_distances)] | None = None  # [m] that it can measure; None: not known
@@ -207,15 +207,15 @@ Signal = Literal["digital", "analog"]
 
 
 class InputChannel(Model):
-    signal: Signal | None = None  # digital: 0 or 1; analog: any number; None: as the part says
+    signal: Signal | None = None  # digital: 0 or 1; analog: any number; None: as given for the part
     unit: str = ""
     description: str = ""
 
 
 class OutputChannel(InputChannel):
-    range: Range | None = None  # of an analog output, in its unit; None: any finite number
+    range: Range | None = None  # range of an analog output, in its unit; None: any finite number
     initial: Level | None = None  # simulated hardware starts with it; None: 0, or the nearest value in the range
-    safe: Level | None = None  # written where something failed; None: it keeps its value
+    safe: Level | None = None  # value written after a failure; None: it keeps its value
 
 
 def _count_or_named(value: Any) -> str:
@@ -229,9 +229,9 @@ Outputs = Annotated[Count | Annotated[dict[Name, OutputChannel], Tag("named")], 
 
 class Io(Part):
     kind: Literal["io"]
-    inputs: Inputs = 0  # how many, or a mapping from each one's name to what it is
+    inputs: Inputs = 0  # their number, or a mapping from each name to its properties
     outputs: Outputs = 0  # likewise
-    signal: Signal = "digital"  # of all channels that do not say so themselves
+    signal: Signal = "digital"  # of all channels without a type of their own
     default_action: str | None = None  # None: outputs stay as they are
     safety_action: str | None = None  # None: outputs stay as they are
 
@@ -244,18 +244,18 @@ class SensorValue(Model):
 
 class Sensor(Part):
     kind: Literal["sensor"]
-    values: dict[Name, SensorValue] = Field(min_length=1)  # name → what it is; each one is a state variable
+    values: dict[Name, SensorValue] = Field(min_length=1)  # name → its properties; each value is a state variable
 
 
 AnyPart = Annotated[Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io | Sensor, Field(discriminator="kind")]
 
 
 class Device(Model):
-    """A device and the plugins that it can run on. In the file, these stand beside max_age_ticks and plugin."""
+    """A device and the plugins on which it can run. In the file, they are keys beside max_age_ticks and plugin."""
 
     max_age_ticks: int | None = Field(default=None, strict=True, ge=1)  # [ticks]; None: the plugin's default
-    plugin: str | None = None  # what it runs on, whatever the others do; None: on what is chosen for all
-    plugins: dict[str, dict[str, Any]] = {}  # plugin name → its configuration, not looked at here
+    plugin: str | None = None  # its own plugin; None: the plugin chosen for all devices
+    plugins: dict[str, dict[str, Any]] = {}  # plugin name → its configuration, not checked here
 
     @model_validator(mode="before")
     @classmethod
@@ -280,7 +280,7 @@ class WorkcellFile(Model):
     parts: dict[Name, AnyPart] = Field(min_length=1)
     devices: dict[Name, Device] = Field(min_length=1)
     clock_device: Name | None = None  # drives the loop with clock:=hardware; None: the only one with a driver
-    default_hardware: str = "mock"  # plugin to run on when none is asked for
+    default_hardware: str = "mock"  # plugin to use if none is chosen
     fault_log: FaultLog = FaultLog()
     overruns: Overruns = Overruns()
     # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point

@@ -1,7 +1,7 @@
 """Motion generation inside the tick: jerk-limited, from any state, compiled, in bounded time.
 
-One degree of freedom at a time (`plan_position`, `plan_velocity`, `plan_stop`), several at once
-(`plan_position_synchronized`, `plan_stop_synchronized`), and what one asks of the result
+Plans for one degree of freedom (`plan_position`, `plan_velocity`, `plan_stop`), for several
+(`plan_position_synchronized`, `plan_stop_synchronized`), and queries on the result
 (`sample_profile`, `progress`, `position_range`, `velocity_range`, `acceleration_range`).
 
 Planning returns a Status: OK, or PLANNING_FAILED when a number is not finite, a limit is not positive,

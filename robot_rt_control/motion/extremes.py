@@ -1,4 +1,4 @@
-"""The ranges that a profile passes through, exactly: for whoever must know before it moves."""
+"""The exact ranges of position, velocity and acceleration of a profile, known before it moves."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@
 
 The idea: *leave* on the fastest way to the cruise velocity, and at some moment *change over* to the
 fastest way to the end velocity. The later the change, the further the motion goes, so the moment is
-found by a bracketed search; if it does not come before the cruise velocity is reached, the length of
+found by a bracketed search; if it lies after the cruise velocity is reached, the length of
 the cruise follows by division. Both ways are velocity ramps (ramp.py), which keep the limits from any
-state; so do not only the ordinary cases fall out, but also those that start beyond a limit, overshoot,
+state. So the same method covers the ordinary cases and those that start beyond a limit, overshoot,
 or release a brake halfway and brake again. For a target at rest and a start within the limits the
-result is the time optimum; it has the structure of R. Haschke, E. Weitnauer, H. Ritter, "On-line planning of
+result is time-optimal; it has the structure of R. Haschke, E. Weitnauer, H. Ritter, "On-line planning of
 time-optimal, jerk-limited trajectories", IROS 2008.
 """
 
@@ -31,13 +31,13 @@ from robot_rt_control.motion.velocity import limits_valid
 from robot_rt_control.native.realtime_code import realtime
 
 CRUISE = 3
-"""The place of the change after the three segments of the leaving ramp."""
+"""The place of a change during the cruise, after the three segments of the leaving ramp."""
 PRECISION = 1e-13
 """The search ends when the missing distance is below this fraction of the travel."""
 PIECES = 8
-"""Into so many each segment is divided to find the earliest of several solutions."""
+"""Number of parts into which each segment is divided to find the earliest of several solutions."""
 LONGEST_CORRECTION = 1e-6
-"""As a fraction of the duration: a longer one would make up for rounding at a v1 of nearly 0."""
+"""Longest correction as a fraction of the duration: with v1 near 0, a correction of rounding would take longer."""
 
 
 @realtime
@@ -46,9 +46,9 @@ def plan_position(
 ) -> int:
     """Plan a fast motion from (q0, v0, a0) to position q1 with velocity v1 and zero acceleration.
 
-    Jerk stays within jmax. Velocity and acceleration stay within vmax and amax if they start there and
-    can; otherwise they return on a ramp to the limit. The end is exactly q1, v1. With v1 = 0 the
-    motion is time-optimal; with v1 != 0 a faster one may be missed in rare cases.
+    Jerk stays within jmax. Velocity and acceleration stay within vmax and amax if the start allows it;
+    otherwise they return on a ramp to the limit. The end is exactly q1, v1. With v1 = 0 the
+    motion is time-optimal; with v1 != 0 a faster motion may be missed in rare cases.
 
     Args:
         profile: record of `profile_dtype`, overwritten.
@@ -57,7 +57,7 @@ def plan_position(
         vmax, amax, jmax: limits, positive.
 
     Returns:
-        OK or PLANNING_FAILED (see the package's text; also for |v1| > vmax).
+        OK or PLANNING_FAILED (see the package's docstring; also for |v1| > vmax).
     """
     begin_profile(profile, q0, v0, a0)
     if not arguments_valid(q0, v0, a0, q1, v1, vmax, amax, jmax):
@@ -75,7 +75,7 @@ def plan_position(
 def arguments_valid(
     q0: float, v0: float, a0: float, q1: float, v1: float, vmax: float, amax: float, jmax: float
 ) -> bool:
-    """Whether all is finite, the limits are positive and the end velocity is within its limit."""
+    """Whether all values are finite, the limits are positive and the end velocity is within its limit."""
     finite = math.isfinite(q0) and math.isfinite(v0) and math.isfinite(a0) and math.isfinite(q1)
     return finite and math.isfinite(vmax) and vmax > 0.0 and abs(v1) <= vmax and limits_valid(amax, jmax)
 
@@ -84,12 +84,12 @@ def arguments_valid(
 def travel_direction(
     q0: float, v0: float, a0: float, q1: float, v1: float, amax: float, jmax: float
 ) -> tuple[float, float, float]:
-    """Which way to leave: towards the target, as seen from where the fastest way to v1 would end, taken now.
+    """Choose the direction of departure: from the point where the fastest way to v1 would end towards the target.
 
     Returns:
-        direction: 1, -1, or 0 if that way ends at the target. Rounding errors do not count: with v1 != 0 a
+        direction: 1, -1, or 0 if that way ends at the target. Rounding errors are ignored: with v1 != 0 a
             tiny step back would cost a whole loop.
-        distance: to the target in that direction, negative when it lies behind.
+        distance: to the target in that direction; negative if the target is behind.
         missing: how far before the target that way ends.
     """
     ramp = velocity_ramp(v0, a0, v1, amax, jmax)
@@ -108,12 +108,12 @@ def travel_direction(
 def find_change(
     distance: float, v0: float, a0: float, v1: float, cruise: float, amax: float, jmax: float
 ) -> tuple[int, float, float]:
-    """When to change over from the ramp towards `cruise` to the ramp towards v1, moving in direction +1.
+    """Find when to change over from the ramp towards `cruise` to the ramp towards v1, moving in direction +1.
 
     Args:
         distance: to the target; the ramp towards v1 would end before it.
         v0, a0, v1: velocity and acceleration at the start, velocity at the end.
-        cruise: velocity that is not exceeded, positive.
+        cruise: largest velocity, positive.
 
     Returns:
         place: segment of the leaving ramp (0, 1, 2), or CRUISE.
@@ -127,8 +127,8 @@ def find_change(
     v = v0
     a = a0
     f_begin = error_of_change(distance, q, v, a, 0.0, 0.0, v1, amax, jmax)
-    # With rest at the end, a later change always leads further. Otherwise there may be several solutions: the
-    # earliest is the fastest, so look closer.
+    # With rest at the end, a later change always leads further. Otherwise there may be several solutions; the
+    # earliest is the fastest, so search in smaller parts.
     n_pieces = 1 if v1 == 0.0 else PIECES
     for place in range(CRUISE):
         jerk, duration = ramp_segment(leave, place)
@@ -175,10 +175,10 @@ def find_moment(
     jmax: float,
     tolerance: float,
 ) -> float:
-    """The time between begin and end of one segment after which the ramp towards v1 ends at the distance.
+    """Find the time between begin and end of one segment at which a change to the ramp towards v1 ends at the distance.
 
-    f_begin < 0 <= f_end are the errors of changing at begin and end. The better end of the final
-    bracket is taken; with v1 != 0 the one from which going on with v1 corrects the rest.
+    f_begin < 0 <= f_end are the errors of a change at begin and end. The result is the better end of the final
+    bracket; with v1 != 0, the end from which continuing at v1 corrects the rest.
     """
     x1 = end
     f1 = f_end
@@ -239,8 +239,8 @@ def write_change(
         a = 0.0
     travelled = append_ramp(profile, direction * q, direction * v, direction * a, v1, amax, jmax)
     if v1 != 0.0:
-        # Where the end comes with the square root of the change, the search leaves more than rounding: going
-        # on with v1 for a moment makes up for it.
+        # If the end depends on the square root of the change, the search leaves more than a rounding error;
+        # a short continuation at v1 corrects it.
         correction = (q1 - profile.position - travelled) / v1
         if correction <= LONGEST_CORRECTION * profile.total:
             append_segment(profile, travelled, v1, 0.0, 0.0, correction)

@@ -1,4 +1,4 @@
-"""The trajectory of one degree of freedom: pieces of constant jerk, as a record that actions keep in their state.
+"""The trajectory of one degree of freedom: segments of constant jerk, in a record that actions keep in their state.
 
 Units are those of the joint: rad or m, per s, s^2, s^3; times in s.
 """
@@ -17,7 +17,7 @@ MAX_SEGMENTS = 8
 """Three towards the cruise velocity, the cruise, three towards the end, one to correct rounding."""
 
 LARGEST = 1e100
-"""Larger times and states are refused: then no sample can overflow on the way. NaN is refused with them."""
+"""Larger times and states are refused, so that no sample can overflow. NaN is also refused."""
 
 OK = int(Status.OK)
 PLANNING_FAILED = int(Status.PLANNING_FAILED)
@@ -33,8 +33,8 @@ profile_dtype = record(
         ("end_velocity", "f8"),  # kept after the end
         ("duration", "f8", (MAX_SEGMENTS,)),  # [s]
         ("jerk", "f8", (MAX_SEGMENTS,)),
-        # The state at the start of each segment. It follows from the rest, but rounding would add up: an
-        # acceleration of 1e-15 instead of 0 is felt at the end of a long cruise.
+        # The state at the start of each segment. It follows from the other fields, but rounding would accumulate: an
+        # acceleration of 1e-15 instead of 0 matters at the end of a long cruise.
         ("travelled", "f8", (MAX_SEGMENTS,)),  # since t = 0
         ("start_velocity", "f8", (MAX_SEGMENTS,)),
         ("start_acceleration", "f8", (MAX_SEGMENTS,)),
@@ -58,8 +58,8 @@ def sample_profile(profile: np.record, t: float) -> tuple[float, float, float]:
 
     Args:
         profile: record of `profile_dtype`.
-        t: time since the start [s]. Before 0 (and for NaN) the start state holds; from `total` on the
-            end velocity does: at rest when it is 0, else the position goes on with it.
+        t: time since the start [s]. Before 0 (and for NaN) the result is the start state; from `total` on
+            the velocity is the end velocity, and the position continues with it.
 
     Returns:
         Position, velocity, acceleration.
@@ -87,7 +87,7 @@ def sample_profile(profile: np.record, t: float) -> tuple[float, float, float]:
 
 @realtime
 def progress(profile: np.record, t: float) -> float:
-    """How much of the duration has passed at time t [s]: 0 at the start, 1 from the end on."""
+    """Fraction of the duration that has passed at time t [s]: 0 at the start, 1 from the end on."""
     if not t < profile.total:
         return 1.0 if t >= profile.total else 0.0
     if not t > 0.0:
@@ -117,7 +117,7 @@ def begin_profile(profile: np.record, q0: float, v0: float, a0: float) -> None:
 def append_segment(profile: np.record, travelled: float, v: float, a: float, jerk: float, duration: float) -> None:
     """Append a piece of constant jerk that starts with this state.
 
-    Nothing happens for no duration; a piece of equal jerk is prolonged.
+    A zero duration adds nothing; a segment of equal jerk is extended.
     """
     if duration > 0.0:
         n = profile.n
@@ -135,7 +135,7 @@ def append_segment(profile: np.record, travelled: float, v: float, a: float, jer
 
 @realtime
 def finish_profile(profile: np.record, end_position: float, end_velocity: float) -> int:
-    """Set the end. Returns OK, or PLANNING_FAILED when a number is too large: the profile then rests."""
+    """Set the end. Returns OK, or PLANNING_FAILED if a number is too large; the profile then rests."""
     profile.end_position = end_position
     profile.end_velocity = end_velocity
     usable = abs(profile.position) <= LARGEST and abs(end_position) <= LARGEST and profile.total <= LARGEST

@@ -1,7 +1,7 @@
-"""The time-optimal way from one velocity to another: jerk in, hold the acceleration, jerk out.
+"""The time-optimal change from one velocity to another: jerk in, hold the acceleration, jerk out.
 
 A ramp is a tuple (jerk_in, time_in, time_hold, jerk_out, time_out). It ends with zero acceleration.
-Position does not enter: `plan_position` strings two ramps together.
+It does not depend on the position; `plan_position` joins two ramps.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from robot_rt_control.motion.profile import advance, append_segment
 from robot_rt_control.native.realtime_code import realtime
 
 ROUNDING = 2.0**-50
-"""A few units in the last place: differences below this, relative to their terms, are taken as none."""
+"""A few units in the last place: differences below this, relative to their terms, count as zero."""
 
 Ramp = tuple[float, float, float, float, float]
 
@@ -23,8 +23,8 @@ Ramp = tuple[float, float, float, float, float]
 def velocity_ramp(v0: float, a0: float, v1: float, amax: float, jmax: float) -> Ramp:
     """The time-optimal ramp from (v0, a0) to (v1, 0).
 
-    If the acceleration were taken back at once, the velocity would end at v0 + a0 |a0| / (2 jmax); which
-    side of that v1 lies on is the direction of the ramp. An acceleration beyond amax is first reduced.
+    If the acceleration were ramped to zero at once, the velocity would end at v0 + a0 |a0| / (2 jmax). The
+    direction of the ramp is from there towards v1. An acceleration beyond amax is reduced first.
     """
     v_release = v0 + a0 * abs(a0) / (2.0 * jmax)
     direction = 1.0 if v1 >= v_release else -1.0
@@ -32,7 +32,7 @@ def velocity_ramp(v0: float, a0: float, v1: float, amax: float, jmax: float) -> 
     change = direction * (v1 - v0)
     # With both sides of the peak at full jerk: (peak^2 - start^2) / 2j + peak^2 / 2j = change.
     peak_squared = jmax * change + 0.5 * start * start
-    # The root would blow rounding up to 1e-8: such a rest is taken as none.
+    # The root would amplify rounding to 1e-8, so such a remainder counts as zero.
     if peak_squared <= ROUNDING * (jmax * (abs(v0) + abs(v1)) + start * start):
         peak_squared = 0.0
     peak = max(math.sqrt(peak_squared), start)
@@ -53,7 +53,7 @@ def ramp_duration(ramp: Ramp) -> float:
 
 @realtime
 def ramp_displacement(ramp: Ramp, v0: float, a0: float) -> float:
-    """How far the ramp goes, from (v0, a0)."""
+    """Distance travelled during the ramp from (v0, a0)."""
     jerk_in, time_in, time_hold, jerk_out, time_out = ramp
     q1, v1, a1 = advance(0.0, v0, a0, jerk_in, time_in)
     q2 = q1 + time_hold * (v1 + time_hold * a1 / 2.0)

@@ -27,8 +27,8 @@ def plan_stop_synchronized(
 ) -> int:
     """Plan the stops of n joints so that all come to rest when the slowest one does.
 
-    The others brake with a lower acceleration, never with more jerk. A joint that comes to rest by merely
-    releasing its acceleration has no freedom, and is at rest earlier.
+    The others brake with a lower acceleration, never with more jerk. A joint that comes to rest just by
+    ramping its acceleration to zero has no freedom; it is at rest earlier.
 
     Args:
         profiles: array of at least n records of `profile_dtype`, overwritten.
@@ -37,7 +37,7 @@ def plan_stop_synchronized(
         amax, jmax: arrays, at least n long: limits, positive.
 
     Returns:
-        OK or PLANNING_FAILED: the first joint that failed has a rejected profile, the others stop for themselves.
+        OK or PLANNING_FAILED: the first joint that failed has a rejected profile; the others stop independently.
     """
     status = OK
     total = 0.0
@@ -63,9 +63,9 @@ def plan_stop_synchronized(
 
 @realtime
 def stretched_acceleration(v0: float, a0: float, amax: float, jmax: float, total: float) -> float:
-    """The limit of acceleration with which the ramp from (v0, a0) to rest takes `total` [s], at most amax.
+    """The acceleration limit, at most amax, with which the ramp from (v0, a0) to rest takes `total` [s].
 
-    `total` is not less than the ramp takes with amax.
+    `total` is at least the duration with amax.
     """
     v_release = v0 + a0 * abs(a0) / (2.0 * jmax)
     if v_release == 0.0:
@@ -83,5 +83,5 @@ def stretched_acceleration(v0: float, a0: float, amax: float, jmax: float, total
         sum_of_roots = jmax * total + start
         discriminant = max(sum_of_roots * sum_of_roots - 4.0 * peak_squared, 0.0)
         held = 2.0 * peak_squared / (sum_of_roots + math.sqrt(discriminant))
-    # Rounding may leave nothing to brake.
+    # After rounding, there may be nothing to brake.
     return min(held, amax) if held > 0.0 else amax

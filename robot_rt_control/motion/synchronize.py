@@ -35,9 +35,9 @@ def plan_position_synchronized(
 ) -> int:
     """Plan the motions of n joints to rest at q1 so that all arrive when the slowest one does.
 
-    The slowest joint moves as `plan_position` says. The others cruise more slowly; so also joints that
-    start with a velocity, overshoot, or start beyond a limit take exactly as long. Only a joint that
-    meets its target by braking right now has no freedom: it arrives earlier. Limits hold as in `plan_position`.
+    The slowest joint moves as planned by `plan_position`. The others cruise more slowly; so joints that
+    start with a velocity, overshoot, or start beyond a limit also take exactly this time. Only a joint that
+    reaches its target by braking right now has no freedom: it arrives earlier. Limits hold as in `plan_position`.
 
     Args:
         profiles: array of at least n records of `profile_dtype`, overwritten.
@@ -47,7 +47,7 @@ def plan_position_synchronized(
         vmax, amax, jmax: arrays, at least n long: limits, positive.
 
     Returns:
-        OK or PLANNING_FAILED: the joints that failed have a rejected profile, the others move for themselves.
+        OK or PLANNING_FAILED: the joints that failed have a rejected profile; the others move independently.
     """
     status = OK
     total = 0.0
@@ -70,9 +70,9 @@ def plan_position_synchronized(
 def stretch_position(
     profile: np.record, q0: float, v0: float, a0: float, q1: float, vmax: float, amax: float, jmax: float, total: float
 ) -> int:
-    """Plan a motion to rest at q1 that takes `total` [s], not less than the fastest one, by a lower cruise velocity.
+    """Plan a motion to rest at q1 that takes `total` [s], at least the shortest duration, by a lower cruise velocity.
 
-    If braking now meets the target, that motion stays as it is. Arguments and status as `plan_position`;
+    If braking now reaches the target, that motion is kept. Arguments and status as `plan_position`;
     the profile must hold the fastest motion.
     """
     direction, distance, missing = travel_direction(q0, v0, a0, q1, 0.0, amax, jmax)

@@ -1,9 +1,9 @@
-"""Following a goal that moves, one step at a time, within the limits of velocity, acceleration and jerk.
+"""Following a moving goal, one step at a time, within the limits of velocity, acceleration and jerk.
 
-Near the goal: in each step the first part of the quintic that would reach the moving goal a *horizon* later, which
-is a linear law, s^3 + 9/T s^2 + 36/T^2 s + 60/T^3, smooth and well damped. Wherever that would break a limit, and
-so from far away: in each step the first part of the time-optimal way to rest beside the goal, in the frame that
-moves with it (`plan_position`), so that a goal of constant velocity is met without overshoot.
+Near the goal, each step is the first part of the quintic that would reach the moving goal a *horizon* later. This
+is a linear law, s^3 + 9/T s^2 + 36/T^2 s + 60/T^3, smooth and well damped. If it would exceed a limit, as it does
+from far away, each step is the first part of the time-optimal motion to rest relative to the goal, in the frame that
+moves with the goal (`plan_position`). So a goal of constant velocity is reached without overshoot.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from robot_rt_control.vocabulary.enums import Status
 
 OK = int(Status.OK)
 SLOWEST = 0.02
-"""Fraction of the velocity limit that is left to catch up with a goal that moves at the limit."""
+"""Fraction of the velocity limit that is reserved for catching up with a goal that moves at the limit."""
 MARGIN = 0.8
 """Fraction of the acceleration limit with which a goal may be braked before a position limit."""
 
 
 @realtime
 def speed_before_stop(distance: float, amax: float, jmax: float) -> float:
-    """Highest speed at zero acceleration from which a stop takes no more than this distance."""
+    """Highest speed, at zero acceleration, from which a stop needs at most this distance."""
     if distance <= 0.0:
         return 0.0
     # v (v / amax + amax / jmax) / 2 = distance
@@ -38,7 +38,7 @@ def speed_before_stop(distance: float, amax: float, jmax: float) -> float:
 
 @realtime
 def keeps_velocity(v: float, a: float, vmax: float, jmax: float) -> bool:
-    """Whether the velocity stays within its limit if the acceleration is taken back from now on."""
+    """Whether the velocity stays within its limit if the acceleration is ramped to zero from now on."""
     return abs(v) <= vmax and abs(v + a * abs(a) / (2.0 * jmax)) <= vmax
 
 
@@ -64,7 +64,7 @@ def stops_inside(
     if q < low or q > high:
         return False
     fastest = abs(v) + a * a / (2.0 * jmax)
-    longest = fastest * (fastest / amax + 2.0 * amax / jmax)  # more than it takes, without planning
+    longest = fastest * (fastest / amax + 2.0 * amax / jmax)  # an upper bound, without planning
     if q - longest > low and q + longest < high:
         return True
     if plan_velocity(profile, q, v, a, 0.0, amax, jmax) != OK:
@@ -87,9 +87,9 @@ def _towards(
     horizon: float,
     dt: float,
 ) -> tuple[float, float, float, int]:
-    """As `track`, without a range."""
+    """As `track`, without a position range."""
     follow = min(max(goal_velocity, -vmax), vmax)
-    error = goal - follow * dt - q  # to where the goal is now
+    error = goal - follow * dt - q  # relative to the goal's present position
     t = max(horizon, 3.0 * dt)
     jerk = (60.0 * error + 36.0 * t * (follow - v) - 9.0 * t * t * a) / (t * t * t)
     next_q, next_v, next_a = advance(q, v, a, jerk, dt)
@@ -102,7 +102,7 @@ def _towards(
     moved, relative, next_a = sample_profile(profile, dt)
     if keeps_velocity(relative + follow, next_a, vmax, jmax):
         return q + moved + follow * dt, relative + follow, next_a, OK
-    # The frame's velocity changes from step to step: what was within the limit in the last one need not be in this.
+    # The frame's velocity changes at each step, so a velocity within the limit in the last step may exceed it now.
     status = plan_velocity(profile, q, v, a, math.copysign(vmax, relative + follow), amax, jmax)
     if status != OK:
         return q, v, a, status
@@ -128,27 +128,27 @@ def track(
 ) -> tuple[float, float, float, int]:
     """The state one step later.
 
-    From a state that can stop between low and high, all later ones can: a step to one that cannot is replaced by
-    one of the fastest way to rest. From outside it comes back in.
+    If the start state can stop between low and high, all later states can: a step to a state that cannot is replaced
+    by a step of the fastest way to rest. From outside the range it returns into the range.
 
     Args:
         profile: record of `profile_dtype`, scratch.
         q, v, a: the present state: position, velocity, acceleration.
-        goal, goal_velocity: where the goal is at the end of the step, and how fast. Finite.
+        goal, goal_velocity: position and velocity of the goal at the end of the step. Finite.
         low, high: range of the position; may be infinite.
         vmax, amax, jmax: limits, positive.
         horizon: [s] in which an error decays; with a goal that accelerates by b the error is 0.15 horizon^2 b.
         dt: length of the step [s]; 0: the state stays.
 
     Returns:
-        position, velocity, acceleration, status (of `plan_position`; then the state is as it was).
+        position, velocity, acceleration, status (of `plan_position`; if not OK, the state is unchanged).
     """
     if dt <= 0.0:
         return q, v, a, OK
     next_q, next_v, next_a, status = _towards(profile, q, v, a, goal, goal_velocity, vmax, amax, jmax, horizon, dt)
     if status != OK:
         return q, v, a, status
-    # From outside, every step back in is welcome.
+    # From outside, every step towards the range is accepted.
     if stops_inside(profile, next_q, next_v, next_a, min(low, q), max(high, q), amax, jmax):
         return next_q, next_v, next_a, OK
     return come_to_rest(profile, q, v, a, amax, jmax, dt)
@@ -168,9 +168,9 @@ def track_velocity(
     jmax: float,
     dt: float,
 ) -> tuple[float, float, float, int]:
-    """The state one step later on the fastest way to a velocity, which is reduced before the end of the range.
+    """The state one step later on the fastest way to a velocity, which is reduced near the end of the range.
 
-    From a state that can stop between low and high, all later ones can.
+    If the start state can stop between low and high, all later states can.
 
     Args:
         goal_velocity: finite; beyond vmax it counts as vmax.

@@ -15,8 +15,8 @@ from robot_rt_control.native.realtime_code import realtime
 def plan_velocity(profile: np.record, q0: float, v0: float, a0: float, v1: float, amax: float, jmax: float) -> int:
     """Plan the fastest motion from (q0, v0, a0) to velocity v1 with zero acceleration.
 
-    Jerk stays within jmax. So does the acceleration within amax; one that starts beyond is reduced first.
-    After the end, velocity v1 goes on.
+    Jerk stays within jmax and acceleration within amax; an acceleration beyond amax is reduced first.
+    After the end, velocity v1 continues.
 
     Args:
         profile: record of `profile_dtype`, overwritten.
@@ -25,7 +25,7 @@ def plan_velocity(profile: np.record, q0: float, v0: float, a0: float, v1: float
         amax, jmax: limits of acceleration and jerk, positive.
 
     Returns:
-        OK or PLANNING_FAILED (see the package's text).
+        OK or PLANNING_FAILED (see the package's docstring).
     """
     begin_profile(profile, q0, v0, a0)
     finite = math.isfinite(q0) and math.isfinite(v0) and math.isfinite(a0) and math.isfinite(v1)

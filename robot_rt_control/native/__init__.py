@@ -1,1 +1,1 @@
-"""Real-time code as machine code: the mark, how marked functions are compiled, and object files."""
+"""Compilation of real-time code: the marker, the compiler of marked functions, and object files."""

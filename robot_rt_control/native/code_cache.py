@@ -1,9 +1,9 @@
-"""The cache of native code that is entered from Python or by address: files named after `code_digest`.
+"""The cache of native code that is called from Python or by address: files named after `code_digest`.
 
-Numba's own cache asks whether the file of the cached function has changed. That is too little, since what the function
-calls lies in other files, and too much, since a comment changes a file. Here a file's name is the digest of all that
-decides the code. So nothing in the cache is ever outdated, and no index is needed: processes that compile the same
-function at the same time write the same file, each whole, by renaming.
+Numba's own cache checks whether the file of the cached function has changed. That is not enough, because the function
+calls code in other files; and it is too strict, because a comment changes a file. Here a file's name is the digest of
+everything that determines the code. So no entry is ever outdated, and no index is needed: processes that compile the
+same function at the same time write the same file, each atomically by renaming.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from numba.core.serialize import dumps
 from robot_rt_control.native.code_digest import code_digest
 
 KEPT = 16
-"""Files that each function keeps at least: those used last. Several installations may share one cache."""
+"""Most recently used files that are always kept for each function. Several installations may share one cache."""
 KEPT_S = 30 * 24 * 3600.0
-"""[s] A file beyond these is removed after this time without use, when the function is compiled again."""
+"""[s] Any other file is removed after this time without use, when the function is compiled again."""
 
 
 def cache_root() -> Path:
-    """Folder of all native code: $ROBOT_RT_CONTROL_CACHE, else the user's cache folder."""
+    """Folder of all native code: $ROBOT_RT_CONTROL_CACHE if set, else the user's cache folder."""
     given = os.environ.get("ROBOT_RT_CONTROL_CACHE")
     if given:
         return Path(given)
@@ -44,11 +44,11 @@ _ROOT = cache_root() / "numba"
 
 
 class CodeCache(_Cache):
-    """Numba's cache of one function. Values that the function freezes are looked at each time it is compiled.
+    """The cache of one function, as Numba expects it. Frozen values are checked at each compilation.
 
     Args:
         function: the Python function.
-        options: that it is compiled with.
+        options: compiler options of the function.
     """
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
@@ -62,11 +62,11 @@ class CodeCache(_Cache):
         return str(self._folder)
 
     def enable(self) -> None:
-        """Load and save from now on."""
+        """Enable loading and saving."""
         self._enabled = True
 
     def disable(self) -> None:
-        """Neither load nor save from now on."""
+        """Disable loading and saving."""
         self._enabled = False
 
     def flush(self) -> None:
@@ -75,7 +75,7 @@ class CodeCache(_Cache):
             file.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function for these argument types; None if there is none."""
+        """The cached function for these argument types; None if it is not cached."""
         target_context.refresh()
         file = self._file(sig, target_context.codegen())
         if not self._enabled:
@@ -88,11 +88,11 @@ class CodeCache(_Cache):
             file.unlink(missing_ok=True)
             return None
         with contextlib.suppress(OSError):
-            os.utime(file)  # for `_prune`: it is in use
+            os.utime(file)  # marks it as used, for `_prune`
         return compiler.CompileResult._rebuild(target_context, *payload)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled function; not if its code holds addresses of this process."""
+        """Save a compiled function, unless its code contains addresses of this process."""
         if not self._enabled or data.library.has_dynamic_globals or any(not x.can_cache for x in data.lifted):
             return
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -110,7 +110,7 @@ class CodeCache(_Cache):
         return [f for f in self._folder.glob("*") if f.suffix in (".nbc", ".part")]
 
     def _prune(self) -> None:
-        """Remove files that were not used for long. Another process may do so at the same time."""
+        """Remove files that have not been used for a long time. Another process may do so at the same time."""
         ages = []
         for file in self._files():
             with contextlib.suppress(FileNotFoundError):

@@ -1,18 +1,18 @@
-"""A digest of all that decides what a function is compiled to, and of nothing else.
+"""A digest of everything that determines a function's native code, and of nothing else.
 
-Native code stays valid while this digest stays the same: an edit of a comment, of a docstring, or of a function that
-is not reached changes nothing; line numbers never count. What goes in, from the function on:
+Native code stays valid while this digest stays the same. Editing a comment, a docstring or a function that is not
+reached does not change it; line numbers never count. Starting from the function, the digest includes:
 
 - the instructions of each function that is reached through global names, attributes of modules and classes, and
   variables of enclosing functions, with defaults and compiler options;
 - the values that the compiler freezes: numbers, tuples, enums, record layouts, arrays, types;
 - for functions that a module replaces by generated code (`intrinsic`, `lower_builtin`): that whole module and all
-  that it imports from its own package, comments and docstrings aside, because any of it may decide the code;
+  that it imports from its own package, without comments and docstrings, because any of it may determine the code;
 - the versions of Python, Numba, NumPy and llvmlite, Numba's settings, and the compiler in this package.
 
-**A value of another kind is never guessed.** Then the whole module that reads it counts, with all that it imports
-from its own package: there the value was computed, so it cannot change unseen. That costs compilations which were
-not needed, never an outdated hit. `undigested` names such values, and a test holds that this package has none.
+**A value of any other kind is never guessed.** Instead, the whole module that reads it is included, with all that it
+imports from its own package: the value was computed there, so it cannot change unnoticed. This may cause unnecessary
+compilations, but never an outdated hit. `undigested` names such values; a test checks that this package has none.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _NAMES = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _ATTRIBUTES = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
 _NOTHING = object()
 _EXACT = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range, slice)
-"""Types whose `repr` says all."""
+"""Types whose `repr` is complete."""
 
 
 def code_digest(*functions: Any) -> str:
-    """Digest of what these functions are compiled to: 64 hexadecimal digits.
+    """Digest of the native code of these functions: 64 hexadecimal digits.
 
     Args:
         functions: Python functions, or functions compiled by Numba.
@@ -71,12 +71,12 @@ def _walk(functions: Iterable[Any]) -> _Closure:
 
 
 class _Closure:
-    """Walks all that is reached and feeds the digest, in the order in which the instructions name it."""
+    """Visits everything that is reached and feeds it to the digest, in the order of the instructions."""
 
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
         self.undigested: list[str] = []
-        self._seen: dict[int, tuple[int, Any]] = {}  # keeps the things, so that no id is given to another one
+        self._seen: dict[int, tuple[int, Any]] = {}  # keeps the objects alive, so that no id is reused
         versions = [(m.__name__, m.__version__) for m in (numba, np, llvmlite)]
         self._add(sys.implementation.cache_tag, versions, [(s, getattr(numba.config, s, None)) for s in _SETTINGS])
         for name in _COMPILER:
@@ -86,7 +86,7 @@ class _Closure:
         self.digest.update("\0".join(map(str, texts)).encode("utf-8", "backslashreplace") + b"\1")
 
     def _known(self, thing: Any) -> bool:
-        """Whether a thing was met before; its number stands for it then."""
+        """Whether an object was visited before; if so, its number represents it."""
         known = id(thing) in self._seen
         number, _ = self._seen.setdefault(id(thing), (len(self._seen), thing))
         self._add("#", number)
@@ -131,7 +131,7 @@ class _Closure:
             self.value(reached, function)
 
     def _generated(self, function: FunctionType, reader: FunctionType) -> None:
-        """A function that is not compiled itself: its module, or Numba, says what becomes of a call."""
+        """A function that is not compiled itself: its module, or Numba, determines what a call does."""
         module = sys.modules.get(function.__module__)
         file = getattr(module, "__file__", None)
         if file is not None and is_installed(file):
@@ -197,7 +197,7 @@ class _Closure:
             self._reached(value, reader)
 
     def _reached(self, value: Any, reader: FunctionType) -> None:
-        """What code refers to and the compiler knows: functions, types, modules."""
+        """Objects that code refers to and the compiler knows: functions, types, modules."""
         if isinstance(value, _Intrinsic):
             self._add("intrinsic")
             if not self._known(value):
@@ -245,7 +245,7 @@ class _Closure:
             self._add(dtype.str)
 
     def _unknown(self, value: Any, reader: FunctionType) -> None:
-        """See the text of this module: never guessed."""
+        """A value of another kind: include the whole module (see the module's docstring)."""
         kind = f"{type(value).__module__}.{type(value).__qualname__}"
         self.undigested.append(f"{reader.__module__}.{reader.__qualname__} reads a value of {kind}")
         self._add("unknown", kind)
@@ -253,7 +253,7 @@ class _Closure:
 
 
 def _cells(function: FunctionType) -> dict[str, Any]:
-    """Variables of enclosing functions that a function uses, as far as they are assigned."""
+    """The assigned variables of enclosing functions that a function uses."""
     cells = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with contextlib.suppress(ValueError):
@@ -262,7 +262,7 @@ def _cells(function: FunctionType) -> dict[str, Any]:
 
 
 def _resolve(name: str, function: FunctionType) -> Any:
-    """What a name outside of a function stands for; _NOTHING for a variable of the function itself."""
+    """The value of a name outside the function; _NOTHING for a variable of the function itself."""
     cells = _cells(function)
     if name in cells:
         return cells[name]

@@ -1,4 +1,4 @@
-"""A digest of a module's code and of all that it imports from its own package, without comments and docstrings."""
+"""A digest of a module's code and of everything it imports from its own package, without comments and docstrings."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def module_digest(name: str, *, imports: bool = True) -> str | None:
     Docstrings, comments and line numbers do not count.
 
     Args:
-        name: of an imported module.
-        imports: whether what it imports counts.
+        name: an imported module.
+        imports: whether the modules that it imports are included.
 
     Returns:
-        64 hexadecimal digits; None if it does not come from a Python source file.
+        64 hexadecimal digits; None if the module does not come from a Python source file.
     """
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None or not file.endswith(".py"):
@@ -57,7 +57,7 @@ def _root(file: Path, name: str) -> Path:
     """The folder from which the module's top-level package is imported."""
     place = file.parent if file.name == "__init__.py" else file.with_suffix("")
     parts = name.split(".")
-    # A user's file that is loaded by its path has a name of our making, and may import its neighbours.
+    # A user's file that is loaded by its path gets a generated name, and may import files beside it.
     return place.parents[len(parts) - 1] if place.parts[-len(parts) :] == tuple(parts) else file.parent
 
 
@@ -72,7 +72,7 @@ def _parsed(file: Path, _changed: int, _size: int, root: Path) -> tuple[bytes, t
 
 
 def _bare(tree: ast.Module) -> ast.Module:
-    """Take docstrings away, and line numbers: Python puts instructions for them into the code."""
+    """Remove docstrings and line numbers: Python puts instructions for them into the code."""
     for node in ast.walk(tree):
         if isinstance(node, ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword | ast.alias):
             node.lineno = node.end_lineno = 1
@@ -98,7 +98,7 @@ def _imported(node: ast.AST, file: Path, root: Path) -> Iterator[str]:
 
 
 def _files(root: Path, name: str) -> Iterator[Path]:
-    """The source file of a module below a folder; none if there is no such module."""
+    """The source file of a module below a folder; empty if there is no such module."""
     if not name:
         return
     place = root.joinpath(*name.split("."))

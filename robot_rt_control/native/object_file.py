@@ -1,4 +1,4 @@
-"""Reading which symbols a native object file (ELF, 64 bit, little endian) defines and which it needs.
+"""Reads the symbols that a native object file (ELF, 64 bit, little endian) defines and needs.
 
 Format: System V ABI, chapter 4, "Object Files" (section header table, symbol table).
 """
@@ -22,7 +22,7 @@ class ObjectSymbols:
 
     defined: frozenset[str]
     needed: frozenset[str]
-    """Not defined in the object: they must be found in the process that loads it."""
+    """Undefined symbols: the process that loads the object must provide them."""
 
 
 def object_symbols(data: bytes) -> ObjectSymbols:

@@ -1,4 +1,4 @@
-"""The mark of real-time code, and the place of its compiled form.
+"""The marker of real-time code, which also compiles it.
 
 `@realtime` marks a function that may run in the tick: it is compiled by Numba, releases the GIL,
 and may not allocate, raise, lock, print or call Python. CI checks every marked function for that.
@@ -22,15 +22,15 @@ MARKED: list[Any] = []
 def realtime(function: _Function) -> _Function:
     """Mark and compile a function that may run in the tick.
 
-    Division by zero gives inf or nan (as NumPy does); indices are not checked here: set
-    NUMBA_BOUNDSCHECK=1 to check them in tests. Code of users is always compiled with bounds checks.
-    With NUMBA_DISABLE_JIT=1 the function stays plain Python: that is the interpreted twin.
+    Division by zero gives inf or nan (as in NumPy). Indices are not checked here; set
+    NUMBA_BOUNDSCHECK=1 to check them in tests. User code is always compiled with bounds checks.
+    With NUMBA_DISABLE_JIT=1 the function stays plain Python, the interpreted twin.
     """
     return _marked(function)
 
 
 def inlined(function: _Function) -> _Function:
-    """Like `@realtime`, and always made a part of what calls it: for what innermost loops call."""
+    """Like `@realtime`, and always inlined into its caller; use it for functions that innermost loops call."""
     return _marked(function, forceinline=True)
 
 

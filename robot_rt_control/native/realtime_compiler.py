@@ -1,15 +1,15 @@
-"""How `@realtime` functions are compiled: each one once, optimized where it is entered.
+"""Compiles each `@realtime` function once, and optimizes only at the entry points.
 
-Numba makes of every function that compiled code calls a program of its own: it links everything that the
-function calls, optimizes it all, emits machine code, and adds an entry for Python and one for C. The tick
-consists of a hundred functions over five levels, so nearly all of that work is thrown away. Here a function
-that is called by compiled code stays as it came from Numba's front end. Only what is entered from outside
-(by Python, by address, by a thread) is linked, optimized as a whole, emitted and cached.
+Numba turns every function that compiled code calls into a complete program: it links everything that the
+function calls, optimizes it, emits machine code, and adds an entry for Python and one for C. The tick
+consists of a hundred functions over five levels, so nearly all of that work is wasted. Here a function
+that is called by compiled code stays as Numba's front end emits it. Only functions that are called from outside
+(by Python, by address, by a thread) are linked, optimized as a whole, emitted and cached.
 
-Besides, arguments of such calls are taken as the general type: Numba compiles `f(x, 3)` and `f(x, 4)` one by one,
-and once more for a narrow integer.
+In addition, arguments of such calls are widened to the general type: Numba would compile `f(x, 3)` and `f(x, 4)`
+separately, and once more for a narrow integer.
 
-This builds on Numba's inner parts; the exact version that they belong to stands in pyproject.toml.
+This depends on Numba's internals; pyproject.toml pins the exact version.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "nump
 
 
 class _PartLibrary(JITCodeLibrary):
-    """Code that only goes into other code: linked with what it calls, neither optimized nor emitted."""
+    """Code that only becomes part of other code: linked with what it calls, neither optimized nor emitted."""
 
     def _optimize_functions(self, _module: Any) -> None:
         pass
@@ -74,16 +74,16 @@ class _PartCompiler(_FunctionCompiler):
 
 
 def _general(argument: Any) -> Any:
-    """The type that an argument of this type is taken as."""
+    """The general type to which an argument of this type is widened."""
     argument = types.unliteral(argument)
     narrow = isinstance(argument, types.Integer) and argument.signed and argument.bitwidth < 64
     return types.int64 if narrow else argument
 
 
 class RealtimeFunction(CPUDispatcher):
-    """A compiled function. Compiled code takes it as a part of itself; Python calls an ordinary compiled function.
+    """A compiled function. Compiled callers include its code; Python calls an ordinary compiled function.
 
-    `overloads` and `signatures` are those for compiled callers, `for_python` is Numba's dispatcher for Python.
+    `overloads` and `signatures` are for compiled callers; `for_python` is Numba's dispatcher for Python.
     """
 
     def __init__(
@@ -99,9 +99,9 @@ class RealtimeFunction(CPUDispatcher):
 
     @property
     def for_python(self) -> Any:
-        """The same function compiled for callers in Python, and by itself in the cache.
+        """The same function compiled for Python callers, with its own cache entry.
 
-        Users' functions are not cached here: their module may have no name under which the next process finds it.
+        User functions are not cached here: another process may be unable to find their module by name.
         """
         if self._for_python is None:
             ours = self.py_func.__module__.partition(".")[0] == __name__.partition(".")[0]

@@ -1,6 +1,6 @@
-"""Capacities: how many of each thing fit. All memory of the loop is laid out from these, once.
+"""Capacities: how many of each thing fit. They fix the size of all memory of the loop.
 
-The same table stands in docs/semantics.md. Whoever exceeds one gets a CapacityError that names it.
+docs/semantics.md has the same table. Exceeding one raises a CapacityError that names it.
 """
 
 MAX_PARTS = 64
@@ -26,7 +26,7 @@ MAX_CONDITION_DEPTH = 32
 MAX_CAPTURES = 8
 """State variables that one event carries."""
 SNAPSHOT_VARIABLES = 32
-"""State variables of an active action, the first ones that it declares, that each snapshot shows."""
+"""State variables of an active action that each snapshot contains: the first ones that the type declares."""
 PARAMETER_ARENA_BYTES = 1 << 24
 STATE_ARENA_BYTES = 1 << 23
 ACTION_STATE_BYTES = 1 << 20
@@ -39,9 +39,9 @@ MAX_ACTION_STREAMS = 4
 MAX_STREAM_VALUES = 16
 """Values in one sample, without their rates."""
 STREAM_RING_ENTRIES = 256
-"""Samples of one stream that nobody has taken yet."""
+"""Samples of one stream that wait to be read."""
 STREAM_WINDOW = 8
-"""Samples of one stream input that the loop keeps at hand: past ones, and those that come next."""
+"""Past and future samples of one stream input that the loop keeps."""
 
 COMMAND_RING_ENTRIES = 1024
 COMMANDS_PER_TICK = 16
@@ -49,20 +49,20 @@ COMMANDS_PER_TICK = 16
 MAX_SCHEDULED_COMMANDS = 256
 """Commands waiting for their target tick."""
 MAX_SCHEDULED_BY_SESSION = 16
-"""Of these, those of one session: so that none takes the place of another."""
+"""Commands of one session among these, so that no session can fill the queue."""
 MAX_ACTIONS_PER_COMMAND = 8
 PARAMETER_UPDATE_BYTES = 4096
-"""Largest parameter record that one command carries; a larger one comes with new tables, which takes longer."""
+"""Largest parameter record that one command carries; a larger one needs new tables, which takes longer."""
 EVENT_RING_ENTRIES = 8192
 MAX_OVERRUN_LIMIT = 64
-"""Missed deadlines that the policy `fault` may tolerate in its window."""
+"""Largest number of missed deadlines that the policy `fault` can tolerate in its window."""
 LOG_REQUESTS = 8
 """Logs of the last ticks that wait for being written."""
 MAX_NAME_LENGTH = 64
 MAX_DOTTED_NAME_LENGTH = 160
 """Characters of names joined by dots: of a state variable, an action type, a signal of an action."""
 MAX_LABEL_BYTES = 64
-"""Of a name that the tables carry for people: the rest is cut off."""
+"""Length of a name that the tables carry for display; a longer name is truncated."""
 MAX_CONDITION_LENGTH = 4096
 MAX_PROGRAM_BYTES = 1 << 20
 """Text of a program."""

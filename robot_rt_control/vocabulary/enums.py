@@ -1,6 +1,6 @@
-"""Numbers that tables, rings and records use for the words of the vocabulary.
+"""Integer codes of the vocabulary, as tables, rings and records store them.
 
-Plain integers in enums: the compiled tick reads them as constants, people read their names.
+They are plain integer enums: the compiled tick reads constants, people read names.
 """
 
 from enum import IntEnum, IntFlag
@@ -18,18 +18,18 @@ class PartKind(IntEnum):
 
 
 class GapPolicy(IntEnum):
-    """What a stream input's value is between two samples, and after the last one."""
+    """How a stream input's value is computed between two samples, and after the last one."""
 
     HOLD = 0
-    """The newest sample's."""
+    """The value of the newest sample."""
     LINEAR = 1
-    """On the straight line to the next sample; where none is known yet: hold."""
+    """Linear interpolation to the next sample; hold if the next sample is not known yet."""
     CUBIC = 2
-    """As linear, on a cubic polynomial that keeps the velocity continuous."""
+    """As linear, with a cubic polynomial that keeps the velocity continuous."""
     EXTRAPOLATE = 3
-    """As cubic; where no next sample is known, on with the last velocity, up to the horizon, then hold."""
+    """As cubic; without a next sample, continue with the last velocity up to the horizon, then hold."""
     CUSTOM = 4
-    """What the action type's own function makes of the samples."""
+    """The action type's own function computes the value."""
 
 
 class CommandMode(IntEnum):
@@ -52,7 +52,7 @@ class DriverMode(IntEnum):
 
     FOLLOWING = 0
     BRAKING = 1
-    """No command, or none that is enabled: the driver itself brings the device to rest."""
+    """There is no enabled command: the driver itself brings the device to rest."""
     HOLDING = 2
 
 
@@ -63,11 +63,11 @@ class ImageError(IntEnum):
     DEVICE = 1
     """The plugin failed."""
     EXECUTOR_SILENT = 2
-    """Commands stayed away, and the driver brought its device to rest; ends when the executor withdraws its enable."""
+    """Commands stopped, and the driver brought its device to rest; cleared when the executor withdraws its enable."""
     MODE_REFUSED = 3
-    """The plugin refused a command mode; ends likewise."""
+    """The plugin refused a command mode; cleared in the same way."""
     DRIVER_ENDING = 4
-    """The driver was told to end and has brought its device to rest."""
+    """The driver was asked to shut down and has brought its device to rest."""
 
 
 class FaultReason(IntEnum):
@@ -85,13 +85,13 @@ class FaultReason(IntEnum):
 
 
 class OverrunPolicy(IntEnum):
-    """What a missed deadline leads to. It is counted in any case."""
+    """Response to a missed deadline. Every missed deadline is counted."""
 
     COUNT = 0
     WARN = 1
-    """An event, at most one in a second."""
+    """Emit an event, at most one per second."""
     FAULT = 2
-    """The same, and too many of them in a short time fault all enabled parts."""
+    """As warn; in addition, too many in a short time fault all enabled parts."""
 
 
 class Status(IntEnum):
@@ -104,21 +104,21 @@ class Status(IntEnum):
     PLANNING_FAILED = -3
     """A motion could not be planned from the present state."""
     START_TOO_FAR = -4
-    """The robot is too far from where the motion begins."""
+    """The robot is too far from the start of the motion."""
     SINGULAR = -5
     TIME_BUDGET = -10
-    """Its code took longer than its time budget, in several ticks in a row."""
+    """The action's code exceeded its time budget in several consecutive ticks."""
 
 
 class BudgetPolicy(IntEnum):
-    """What happens to an action that takes longer than its time budget."""
+    """Response to an action that exceeds its time budget."""
 
     WARN = 0
     FAIL = 1
 
 
 class Operator(IntEnum):
-    """Instructions of a condition's postfix program. Leaves push, the others take from the stack."""
+    """Instructions of a condition's postfix program. Leaves push values; operators pop them."""
 
     CONSTANT = 0
     """Push `constant`: 0 false, 1 true, NaN unknown."""
@@ -126,14 +126,14 @@ class Operator(IntEnum):
     """Push whether variable `left` is non-zero."""
     IS_UNKNOWN = 2
     LESS_CONSTANT = 3
-    """Variable `left` against `constant`; the same for the next five."""
+    """Compare variable `left` with `constant`; the same for the next five."""
     LESS_EQUAL_CONSTANT = 4
     GREATER_CONSTANT = 5
     GREATER_EQUAL_CONSTANT = 6
     EQUAL_CONSTANT = 7
     NOT_EQUAL_CONSTANT = 8
     LESS = 9
-    """Variable `left` against variable `right`; the same for the next five."""
+    """Compare variable `left` with variable `right`; the same for the next five."""
     LESS_EQUAL = 10
     GREATER = 11
     GREATER_EQUAL = 12
@@ -150,16 +150,16 @@ class Operator(IntEnum):
 
 JOIN_AND = 32
 JOIN_OR = 64
-"""Added to the operator of a leaf: instead of being pushed, its value is joined with the top of the stack."""
+"""Flags added to a leaf's operator: its value is combined with the top of the stack instead of being pushed."""
 
 
 class ReactionFlag(IntFlag):
     FIRE_ONCE = 1
     STOP = 2
-    """Stop the owner (or, free-standing, everything of the session): its parts take their default action."""
+    """Stop the owner (free-standing: every action of the session); its parts take their default action."""
     EVENT = 4
     KEEP_OWNER = 8
-    """The started action uses other parts; the owner goes on beside it."""
+    """The started action uses other parts; the owner stays active."""
 
 
 class Command(IntEnum):
@@ -169,9 +169,9 @@ class Command(IntEnum):
     STOP = 2
     """Stop the named actions; their parts take their default action."""
     STOP_SESSION = 3
-    """Stop every action of the session, with session 0 of all sessions; default actions."""
+    """Stop every action of the session (session 0: of all sessions); their parts take their default action."""
     END_SESSION = 4
-    """Stop every action of the session; safety actions."""
+    """Stop every action of the session; their parts take their safety action."""
     SIGNAL = 5
     SET_SPEED = 6
     ENABLE = 7
@@ -179,9 +179,9 @@ class Command(IntEnum):
     DISABLE = 8
     CLEAR_FAULTS = 9
     SERVER_LOST = 10
-    """Every session has lost its server: safety actions everywhere."""
+    """The server is lost: end every session; all their parts take their safety action."""
     SET_PARAMETERS = 11
-    """Give an action a new parameter record, which lies in the channel beside the command."""
+    """Give an action a new parameter record; the channel carries it beside the command."""
     PROTECTIVE_STOP = 12
     """End all actions, brake and hold all parts, and start nothing until it is released."""
     RELEASE_PROTECTIVE_STOP = 13
@@ -195,14 +195,14 @@ class EventKind(IntEnum):
     ACTION_STOPPED = 5
     REACTION_FIRED = 6
     SWITCH_DROPPED = 7
-    """A reaction fired, but an earlier one of the same tick had claimed one of its parts."""
+    """A reaction fired, but an earlier reaction in the same tick had already claimed one of its parts."""
     ACTION_FAILED = 8
     PART_FAULTED = 9
     PART_ENABLED = 10
     PART_DISABLED = 11
     SERVER_LOST = 12
     SIGNAL_DROPPED = 13
-    """A signal was raised to an action that is not active."""
+    """A signal was raised for an action that is not active."""
     PROTECTIVE_STOP = 14
     PROTECTIVE_STOP_RELEASED = 15
     OVERRUN = 16
@@ -212,7 +212,7 @@ class EventKind(IntEnum):
 
 
 class Refusal(IntEnum):
-    """Why the loop refused a command, or dropped a switch."""
+    """Reason why the loop refused a command or dropped a switch."""
 
     NONE = 0
     UNKNOWN_ACTION = 1
@@ -226,7 +226,7 @@ class Refusal(IntEnum):
     STILL_FAULTED = 9
     PROTECTIVE_STOP = 10
     CANNOT_START = 11
-    """The action's `on_enter` fails in the present state; the event carries what it returned and what it found."""
+    """The action's `on_enter` fails in the present state; the event carries its status and its state variables."""
 
 
 class StopCause(IntEnum):

@@ -13,7 +13,7 @@ _MAX_SHOWN = 1000
 
 
 class RobotControlError(Exception):
-    """Anything that robot_rt_control refuses or that failed.
+    """Base class of all errors: a refused request, or a failure.
 
     Args:
         what: what failed, naming the item.
@@ -38,7 +38,7 @@ class DefinitionError(RobotControlError):
     """A workcell, action, reaction, parameter or program is not valid."""
 
     line: int = 0
-    """Of the file that the message names; 0: it names none."""
+    """Line in the file that the message names; 0: no file is named."""
 
 
 class ProgramError(DefinitionError):
@@ -55,14 +55,14 @@ class ProgramError(DefinitionError):
 
 
 def raise_all(mistakes: Iterable[DefinitionError]) -> None:
-    """Raise mistakes together, by line; nothing if there are none.
+    """Raise all mistakes at once, sorted by line; do nothing if there are none.
 
     Args:
         mistakes: the first MAX_MISTAKES are taken, and no further ones looked for.
 
     Raises:
-        DefinitionError: the only one.
-        ProgramError: several.
+        DefinitionError: there is exactly one.
+        ProgramError: there are several.
     """
     found = sorted(islice(mistakes, MAX_MISTAKES), key=lambda mistake: mistake.line)
     if len(found) == 1:
@@ -76,7 +76,7 @@ class ConditionError(DefinitionError):
 
     Args:
         text: the whole condition. Its line with the fault is shown below the message.
-        position: index of the faulty character in `text`; a caret stands under it.
+        position: index of the faulty character in `text`; a caret marks it.
     """
 
     def __init__(
@@ -93,15 +93,15 @@ class CapacityError(DefinitionError):
 
 
 class SessionError(RobotControlError):
-    """The session is unknown, closed, lost, or may not do that."""
+    """The session is unknown, closed or lost, or it may not do this."""
 
 
 class SessionEnded(SessionError):
-    """The session has ended, and why.
+    """The session has ended.
 
     Args:
-        what: names the session, and says that it has ended and why: see `of`.
-        reason: why.
+        what: the message that names the session and the reason, see `of`.
+        reason: why the session ended.
     """
 
     def __init__(self, what: str, *, reason: str = "", expected: str = "", got: str = "", hint: str = "") -> None:
@@ -110,12 +110,12 @@ class SessionEnded(SessionError):
 
     @classmethod
     def of(cls, id: str, name: str, reason: str, file: str = "") -> SessionEnded:
-        """The one message for it.
+        """The error for an ended session; all callers use this message.
 
         Args:
             id, name: of the session; the name may be empty.
-            reason: why it has ended.
-            file: log of the last ticks before its end; empty: there is none.
+            reason: why it ended.
+            file: log of the last ticks before its end; empty: there is no log.
         """
         log = f"The last ticks before it are in {file}. " if file else ""
         return cls(
@@ -126,11 +126,11 @@ class SessionEnded(SessionError):
 
 
 class InternalError(RobotControlError):
-    """A mistake in robot_rt_control itself, in the process that was asked; its log has the traceback."""
+    """A bug in robot_rt_control itself, in the process that served the request; its log has the traceback."""
 
     @classmethod
     def of(cls, what: str, error: Exception) -> InternalError:
-        """The message for an exception that nobody expected in `what`."""
+        """The message for an unexpected exception in `what`."""
         return cls(f"internal error in {what}: {type(error).__name__}: {error}", hint="The log has the details")
 
 
@@ -139,7 +139,7 @@ class CompileError(DefinitionError):
 
 
 class ChannelError(RobotControlError):
-    """The shared-memory channel is missing, of another layout, or owned by somebody else."""
+    """The shared-memory channel is missing, has another layout, or has another owner."""
 
 
 class HardwareError(RobotControlError):
@@ -147,17 +147,17 @@ class HardwareError(RobotControlError):
 
 
 class CommandRefused(RobotControlError):
-    """The executor refused a command; nothing of it was done."""
+    """The executor refused a command; no part of it was executed."""
 
 
 def error_class(name: str) -> type[RobotControlError]:
-    """The exception class of this name; RobotControlError where this version knows none."""
+    """The exception class of this name; RobotControlError if this version does not know it."""
     found = globals().get(name)
     return found if isinstance(found, type) and issubclass(found, RobotControlError) else RobotControlError
 
 
 def session_label(id: str, name: str) -> str:
-    """What messages call a session."""
+    """How messages name a session."""
     return f"session {id!r} ({name})" if name else f"session {id!r}"
 
 
@@ -180,7 +180,7 @@ def shortened(text: str, length: int = 80) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """The `expected` text for an unknown name: near matches first, else all known names."""
+    """The `expected` text for an unknown name: near matches if there are any, else all known names."""
     names = sorted(known)
     if not names:
         return f"a known {kind}, but there is none"

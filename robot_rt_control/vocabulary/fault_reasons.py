@@ -1,4 +1,4 @@
-"""Why a part is faulted: in words, what causes it, and what to do. docs/safety.md shows the same table."""
+"""Fault reasons of a part: text, usual cause and remedy. docs/safety.md has the same table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class FaultInfo:
     text: str
     """What happened."""
     cause: str
-    """What it usually comes from."""
+    """The usual cause."""
     remedy: str
     """What to do before the fault is cleared."""
 

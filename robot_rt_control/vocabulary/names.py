@@ -1,4 +1,4 @@
-"""Rules for names: of parts, actions, reactions, signals, events, programs, and of state variables."""
+"""Rules for the names of parts, actions, reactions, signals, events, programs and state variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 RESERVED = ("and", "or", "not", "true", "false", "approx", "is_unknown")
-"""Words of the condition grammar; nothing can have one of them as its name."""
+"""Words of the condition grammar; they cannot be used as names."""
 
 NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]*"
 _STEP = rf"{NAME_PATTERN}(?:\[(?:0|[1-9][0-9]*)\])*"
@@ -48,7 +48,7 @@ def check_name(what: str, name: object) -> None:
     """Check an identifier, e.g. an action's id. `what` names the item: "id of an action".
 
     Raises:
-        DefinitionError, CapacityError: it is none.
+        DefinitionError, CapacityError: it is not an identifier, or too long.
     """
     _check(what, name, _NAME, "letters, digits and underscores, not beginning with a digit", "MAX_NAME_LENGTH")
 
@@ -57,16 +57,16 @@ def check_type_name(what: str, name: object) -> None:
     """Check the name of an action type: identifiers joined by dots.
 
     Raises:
-        DefinitionError, CapacityError: it is none.
+        DefinitionError, CapacityError: it is not valid, or too long.
     """
     _check(what, name, _TYPE_NAME, "a name, or names joined by dots")
 
 
 def check_signal_reference(what: str, name: object) -> None:
-    """Check `signal` (of the owner of the reaction) or `action.signal`.
+    """Check the name of a signal: `signal` (of the reaction's owner) or `action.signal`.
 
     Raises:
-        DefinitionError, CapacityError: it is neither.
+        DefinitionError, CapacityError: it is neither, or too long.
     """
     _check(what, name, _SIGNAL_REFERENCE, "'signal' (of the owner) or 'action.signal'")
 
@@ -75,16 +75,16 @@ def check_variable(what: str, name: object) -> None:
     """Check the name of a state variable, e.g. `arm.position[3]`.
 
     Raises:
-        DefinitionError, CapacityError: it is none.
+        DefinitionError, CapacityError: it is not valid, or too long.
     """
     _check(what, name, _VARIABLE, "a state variable such as 'arm.position[3]' or 'move_up.is_done'")
 
 
 def names_of(what: str, given: Any) -> tuple[Any, ...]:
-    """A list of names, where a single one may stand alone; the names themselves are not checked.
+    """Convert a name or a list of names to a list; the names themselves are not checked.
 
     Raises:
-        DefinitionError: neither.
+        DefinitionError: the value is neither.
     """
     if isinstance(given, str):
         return (given,)
@@ -94,10 +94,10 @@ def names_of(what: str, given: Any) -> tuple[Any, ...]:
 
 
 def each_once(what: str, names: list[str]) -> None:
-    """Check that no name is there twice.
+    """Check that all names differ.
 
     Raises:
-        DefinitionError: one is.
+        DefinitionError: a name occurs twice.
     """
     seen: set[str] = set()
     for name in names:

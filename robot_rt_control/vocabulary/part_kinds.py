@@ -1,4 +1,4 @@
-"""The table of part kinds: what each kind measures and takes, in which field of a part's record, and in which unit.
+"""The table of part kinds: what each kind measures and accepts, with the field of the part's record and the unit.
 
 State and command interfaces, state variables, the mock device, sample parts, fault logs and sensor topics are derived
 from it. A new kind needs
@@ -9,7 +9,7 @@ from it. A new kind needs
 4. its section in `model/workcell_schema.py`,
 5. its message in `realtime/executor/sensor_topics.py`, if it has a topic of its own;
 
-and in each simulator that shall offer it, what computes its numbers.
+and, in each simulator that offers it, the code that computes its values.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ class Quantity:
     unit: str
     description: str
     field: str
-    """Of `layout.part_dtype`, among its measured fields."""
+    """Field of `layout.part_dtype`; one of its measured fields."""
     index: int | None = None
     """Element of the field; None: the field is a single number."""
     idle: float = nan
-    """What simulated hardware reports until it is given something else."""
+    """Value that simulated hardware reports until another one is set."""
     sample: float = 0.0
-    """What sample parts measure while an action type's time is measured."""
+    """Value that sample parts measure while an action type's compute time is measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JointQuantity:
-    """A number of each joint: state variables `part.field[j]` and `part.joint.field`."""
+    """A number for each joint: state variables `part.field[j]` and `part.joint.field`."""
 
     field: str
     """Of `layout.part_dtype`."""
@@ -50,7 +50,7 @@ class JointQuantity:
 
 
 JOINT_INTERFACES = ("position", "velocity", "effort")
-"""Interfaces of each joint, in this order, and the fields of its states; commands leave from `commanded_…`."""
+"""Interfaces of each joint, in this order, and the fields of its states; commands are taken from `commanded_…`."""
 
 JOINT_QUANTITIES = (
     JointQuantity(field="position", quantity="position", description="measured position"),
@@ -85,22 +85,22 @@ class KindDescription:
     """One kind of parts."""
 
     measured: tuple[Quantity, ...] = ()
-    """What its hardware measures besides joints and channels, in the order of its interfaces."""
+    """What its hardware measures apart from joints and channels, in the order of its interfaces."""
     has_joints: bool = False
     has_tool: bool = False
     """Its joints are a chain with a tool, whose pose and velocity are state variables."""
     has_ages: bool = False
-    """Its inputs are values with an age of their own."""
+    """Each of its inputs is a value with its own age."""
     is_numbered: bool = False
-    """Its channels are state variables by number, too: `part.input[0]`."""
+    """Its channels are also state variables by index: `part.input[0]`."""
     topic: str = ""
-    """`<part>/<topic>` carries what it measures; `sensor_topics.py` knows the message. Empty: channels have topics."""
+    """`<part>/<topic>` publishes its measurements; see `sensor_topics.py`. Empty: each channel has its own topic."""
     message_orientation: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
-    """Orientation x y z w of its messages' frame in the sensor frame."""
+    """Orientation x y z w of the message frame in the sensor frame."""
     sample_joints: int = 0
-    """Joints of a sample part."""
+    """Number of joints of a sample part."""
     sample_inputs: tuple[str, ...] = ()
-    """Inputs of a sample part."""
+    """Number of inputs of a sample part."""
     sample_outputs: tuple[str, ...] = ()
 
     @property

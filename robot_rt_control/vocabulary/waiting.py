@@ -1,4 +1,4 @@
-"""Waiting with patience: from time to time it is said what is awaited; only after a generous time it is an error."""
+"""Patient waiting: a line at intervals names what is awaited; only a long time-out is an error."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from robot_rt_control.vocabulary import defaults
 
 
 class Waiting:
-    """One wait for something that comes up.
+    """One wait for a component that starts up.
 
     Args:
-        say: takes the lines that name what is awaited.
-        timeout_s: from now on, after which it is not waited for any more.
-        every_s: between two of these lines; the first one comes after this time.
+        say: receives the lines that name what is awaited.
+        timeout_s: the wait ends after this time from now.
+        every_s: interval between two lines; the first one follows after this time.
         clock: [s] the wall clock; monotonic.
     """
 
@@ -32,7 +32,7 @@ class Waiting:
         self._end = self._begin + timeout_s
 
     def goes_on(self, awaited: str) -> bool:
-        """Whether to wait on; says every now and then what is awaited, as "still waiting for {awaited} (20 s)"."""
+        """Whether to continue waiting; at intervals, report "still waiting for {awaited} (20 s)"."""
         now = self._clock()
         if now >= self._next:
             self._next = now + self._every_s

@@ -101,7 +101,7 @@ def test_the_tip_must_be_behind_the_base(write):
         + _joint("k", "revolute", "a", "b")
         + _joint("l", "fixed", "a", "c")
     )
-    with pytest.raises(DefinitionError, match="chain from 'b' to 'c'; expected a tip_link behind the base_link"):
+    with pytest.raises(DefinitionError, match="chain from 'b' to 'c'; expected a tip_link below the base_link"):
         load_chain(path, "b", "c")
     with pytest.raises(DefinitionError, match="chain from 'a' to 'c'; expected at least one movable joint; got none"):
         load_chain(path, "a", "c")

@@ -80,7 +80,7 @@ def test_loops_and_two_parents(tmp_path):
         return f'<joint name="{name}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
 
     links = '<link name="r"/><link name="a"/><link name="b"/>'
-    with pytest.raises(DefinitionError, match="expected every link behind 'r'; got a loop through a, b"):
+    with pytest.raises(DefinitionError, match="expected every link below 'r'; got a loop through a, b"):
         _read(tmp_path, f'<robot name="x">{links}{joint("1", "a", "b")}{joint("2", "b", "a")}</robot>')
     with pytest.raises(DefinitionError, match="link 'a'; expected one joint above it; got the joints '1' and '2'"):
         _read(tmp_path, f'<robot name="x">{links}{joint("1", "r", "a")}{joint("2", "b", "a")}</robot>')

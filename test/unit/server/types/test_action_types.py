@@ -38,7 +38,7 @@ def test_a_good_type_has_its_layouts_and_description() -> None:
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no slot": ({"slots": ()}, "action type 'made': slots; expected at least one slot that moves; got []"),
     "no moving slot": ({"slots": (EYE,)}, "action type 'made': slots; expected at least one slot that moves"),
-    "order of slots": ({"slots": (ARM, EYE, ARM)}, "expected those that are only read behind those that move"),
+    "order of slots": ({"slots": (ARM, EYE, ARM)}, "expected those that are only read after those that move"),
     "name": ({"name": "to do"}, "name of an action type is not valid"),
     "parameter twice": (
         {"parameters": (Parameter(name="a"), Parameter(name="a"))},
