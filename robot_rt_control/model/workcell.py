@@ -78,6 +78,8 @@ class Workcell:
     """Part → how it comes back after a fault; parts without a recovery program are not in it."""
     budget_policy: str
     """warn or fail: what happens to an action that takes longer than its time budget."""
+    action_type_folders: tuple[Path, ...]
+    """Folders below which clients may load action types."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
     clock_device: str | None
@@ -185,6 +187,9 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         overruns=content.overruns,
         recoveries=read_recoveries(content, document),
         budget_policy=content.budget_policy,
+        action_type_folders=tuple(
+            (document.path.parent / Path(folder).expanduser()).resolve() for folder in content.action_type_folders
+        ),
         allow_code_upload=content.allow_code_upload,
         clock_device=content.clock_device,
         digest=_digest(document, parts, builder),

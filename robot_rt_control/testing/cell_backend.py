@@ -221,7 +221,7 @@ class CellBackend:
         return self.server.protective_stop(stop, reason)
 
     def recover(self, parts: Sequence[str]) -> list[str]:
-        return self.server.recoveries.recover(parts)
+        return self.cell.recoveries.recover(parts)
 
     def take_picture(self, path: Path, width: int, height: int) -> Path:
         for host in self.cell.executor.devices.hosts.values():
@@ -238,7 +238,7 @@ class CellBackend:
         return [program_message(program, with_text=with_text) for program in programs]
 
     def save_program(self, program: str, *, check_only: bool) -> tuple[int, tuple[str, ...]]:
-        saved = save_program(self.server, program, check_only=check_only)
+        saved = save_program(self.server.core, program, check_only=check_only)
         return saved.version, saved.warnings
 
     def delete_program(self, name: str) -> str:

@@ -60,4 +60,10 @@ MAX_NAME_LENGTH = 128
 MAX_LABEL_BYTES = 64
 """Of a name that the tables carry for people: the rest is cut off."""
 MAX_CONDITION_LENGTH = 4096
+MAX_TEXT_LENGTH = 4096
+"""Characters of a text parameter, a reason or a path."""
+MAX_PROGRAM_BYTES = 1 << 20
+"""Of a program's text, and of an uploaded file of action types."""
+MAX_ERROR_LENGTH = 1 << 16
+"""Characters of each part of an error's message; the rest is cut off."""
 HISTOGRAM_BINS = 512

@@ -50,6 +50,8 @@ def workcell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]
     assert "max_age_ticks: null" in shipped
     file = folder / "iiwa.yaml"
     # These tests are about what the processes do; on a busy machine the simulator may stand still for over 50 ms.
+    folders = f"action_type_folders: [{REPOSITORY}, {tmp_path_factory.getbasetemp()}]"
+    shipped = shipped.replace("action_type_folders: [../examples]", folders)
     file.write_text(shipped.replace("max_age_ticks: null", "max_age_ticks: 1000"))
     with DemoWorkcell(["--workcell", str(file), "--hardware", "pybullet"], folder / "workcell.log") as made:
         with Client("starting", timeout_s=3.0) as starting:

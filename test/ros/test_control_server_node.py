@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
 import subprocess
@@ -429,7 +430,8 @@ class Goal:
         sent = client.send_goal_async(kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
         cell.wait(sent.done)
         self.handle: Any = sent.result()
-        self._result: Any = self.handle.get_result_async()
+        if self.handle.accepted:
+            self._result: Any = self.handle.get_result_async()
 
     def result(self) -> tuple[int, Any]:
         self._cell.wait(self._result.done, 30.0)
@@ -437,6 +439,21 @@ class Goal:
 
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+
+
+def test_S16_a_stranger_commands_no_session_of_the_client_library(cell: Cell) -> None:
+    with cell.client.session("arm") as mine:
+        mine.add(Action("a", "wait", duration=50.0))
+        mine.start("a")
+        for path in ("start_actions", "remove_actions", "close_session", "renew_session"):
+            message = refusal(functools.partial(cell.call, path, session=mine.id))
+            assert message.startswith(f"{path} was refused: session {mine.id!r} (python) belongs to somebody else")
+        assert "belongs to somebody else" in refusal(lambda: cell.call("set_motion", parts=["arm"], command="disable"))
+        assert mine.ended is None and not cell.of(mine.id, "action_stopped")
+        assert cell.call("stop_actions", session=mine.id).success, "everybody may stop"
+    cell.wait(lambda: cell.of(mine.id, "session_ended"))
+    ticks = [e.tick for e in cell.of(mine.id)]
+    assert ticks == sorted(ticks) and cell.of(mine.id)[-1].kind == "session_ended"
 
 
 def test_run_action_gives_feedback_and_an_end(cell: Cell) -> None:
@@ -468,8 +485,23 @@ def test_run_action_says_why_not(cell: Cell, session: str) -> None:
     status, result = Goal(cell, action.RunAction, "run_action", type="wait", parts=["arm"]).result()
     assert (status, result.success) == (ABORTED, False)
     assert f"got held by session '{session}'" in result.message
-    _, result = Goal(cell, action.RunAction, "run_action", type="both", parts=["arm"]).result()
-    assert "has no state variable 'is_done'" in result.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"type": "both", "parts": ["arm"]}, "has no state variable 'is_done'"),
+        ({"type": "wiat", "parts": ["arm"]}, "did you mean 'wait'"),
+        ({"type": "wait", "parts": ["arm"], "timeout": -1.0}, "timeout; expected a time in seconds"),
+        ({"type": "goto", "parts": ["arm"], "until": "true", "parameters": [
+            msg.ParameterValue(name="goal", values=[0.0] * 6 + [9.0])]}, "goal of joint 'joint_7'"),
+    ],
+)  # fmt: skip
+def test_an_invalid_goal_is_rejected_and_the_log_says_why(cell: Cell, fields: dict[str, Any], why: str) -> None:
+    before = cell.server.log.read_text()
+    assert not Goal(cell, action.RunAction, "run_action", **fields).handle.accepted
+    cell.wait(lambda: "a goal of run_action was rejected: " in cell.server.log.read_text()[len(before) :])
+    assert why in cell.server.log.read_text()[len(before) :]
 
 
 def test_run_program_from_text_and_file(cell: Cell, tmp_path: Path) -> None:
@@ -485,9 +517,8 @@ actions:
         status, result = Goal(cell, action.RunProgram, "run_program", program=program, until_event=until).result()
         assert (status, result.success, result.message, result.last_event) == (SUCCEEDED, True, "", last)
     wrong = text.replace("start: two", "start: tow")
-    status, result = Goal(cell, action.RunProgram, "run_program", program=wrong).result()
-    assert status == ABORTED
-    assert "program:4" in result.message
+    assert not Goal(cell, action.RunProgram, "run_program", program=wrong).handle.accepted
+    cell.wait(lambda: "a goal of run_program was rejected: program:4" in cell.server.log.read_text())
 
 
 def test_B3_a_callback_answers_the_running_action_and_others_watch(cell: Cell) -> None:

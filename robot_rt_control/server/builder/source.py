@@ -171,7 +171,7 @@ def _import_file(file: Path) -> types.ModuleType:
     try:
         # From its text: a .pyc file may be older than an edit of the same second.
         exec(compile(file.read_bytes(), str(file), "exec", dont_inherit=True), vars(module))
-    except Exception as error:
+    except BaseException as error:  # also SystemExit: the request is answered, with the line
         del sys.modules[name]
         raise _import_failed(str(file), error) from error
     finally:
@@ -182,11 +182,11 @@ def _import_file(file: Path) -> types.ModuleType:
 def _import_module(name: str) -> types.ModuleType:
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except BaseException as error:
         raise _import_failed(name, error) from error
 
 
-def _import_failed(what: str, error: Exception) -> CompileError:
+def _import_failed(what: str, error: BaseException) -> CompileError:
     if isinstance(error, SyntaxError):
         return CompileError(f"{error.filename}:{error.lineno}: {error.msg}", hint="Python cannot read the file")
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_user_file(Path(f.filename))]

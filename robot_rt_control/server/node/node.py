@@ -28,6 +28,7 @@ from robot_rt_control.server.node.run_actions import RunActions
 from robot_rt_control.server.node.services import Services
 from robot_rt_control.server.node.stream_topics import StreamTopics
 from robot_rt_control.server.programs.program_store import ProgramStore, default_folder
+from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -64,6 +65,7 @@ class ControlServerNode(WorkcellNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("control_server", _PARAMETERS, **options)
         self.server: ControlServer | None = None
+        self._recoveries: Recoveries
         self._builder: Builder | None = None
         self._event_publisher: Any = None
         self._keeper: Any = None
@@ -97,6 +99,7 @@ class ControlServerNode(WorkcellNode):
         except BaseException:
             builder.close()
             raise
+        self._recoveries = Recoveries(self.server, workcell.recoveries)
         self._builder = builder
         self.server.add_listener(self._publish)
         self.server.add_sample_listener(self._publish_sample)
@@ -123,7 +126,7 @@ class ControlServerNode(WorkcellNode):
         parallel, single = ReentrantCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self._next_try, self._complaint = 0.0, ""
         self._keep()
-        self._offered_services = Services(self, lambda: self.server, parallel)
+        self._offered_services = Services(self, lambda: self.server, lambda: self._recoveries, parallel)
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
         self._stream_topics = StreamTopics(self, lambda: self.server)
         self._keeper = self.create_timer(_KEEP_S, self._keep, callback_group=single)

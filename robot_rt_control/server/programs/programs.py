@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from robot_rt_control.definitions.definitions import ActionDefinition
@@ -12,7 +12,6 @@ from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.program.places import Mistakes, Places
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
-from robot_rt_control.server.tables.definer import Definer
 from robot_rt_control.server.tables.preparation import PreparedAction
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -60,7 +59,9 @@ def check_for_session(server: ServerCore, program: FilledProgram, session: Sessi
 
 
 def prepare_with_places(
-    definer: Definer, session: Session, actions: Sequence[ActionDefinition], places: Places | None
+    prepare: Callable[[Sequence[ActionDefinition]], list[PreparedAction]],
+    actions: Sequence[ActionDefinition],
+    places: Places | None,
 ) -> list[PreparedAction]:
     """Run the code of the action types' authors; with places, all that they refuse is told, each with its line.
 
@@ -68,12 +69,12 @@ def prepare_with_places(
         DefinitionError: names what is wrong.
     """
     if places is None:
-        return definer.prepare(session, actions)
+        return prepare(actions)
     mistakes, prepared = Mistakes(), []
     for action in actions:
         with mistakes.collect():
             try:
-                prepared += definer.prepare(session, [action])
+                prepared += prepare([action])
             except DefinitionError as error:
                 raise places.locate(error, "actions", action.id) from None
     mistakes.raise_all()

@@ -53,6 +53,10 @@ class Definer:
         self._check_ids(session, [a.id for a in actions])
         return [self._preparer.prepare(a, session.parts) for a in actions]
 
+    def try_out(self, parts: Sequence[str], actions: Sequence[ActionDefinition]) -> list[PreparedAction]:
+        """As `prepare`, for a session to come that will hold these parts."""
+        return [self._preparer.prepare(a, parts) for a in actions]
+
     def define(
         self,
         session: Session,
