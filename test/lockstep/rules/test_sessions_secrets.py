@@ -210,7 +210,7 @@ def test_S20_the_end_of_a_session_is_its_last_event(cell: LockstepCell) -> None:
     session.add(Action("a", "probe", parts="left"), Action("b", "probe", parts="tool"))
     session.start("a", "b")
     cell.step(3)
-    session.close()
+    cell.server.close_session(session.id)
     assert not cell.kinds("session_ended"), "the loop has not heard of it"
     with pytest.raises(SessionError, match="has ended: closed by its client"):
         cell.server.session(session.id)
@@ -233,5 +233,5 @@ def test_S20_a_failure_ends_all_actions_before_the_session(cell: LockstepCell) -
 
 def test_S20_a_session_without_actions_ends_at_once(cell: LockstepCell) -> None:
     session = cell.session("left")
-    session.close()
+    cell.server.close_session(session.id)
     assert [e.kind for e in session.events] == ["session_opened", "session_ended"]
