@@ -5,10 +5,11 @@ import math
 from robot_rt_control.motion.profile import sample_profile
 from robot_rt_control.motion.stop import plan_stop
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
 
 POSITION = int(CommandMode.POSITION)
-JOINT_KINDS = (PartKind.ARM, PartKind.GRIPPER, PartKind.BASE)
+JOINT_KINDS = JOINTED_KINDS
 
 
 @realtime

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import ActionDefinition
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
-from robot_rt_control.program.graph import Edge, edges
+from robot_rt_control.validation.edges import Edge, edges
 
 START, END, ANY, HAND = "start", "end", "any state", "by hand"
 """Nodes of the diagram that are no actions; as keys they are ("", START) and so on."""

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_rt_control.conditions.evaluation import evaluate_ast
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tokens import fault
 from robot_rt_control.conditions.tree import (
@@ -35,7 +34,7 @@ from robot_rt_control.conditions.types import ConditionTypes, VariableRef
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
-from robot_rt_control.vocabulary.errors import CapacityError, ConditionError, unknown
+from robot_rt_control.vocabulary.errors import ConditionError, unknown
 
 _WITH_CONSTANT = {
     "<": Operator.LESS_CONSTANT,
@@ -90,7 +89,7 @@ def compile_condition(
     text: str,
     resolve: Callable[[str], VariableRef],
     *,
-    known: Iterable[str] = (),
+    known: Callable[[], Iterable[str]] = tuple,
     of: str = "condition",
 ) -> CompiledCondition:
     """Parse, check and compile a condition.
@@ -98,38 +97,57 @@ def compile_condition(
     Args:
         text: the condition.
         resolve: name → where the state variable is; raises KeyError for an unknown name.
-        known: the names that `resolve` knows, for near matches in the message.
+        known: gives the names that `resolve` knows, for near matches in the message.
         of: what a message calls the condition, e.g. "condition of reaction 'near'".
 
     Raises:
         ConditionError: text, names, types or units are not valid; the message points at the place.
         CapacityError: too long, or nested too deeply.
     """
+    tree, refs = check_condition(text, resolve, known=known, of=of)
+    code = _emit(tree, refs, negated=False)
+    # The deepest operand runs first, so that a stack of n needs 2^(n - 1) comparisons: far more than a text can hold.
+    assert code.depth <= capacities.MAX_CONDITION_DEPTH
+    instructions = np.array(list(code.rows), instruction_dtype)
+    instructions.flags.writeable = False
+    return CompiledCondition(instructions, list(refs), text)
+
+
+def check_condition(
+    text: str,
+    resolve: Callable[[str], VariableRef | None],
+    *,
+    known: Callable[[], Iterable[str]] = tuple,
+    of: str = "condition",
+) -> tuple[Condition, dict[str, VariableRef]]:
+    """Parse and check a condition.
+
+    Args:
+        text, known, of: as of `compile_condition`.
+        resolve: likewise; None: it is not known whether there is such a variable. Then types and units are not judged.
+
+    Returns:
+        The tree, and the state variables that it names, as far as they are known, in the order of the text.
+
+    Raises:
+        ConditionError, CapacityError: as `compile_condition`.
+    """
     tree = parse_condition(text, of=of)
     refs: dict[str, VariableRef] = {}
     mentioned = variables(tree)
     for variable in mentioned:
         try:
-            refs[variable.name] = resolve(variable.name)
+            ref = resolve(variable.name)
         except KeyError:
-            raise unknown_variable(of, text, variable, known) from None
-    ConditionTypes(text, of, refs).check(tree)
-    code = _emit(tree, refs, negated=False)
-    if code.depth > capacities.MAX_CONDITION_DEPTH:
-        raise CapacityError(
-            f"{of} needs too large a stack",
-            expected=f"at most {capacities.MAX_CONDITION_DEPTH} values (MAX_CONDITION_DEPTH)",
-            got=str(code.depth),
-            hint="Split it into several reactions",
-        )
-    instructions = np.array(list(code.rows), instruction_dtype)
-    instructions.flags.writeable = False
-    return CompiledCondition(instructions, [v.name for v in mentioned], text)
+            raise _unknown_variable(of, text, variable, list(known())) from None
+        if ref is not None:
+            refs[variable.name] = ref
+    if len(refs) == len(mentioned):
+        ConditionTypes(text, of, refs).check(tree)
+    return tree, refs
 
 
-def unknown_variable(of: str, text: str, variable: Variable, known: Iterable[str]) -> ConditionError:
-    """The error for a name that no state variable has. Arguments as of `compile_condition`."""
-    names = list(known)
+def _unknown_variable(of: str, text: str, variable: Variable, names: list[str]) -> ConditionError:
     return fault(
         of,
         text,
@@ -185,8 +203,7 @@ def _comparison(node: Comparison, refs: Mapping[str, VariableRef], negated: bool
     symbol, left, right = NEGATED[node.operator] if negated else node.operator, node.left, node.right
     if not isinstance(left, Variable):
         symbol, left, right = FLIPPED[symbol], right, left
-    if not isinstance(left, Variable):
-        return _constant(evaluate_ast(node, {}) is not negated)
+    assert isinstance(left, Variable)  # the grammar wants one
     ref = refs[left.name]
     if isinstance(right, Variable):
         return _leaf(_WITH_VARIABLE[symbol], ref.offset, refs[right.name].offset)
@@ -197,8 +214,7 @@ def _comparison(node: Comparison, refs: Mapping[str, VariableRef], negated: bool
 
 def _approx(node: Approx, refs: Mapping[str, VariableRef], negated: bool) -> _Code:
     left, right = (node.left, node.right) if isinstance(node.left, Variable) else (node.right, node.left)
-    if not isinstance(left, Variable):
-        return _constant(evaluate_ast(node, {}) is not negated)
+    assert isinstance(left, Variable)  # the grammar wants one
     offset, tolerance = refs[left.name].offset, node.tolerance.value
     if isinstance(right, Variable):
         return _leaf(Operator.APPROX, offset, refs[right.name].offset, tolerance=tolerance, negated=negated)

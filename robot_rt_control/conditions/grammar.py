@@ -10,8 +10,8 @@
     number     = [ "+" | "-" ] digits [ unit ]
     variable   = identifier [index] { "." identifier [index] }
 
-Only variables, numbers and booleans can be compared, so that each comparison is one instruction.
-Types and units are not known here: condition_compiler.py checks them.
+Only variables, numbers and booleans can be compared, at least one of them a variable, so that each comparison is one
+instruction. Types and units are not known here: compiler.py checks them.
 """
 
 from __future__ import annotations
@@ -198,7 +198,9 @@ class _Parser:
                 got=f"a second {self.token}",
                 hint=f"Write '{left} {operator.text} {right} and {right} {self.token.text} …'",
             )
-        return Comparison(operator.text, left, right, left.position)
+        comparison = Comparison(operator.text, left, right, left.position)
+        self.check_variable(comparison)
+        return comparison
 
     def primary(self) -> Condition | Number:
         token = self.token
@@ -241,7 +243,9 @@ class _Parser:
         if math.copysign(1.0, tolerance.value) < 0.0:
             raise self.fault_at(at.position, "tolerance of approx", expected="at least 0", got=str(tolerance))
         self.take_mark(")", "behind the tolerance: approx(x, v, tolerance)")
-        return Approx(left, right, tolerance, position)
+        comparison = Approx(left, right, tolerance, position)
+        self.check_variable(comparison)
+        return comparison
 
     def is_unknown(self) -> IsUnknown:
         position = self.take().position
@@ -289,6 +293,17 @@ class _Parser:
         return Number(value, self.take().text if self.at(UNIT) else "", position)
 
     # --- what may stand where
+
+    def check_variable(self, node: Comparison | Approx) -> None:
+        """A comparison of two constants never changes: it is a slip, or a program's parameter in the wrong place."""
+        if not isinstance(node.left, Variable) and not isinstance(node.right, Variable):
+            raise self.fault_at(
+                node.position,
+                "the comparison has no state variable",
+                expected="a state variable on at least one side, as in 'x < 0.2'",
+                got=repr(str(node)),
+                hint="It would never change. A condition that always holds is 'true'",
+            )
 
     def as_condition(self, node: Condition | Number) -> Condition:
         if isinstance(node, Number):

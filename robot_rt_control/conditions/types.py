@@ -123,7 +123,7 @@ class ConditionTypes:
             return
         if symbol in ("==", "!="):
             for side, other in ((left, right), (right, left)):
-                if self._type(side) == "float" and not (isinstance(left, Number) and isinstance(right, Number)):
+                if self._type(side) == "float":
                     self._refuse_equality(node, side, other)
         self._check_units(left, right)
 
@@ -186,8 +186,6 @@ class ConditionTypes:
             return
         for side, unit, other, wanted in ((right, b, left, a), (left, a, right, b)):
             if isinstance(side, Number) and unit:
-                if isinstance(other, Number) and not wanted:
-                    continue
                 raise self._fault(
                     side,
                     "units do not agree",

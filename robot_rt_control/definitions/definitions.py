@@ -1,18 +1,18 @@
 """What users define: parameter values, reactions, actions, programs. Shared by client, server and program files.
 
 Each checks at once whatever can be seen without the workcell: names, conditions' grammar, responses
-that contradict each other. Parts, types, parameters and state variables are checked by the server.
+that contradict each other. Everything else is judged by robot_rt_control/validation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from robot_rt_control.definitions.reaction import ReactionDefinition
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 from robot_rt_control.vocabulary.names import check_name, check_type_name, each_once, names_of
 
 __all__ = ["ActionDefinition", "ParameterValue", "ProgramDefinition", "ReactionDefinition"]
@@ -167,8 +167,8 @@ class ProgramDefinition:
             for name in names:
                 check_name(f"program: {kind}", name)
             each_once(f"program: {kind}", list(names))
-        each_once("program: action", [action.id for action in self.actions])
-        each_once("program: free-standing reaction", [r.name for r in self.reactions if r.name])
+        each_once("action", [action.id for action in self.actions])
+        each_once("free-standing reaction", [r.name for r in self.reactions if r.name])
         for reaction in self.reactions:
             reaction.check_free_standing()
         n_reactions = len(self.reactions) + sum(len(action.reactions) for action in self.actions)
@@ -179,38 +179,4 @@ class ProgramDefinition:
         ):
             limit = getattr(capacities, capacity)
             if number > limit:
-                raise CapacityError(
-                    f"program: too many {what}", expected=f"at most {limit} ({capacity})", got=str(number)
-                )
-
-    def check_references(self, defined: Iterable[str] = ()) -> None:
-        """Check that every action that is started or signalled exists.
-
-        Args:
-            defined: ids of actions that the session has already.
-
-        Raises:
-            DefinitionError: names the reaction and the action.
-        """
-        ids = {*defined, *(action.id for action in self.actions)}
-        self.check_start(ids)
-        for action in self.actions:
-            for reaction in action.reactions:
-                reaction.check_references(ids)
-        for reaction in self.reactions:
-            reaction.check_references(ids)
-
-    def check_start(self, ids: Iterable[str]) -> None:
-        """Check that the starting actions are among `ids`.
-
-        Raises:
-            DefinitionError: one is not.
-        """
-        known = set(ids)
-        for name in self.start:
-            if name not in known:
-                raise DefinitionError(
-                    "program starts an action that is not defined",
-                    expected=unknown("action", name, known),
-                    got=repr(name),
-                )
+                raise CapacityError(f"too many {what}", expected=f"at most {limit} ({capacity})", got=str(number))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 from robot_rt_control.vocabulary.names import check_name, check_signal_reference, check_variable, names_of
 
 
@@ -25,6 +24,7 @@ class ReactionDefinition:
         fire_once: at most once in each activation of the owner (free-standing: at most once).
         keep_owner: the started action uses other parts, and the owner goes on beside it.
         capture: names of the state variables whose values the event carries, at most MAX_CAPTURES.
+        parse: False: the condition is not judged here, but by `validation`, together with all else of its program.
 
     Raises:
         ConditionError: the condition is not one.
@@ -41,16 +41,18 @@ class ReactionDefinition:
     fire_once: bool = False
     keep_owner: bool = False
     capture: tuple[str, ...] = ()
+    parse: InitVar[bool] = True
 
     @property
     def label(self) -> str:
         """What messages call it."""
         return f"reaction {self.name!r}" if self.name else f"reaction on {self.condition!r}"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, parse: bool) -> None:
         if self.name != "":
             check_name("name of a reaction", self.name)
-        parse_condition(self.condition, of=f"condition of reaction {self.name!r}" if self.name else "condition")
+        if parse:
+            parse_condition(self.condition, of=f"condition of reaction {self.name!r}" if self.name else "condition")
         for flag in ("stop", "fire_once", "keep_owner"):
             if not isinstance(getattr(self, flag), bool):
                 raise DefinitionError(
@@ -108,19 +110,3 @@ class ReactionDefinition:
                 expected="'action.signal' in a free-standing reaction",
                 got=repr(self.signal),
             )
-
-    def check_references(self, actions: Iterable[str]) -> None:
-        """Check that the actions that it starts and signals are among `actions`.
-
-        Raises:
-            DefinitionError: one is not.
-        """
-        known = set(actions)
-        target = self.signal.partition(".")[0] if "." in self.signal else ""
-        for what, name in (("starts", self.start), ("signals", target)):
-            if name and name not in known:
-                raise DefinitionError(
-                    f"{self.label} {what} an action that is not defined",
-                    expected=unknown("action", name, known),
-                    got=repr(name),
-                )

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_rt_control.hardware.image import driver_calls
-from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareChannel, HardwareInfo, HardwarePart
-from robot_rt_control.hardware.interfaces import JOINT_INTERFACES, InterfaceDescription
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
+from robot_rt_control.hardware.interfaces import InterfaceDescription
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.hardware.plugin import HardwarePlugin
 from robot_rt_control.hardware.process_image import Manifest, ProcessImage
 from robot_rt_control.hardware.rest_ramp import RestRamp
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import driver_dtype
+from robot_rt_control.model.channels import Channel
 from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
 from robot_rt_control.vocabulary.errors import HardwareError
+from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, JOINTED_KINDS
 
 _log = logging.getLogger(__name__)
 
@@ -250,7 +252,7 @@ class DeviceHost:
 class _Output:
     """An output, and where it stands among states and commands."""
 
-    channel: HardwareChannel
+    channel: Channel
     state: int
     command: int
 

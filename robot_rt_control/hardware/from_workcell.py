@@ -6,26 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart, JointLimits, Pose
-from robot_rt_control.model.channels import Channel
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.workcell import MOCK, TOPIC, DeviceDescription, Workcell
 
 
 def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
     return tuple(float(v) for v in values[:dof])
-
-
-def _channel(channel: Channel) -> HardwareChannel:
-    return HardwareChannel(
-        name=channel.name,
-        unit=channel.unit,
-        is_digital=channel.type == "bool",
-        minimum=channel.lower,
-        maximum=channel.upper,
-        initial=channel.initial,
-        safe=channel.safe,
-    )
 
 
 def hardware_part(part: PartDescription) -> HardwarePart:
@@ -36,13 +23,14 @@ def hardware_part(part: PartDescription) -> HardwarePart:
         index=part.index,
         kind=part.kind,
         joint_names=part.joint_names,
+        joint_types=part.joint_types,
         # A part mounted on another one has its joints in that one's body.
         urdf=None if part.urdf_path is None or part.mounted_on else str(part.urdf_path),
         mounted_on=part.mounted_on,
         base_link=part.base_link,
         tip_link=part.tip_link,
-        base=Pose(position=part.base.position, orientation=part.base.orientation),
-        tool=Pose(position=part.tool.position, orientation=part.tool.orientation),
+        base=part.base,
+        tool=part.tool,
         start_position=tuple(float(q) for q in part.start_position),
         limits=JointLimits(
             position_lower=_joints(limits.position_lower, dof),
@@ -52,10 +40,11 @@ def hardware_part(part: PartDescription) -> HardwarePart:
             effort=_joints(limits.effort, dof),
         ),
         supported_modes=frozenset(part.command_modes),
-        n_inputs=part.inputs,
-        n_outputs=part.outputs,
-        input_channels=tuple(_channel(channel) for channel in part.input_channels),
-        output_channels=tuple(_channel(channel) for channel in part.output_channels),
+        followers=part.followers,
+        inputs=part.inputs,
+        outputs=part.outputs,
+        mount=part.mount,
+        range=part.range,
     )
 
 

@@ -7,20 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from robot_rt_control.model.channels import Channel
+from robot_rt_control.model.mount import Mount
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.urdf import Mimic
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, HardwareError
-
-JOINTED_KINDS = (PartKind.ARM, PartKind.GRIPPER, PartKind.BASE)
-"""Kinds of parts that have joints."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pose:
-    """Position [m] and orientation (quaternion x y z w) of one frame in another."""
-
-    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    orientation: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
+from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS, position_units
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,22 +26,6 @@ class JointLimits:
     velocity: tuple[float, ...] = ()
     acceleration: tuple[float, ...] = ()
     effort: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class HardwareChannel:
-    """One input or output of an io part, or one value of a sensor part."""
-
-    name: str
-    unit: str = ""
-    is_digital: bool = True
-    """0 or 1."""
-    minimum: float = -math.inf
-    maximum: float = math.inf
-    initial: float = 0.0
-    """Of an output: what a simulated device starts with."""
-    safe: float = math.nan
-    """Of an output: what the driver writes when it brings the device to rest by itself; NaN: it keeps its value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +42,8 @@ class HardwarePart:
     """Its place among all parts of the workcell: where its command mode stands in images and devices."""
     kind: PartKind
     joint_names: tuple[str, ...] = ()
+    joint_types: tuple[str, ...] = ()
+    """revolute, continuous or prismatic, one for each joint; empty: all revolute."""
     urdf: str | None = None
     """A path, `package://…` or `pybullet_data://…`; None: it is `mounted_on` another part, or has none."""
     mounted_on: str | None = None
@@ -78,12 +58,16 @@ class HardwarePart:
     """[rad or m], one for each joint; empty: zero, or the nearest position within the limits."""
     limits: JointLimits = field(default_factory=JointLimits)
     supported_modes: frozenset[CommandMode] = frozenset({CommandMode.POSITION})
-    n_inputs: int = 0
-    """Of an io part its inputs, of a sensor part its values."""
-    n_outputs: int = 0
-    input_channels: tuple[HardwareChannel, ...] = ()
-    """One for each input; empty: they are called input_0, input_1, … and are digital."""
-    output_channels: tuple[HardwareChannel, ...] = ()
+    followers: tuple[Mimic, ...] = ()
+    """The URDF's joints that mimic one of the part's."""
+    inputs: tuple[Channel, ...] = ()
+    """Inputs of an io part, values of a sensor part, in the order of their interfaces."""
+    outputs: tuple[Channel, ...] = ()
+    """Outputs of an io part."""
+    mount: Mount | None = None
+    """Where a sensor is; None: that is not known."""
+    range: tuple[float, float] | None = None
+    """[m] that a rangefinder can measure; None: not known."""
 
     def __post_init__(self) -> None:
         where = f"part {self.name!r}"
@@ -93,16 +77,13 @@ class HardwarePart:
             raise CapacityError(f"{where}: index in the workcell", expected=expected, got=str(self.index))
         if n > capacities.MAX_JOINTS:
             raise CapacityError(f"{where}: joints", expected=f"at most {capacities.MAX_JOINTS}", got=str(n))
-        for count, what in ((self.n_inputs, "inputs"), (self.n_outputs, "outputs")):
-            if not 0 <= count <= capacities.MAX_CHANNELS:
+        for channels, what in ((self.inputs, "inputs"), (self.outputs, "outputs")):
+            if len(channels) > capacities.MAX_CHANNELS:
                 expected = f"0 to {capacities.MAX_CHANNELS} {what}"
-                raise CapacityError(f"{where}: channels", expected=expected, got=str(count))
-        for channels, count, what in (
-            (self.input_channels, self.n_inputs, "inputs"),
-            (self.output_channels, self.n_outputs, "outputs"),
-        ):
-            if channels and len(channels) != count:
-                raise HardwareError(f"{where}: {what}", expected=f"{count} descriptions", got=f"{len(channels)}")
+                raise CapacityError(f"{where}: channels", expected=expected, got=str(len(channels)))
+        if self.joint_types and len(self.joint_types) != n:
+            got = f"{len(self.joint_types)} values"
+            raise HardwareError(f"{where}: joint_types", expected=f"one value for each of {n} joints", got=got)
         if self.kind in JOINTED_KINDS and n == 0:
             raise HardwareError(f"{where} of kind {self.kind.name}", expected="joint_names", got="none")
         if self.kind not in JOINTED_KINDS:
@@ -130,14 +111,9 @@ class HardwarePart:
                 raise HardwareError(f"{where}, joint {joint!r}: limits", expected=expected, got=got)
 
     @property
-    def inputs(self) -> tuple[HardwareChannel, ...]:
-        """Its inputs or values, in the order of their interfaces."""
-        return self.input_channels or tuple(HardwareChannel(name=f"input_{i}") for i in range(self.n_inputs))
-
-    @property
-    def outputs(self) -> tuple[HardwareChannel, ...]:
-        """Its outputs, in the order of their interfaces."""
-        return self.output_channels or tuple(HardwareChannel(name=f"output_{i}") for i in range(self.n_outputs))
+    def units(self) -> tuple[str, ...]:
+        """Unit of each joint's position: rad or m."""
+        return position_units(self.joint_types or ("revolute",) * len(self.joint_names))
 
     @property
     def initial_position(self) -> tuple[float, ...]:

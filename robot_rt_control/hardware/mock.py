@@ -21,18 +21,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
-from robot_rt_control.hardware.info import JOINTED_KINDS, HardwareInfo, HardwarePart
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.parameters import Parameters, checked
+from robot_rt_control.model.interfaces import state_interfaces
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
+from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 MOCK_PLUGIN = 1
 """Of `device_dtype.plugin`."""
@@ -64,73 +66,78 @@ class MockParameters(Parameters):
     """[kg m^2 or kg] of each joint in effort mode."""
     damping: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
     """[Nms/rad or Ns/m] of each joint in effort mode."""
-    distance: float | dict[str, float] = math.inf
-    """[m] that rangefinders report; inf: nothing in sight."""
-    wrench: Wrench | dict[str, Wrench] = (0.0,) * 6
-    """Force [N] and torque [Nm] that force-torque sensors report."""
+    distance: float | dict[str, float] = Field(default_factory=dict)
+    """[m] that rangefinders report; not given: inf, nothing in sight."""
+    wrench: Wrench | dict[str, Wrench] = Field(default_factory=dict)
+    """Force [N] and torque [Nm] that force-torque sensors report; not given: zero."""
     inputs: dict[str, tuple[float, ...] | dict[str, float]] = Field(default_factory=dict)
     """io part → its inputs, in their order or by name: true, false or a number; those not given are false."""
     wires: dict[str, dict[str, str]] = Field(default_factory=dict)
     """io part → input → the output of the same device that it follows, one cycle later: `clamp`, or `other.clamp` of
     another io part. Such an input cannot be set from outside."""
     values: dict[str, dict[str, float]] = Field(default_factory=dict)
-    """sensor part → value → what it reports; those not given are unknown until a test sets them."""
+    """part that is only read → value → what it reports; those of a sensor part that are not given are unknown until a
+    test sets them."""
 
 
-_Value = TypeVar("_Value")
+def _names(part: HardwarePart, parameter: str) -> list[str]:
+    """Names of the numbers that a parameter gives: `values` all that a sensor measures, the others a field of it."""
+    is_io = PART_KINDS[part.kind].is_numbered
+    return [
+        i.interface
+        for i in state_interfaces(part)
+        if not i.item
+        and i.field not in ("outputs", "input_age")
+        and is_io == (parameter == "inputs")
+        and parameter in (i.field, "values")
+    ]
 
 
-def _of_part(value: _Value | dict[str, _Value], part: HardwarePart, default: _Value) -> _Value:
-    return value.get(part.name, default) if isinstance(value, dict) else value
-
-
-def _check_part_names(info: HardwareInfo, parameter: str, given: object, kind: PartKind) -> None:
-    known = [part.name for part in info.parts if part.kind == kind]
-    for name in given if isinstance(given, dict) else ():
-        if name not in known:
-            what = f"hardware {info.name!r}, mock parameter {parameter!r}: part {name!r}"
-            raise HardwareError(what, expected=unknown(f"part of kind {kind.name}", name, known))
-
-
-def _check_parameters(info: HardwareInfo) -> MockParameters:
-    parameters = checked(MockParameters, info.parameters, f"hardware {info.name!r}, parameters of the mock plugin")
-    _check_part_names(info, "distance", parameters.distance, PartKind.RANGEFINDER)
-    _check_part_names(info, "wrench", parameters.wrench, PartKind.FORCE_TORQUE_SENSOR)
-    _check_part_names(info, "inputs", parameters.inputs, PartKind.IO)
-    _check_part_names(info, "wires", parameters.wires, PartKind.IO)
-    _check_part_names(info, "values", parameters.values, PartKind.SENSOR)
-    for part in info.parts:
-        names = [channel.name for channel in part.inputs]
-        for parameter in ("inputs", "wires", "values"):
-            what = f"hardware {info.name!r}, mock parameter {parameter!r} of part {part.name!r}"
-            given = getattr(parameters, parameter).get(part.name, ())
-            if len(given) > part.n_inputs:
-                raise HardwareError(what, expected=f"at most {part.n_inputs} values", got=str(len(given)))
-            for name in given if isinstance(given, dict) else ():
-                if name not in names:
-                    raise HardwareError(f"{what}: {name!r}", expected=unknown("input", name, names))
-    return parameters
-
-
-def _inputs_of(part: HardwarePart, given: tuple[float, ...] | dict[str, float], default: float) -> list[float]:
-    """What each input of a part reports at first."""
-    if isinstance(given, dict):
-        return [given.get(channel.name, default) for channel in part.inputs]
-    return [*given, *[default] * (part.n_inputs - len(given))]
+def _given_values(info: HardwareInfo, parameters: MockParameters) -> dict[str, float]:
+    """What sensors and inputs report at first, by state interface, as far as the parameters say."""
+    found = {}
+    for parameter in ("distance", "wrench", "inputs", "values"):
+        what, given = f"hardware {info.name!r}, mock parameter {parameter!r}", getattr(parameters, parameter)
+        known = {part.name: names for part in info.parts if (names := _names(part, parameter))}
+        for part, values in (given if isinstance(given, dict) else dict.fromkeys(known, given)).items():
+            if part not in known:
+                raise HardwareError(f"{what}: part {part!r}", expected=unknown("part with such values", part, known))
+            if isinstance(values, float):
+                values = (values,)
+            if len(values) > len(known[part]):
+                expected = f"at most {len(known[part])} values"
+                raise HardwareError(f"{what} of part {part!r}", expected=expected, got=str(len(values)))
+            if not isinstance(values, dict):
+                values = dict(zip(known[part], values, strict=False))
+            for name, value in values.items():
+                if name not in known[part]:
+                    raise HardwareError(
+                        f"{what} of part {part!r}: {name!r}", expected=unknown("value", name, known[part])
+                    )
+                found[f"{part}/{name}"] = value
+    return found
 
 
 def _wire_inputs(device: np.record, info: HardwareInfo, parameters: MockParameters) -> None:
     """Let inputs follow the commands of outputs."""
     states = {interface.name: i for i, interface in enumerate(standard_state_interfaces(info))}
+    inputs = {part.name: names for part in info.parts if (names := _names(part, "inputs"))}
     outputs = {f"{part.name}.{channel.name}": part for part in info.parts for channel in part.outputs}
+    what = f"hardware {info.name!r}, mock parameter 'wires'"
     for name, wires in parameters.wires.items():
+        if name not in inputs:
+            raise HardwareError(f"{what}: part {name!r}", expected=unknown("part with inputs", name, inputs))
         for channel, output in wires.items():
+            if channel not in inputs[name]:
+                expected = unknown("input", channel, inputs[name])
+                raise HardwareError(f"{what} of part {name!r}: {channel!r}", expected=expected)
             source = output if "." in output else f"{name}.{output}"
             if source not in outputs:
-                what = f"hardware {info.name!r}, mock parameter 'wires': {name}.{channel}"
-                raise HardwareError(what, expected=unknown("output", source, outputs), got=repr(output))
-            device.mock_source[states[f"{name}/{channel}"]] = device.mock_source[states[source.replace(".", "/", 1)]]
-            device.state[states[f"{name}/{channel}"]] = device.state[states[source.replace(".", "/", 1)]]
+                raise HardwareError(
+                    f"{what}: {name}.{channel}", expected=unknown("output", source, outputs), got=repr(output)
+                )
+            i, k = states[f"{name}/{channel}"], states[source.replace(".", "/", 1)]
+            device.mock_source[i], device.state[i] = device.mock_source[k], device.state[k]
 
 
 def configure_mock(device: np.record, info: HardwareInfo) -> None:
@@ -146,8 +153,10 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
     Raises:
         HardwareError: a parameter is wrong.
     """
-    parameters = _check_parameters(info)
+    parameters = checked(MockParameters, info.parameters, f"hardware {info.name!r}, parameters of the mock plugin")
+    given = _given_values(info, parameters)
     states, commands = standard_state_interfaces(info), standard_command_interfaces(info)
+    state_index = {interface.name: i for i, interface in enumerate(states)}
     command_index = {interface.name: i for i, interface in enumerate(commands)}
     device.plugin = MOCK_PLUGIN
     device.image = 0
@@ -162,35 +171,25 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
         array[:] = 0
     i = 0
     for part in info.parts:
-        if part.kind in JOINTED_KINDS:
-            for joint, position in zip(part.joint_names, part.initial_position, strict=True):
-                k = command_index[f"{part.name}/{joint}/position"]
-                device.mock_source[i] = _JOINT | part.index << 8 | k << 16
-                device.mock_source[i + 1] = device.mock_source[i + 2] = _OF_JOINT
-                device.state[i] = device.command[k] = position
-                i += 3
-        elif part.kind == PartKind.FORCE_TORQUE_SENSOR:
-            device.state[i : i + 6] = _of_part(parameters.wrench, part, (0.0,) * 6)
-            i += 6
-        elif part.kind == PartKind.RANGEFINDER:
-            device.state[i] = _of_part(parameters.distance, part, math.inf)
+        described = PART_KINDS[part.kind]
+        idle = {quantity.name: quantity.idle for quantity in described.measured}
+        for interface in state_interfaces(part):
+            name, j = interface.name, interface.index or 0
+            if interface.field in ("position", "outputs"):
+                k, kind = command_index[name], _JOINT if interface.item else _OUTPUT
+                device.mock_source[i] = kind | part.index << 8 | k << 16
+                initial = part.initial_position[j] if interface.item else part.outputs[j].initial
+                device.state[i] = device.command[k] = initial
+            elif interface.item:
+                device.mock_source[i] = _OF_JOINT
+            elif interface.field == "input_age":
+                value = state_index[f"{part.name}/{part.inputs[j].name}"]
+                device.mock_source[i] = _AGE | part.index << 8 | value << 16
+                device.state[i] = math.nan if math.isnan(device.state[value]) else 0.0
+            else:
+                unset = 0.0 if described.is_numbered else math.nan
+                device.state[i] = given.get(name, idle.get(interface.interface, unset))
             i += 1
-        elif part.kind == PartKind.IO:
-            given = parameters.inputs.get(part.name, ())
-            device.state[i : i + part.n_inputs] = _inputs_of(part, given, 0.0)
-            i += part.n_inputs
-            for channel in part.outputs:
-                k = command_index[f"{part.name}/{channel.name}"]
-                device.mock_source[i] = _OUTPUT | part.index << 8 | k << 16
-                device.state[i] = device.command[k] = channel.initial
-                i += 1
-        elif part.kind == PartKind.SENSOR:
-            values = _inputs_of(part, parameters.values.get(part.name, {}), math.nan)
-            device.state[i : i + part.n_inputs] = values
-            for value in range(i, i + part.n_inputs):
-                device.mock_source[value + part.n_inputs] = _AGE | part.index << 8 | value << 16
-                device.state[value + part.n_inputs] = math.nan if math.isnan(device.state[value]) else 0.0
-            i += 2 * part.n_inputs
     _wire_inputs(device, info, parameters)
 
 

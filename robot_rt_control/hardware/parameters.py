@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from robot_rt_control.hardware.info import Pose
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
 
@@ -21,26 +19,6 @@ class Parameters(BaseModel):
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 Vector = tuple[Finite, Finite, Finite]
-
-
-class PoseParameters(Parameters):
-    """A frame in another one."""
-
-    position: Vector = (0.0, 0.0, 0.0)
-    orientation: tuple[Finite, Finite, Finite, Finite] = (0.0, 0.0, 0.0, 1.0)
-    """Quaternion x y z w; normalized here."""
-
-    @field_validator("orientation")
-    @classmethod
-    def _normalize(cls, value: tuple[float, float, float, float]) -> tuple[float, ...]:
-        length = math.sqrt(sum(v * v for v in value))
-        if length < 1e-6:
-            raise ValueError("a quaternion x y z w must not be zero")
-        return tuple(v / length for v in value)
-
-    @property
-    def pose(self) -> Pose:
-        return Pose(position=self.position, orientation=self.orientation)
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -76,6 +54,10 @@ def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Mode
                 problems.append(f"{path}: unknown parameter{expected}")
             elif problem["type"] == "missing":
                 problems.append(f"{path}: missing")
+            elif problem["type"] == "refused":
+                key = problem["ctx"].get("key")
+                got = "" if key else f", got {problem['input']!r}"
+                problems.append(f"{path}{f'.{key}' if key else ''}: expected {problem['msg']}{got}")
             else:
                 problems.append(f"{path or 'value'}: {problem['msg']}, got {problem['input']!r}")
         raise HardwareError(f"{where}: " + "; ".join(problems)) from error

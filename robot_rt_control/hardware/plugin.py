@@ -34,17 +34,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart, JointLimits, Pose
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits
 from robot_rt_control.hardware.interfaces import (
     InterfaceDescription,
     standard_command_interfaces,
     standard_state_interfaces,
 )
+from robot_rt_control.model.channels import Channel
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.vocabulary.enums import CommandMode
 
 __all__ = [
     "CallbackReturn",
-    "HardwareChannel",
+    "Channel",
     "HardwareInfo",
     "HardwarePart",
     "HardwarePlugin",

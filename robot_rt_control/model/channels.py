@@ -37,11 +37,17 @@ class Channel:
     safe: float = math.nan
     """Of an output: what is written where something failed; NaN: it keeps its value."""
 
+    @property
+    def is_digital(self) -> bool:
+        """Whether it is 0 or 1."""
+        return self.type == "bool"
 
-def _unnamed(kind: str, count: int, signal: str) -> tuple[Channel, ...]:
+
+def numbered_channels(direction: str, count: int, signal: str = "digital") -> tuple[Channel, ...]:
+    """Channels without names of their own: input_0, input_1, … or output_0, …"""
     if signal == "digital":
-        return tuple(Channel(name=f"{kind}_{i}", is_named=False, lower=0.0, upper=1.0) for i in range(count))
-    return tuple(Channel(name=f"{kind}_{i}", is_named=False, type="float") for i in range(count))
+        return tuple(Channel(name=f"{direction}_{i}", is_named=False, lower=0.0, upper=1.0) for i in range(count))
+    return tuple(Channel(name=f"{direction}_{i}", is_named=False, type="float") for i in range(count))
 
 
 def _output(name: str, given: schema.OutputChannel, signal: str, place: Place) -> Channel:
@@ -81,7 +87,7 @@ def io_channels(part: schema.Io, place: Place) -> tuple[tuple[Channel, ...], tup
         CapacityError: too many channels.
     """
     if isinstance(part.inputs, int):
-        inputs = _unnamed("input", part.inputs, part.signal)
+        inputs = numbered_channels("input", part.inputs, part.signal)
     else:
         inputs = tuple(
             Channel(
@@ -93,7 +99,7 @@ def io_channels(part: schema.Io, place: Place) -> tuple[tuple[Channel, ...], tup
             for name, given in part.inputs.items()
         )
     if isinstance(part.outputs, int):
-        outputs = _unnamed("output", part.outputs, part.signal)
+        outputs = numbered_channels("output", part.outputs, part.signal)
     else:
         outputs = tuple(
             _output(name, given, part.signal, place / "outputs" / name) for name, given in part.outputs.items()
@@ -141,7 +147,7 @@ def fill_channels(record: np.record, limits: np.record, inputs: Sequence[Channel
     for i, channel in enumerate(outputs):
         record.output_lower[i] = limits.output_lower[i] = channel.lower
         record.output_upper[i] = limits.output_upper[i] = channel.upper
-        limits.output_digital[i] = channel.type == "bool"
+        limits.output_digital[i] = channel.is_digital
         limits.output_safe[i] = channel.safe
         limits.output_initial[i] = channel.initial
         record.output_command[i] = record.commanded_outputs[i] = channel.initial

@@ -15,14 +15,17 @@ from robot_rt_control.model.chain import Chain, chain_of, empty_chain
 from robot_rt_control.model.channels import Channel, fill_channels, io_channels, sensor_values
 from robot_rt_control.model.forward import forward
 from robot_rt_control.model.limits import JointLimits, ResolvedLimits, resolve_limits, resolve_system_limits
-from robot_rt_control.model.part_description import Follower, PartDescription, Pose
+from robot_rt_control.model.mount import Mount
+from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.paths import resolve_path
-from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.urdf import MOVABLE, Mimic, Urdf
 from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.model.yaml_source import Place
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 Array = NDArray[np.float64]
 
@@ -40,6 +43,8 @@ class PartBuilder:
         """Part → the URDF that it brings along."""
         self.roots: dict[str, Array] = {}
         """Part with a URDF → X_WR of the URDF's root link."""
+        self.tips: dict[str, str] = {}
+        """Arm → its tip_link."""
 
     def build(self, name: str, index: int, part: schema.AnyPart, place: Place) -> PartDescription:
         """Raises DefinitionError or CapacityError: something about the part does not fit."""
@@ -47,11 +52,10 @@ class PartBuilder:
             return self._arm(name, index, part, place)
         if isinstance(part, schema.JointGroup):
             return self._joint_group(name, index, part, place)
-        io = part if isinstance(part, schema.Io) else None
         inputs: tuple[Channel, ...] = ()
         outputs: tuple[Channel, ...] = ()
-        if io:
-            inputs, outputs = io_channels(io, place)
+        if isinstance(part, schema.Io):
+            inputs, outputs = io_channels(part, place)
         elif isinstance(part, schema.Sensor):
             inputs = sensor_values(part, place)
         record, limits = _record(0, self.period), np.zeros(1, limits_dtype)[0]
@@ -63,22 +67,43 @@ class PartBuilder:
             device=part.device,
             system_limits=limits,
             initial_record=record,
-            default_action=io.default_action if io else None,
-            safety_action=io.safety_action if io else None,
-            input_channels=inputs,
-            output_channels=outputs,
+            default_action=getattr(part, "default_action", None),
+            safety_action=getattr(part, "safety_action", None),
+            inputs=inputs,
+            outputs=outputs,
+            mount=self._mount(part, place) if isinstance(part, schema.MountedSensor) else None,
+            range=getattr(part, "range", None),
+            field_of_view=getattr(part, "field_of_view", 0.0),
         )
+
+    def _mount(self, part: schema.MountedSensor, place: Place) -> Mount | None:
+        """Where a sensor is; None: the file does not say."""
+        if part.mounted_on is None:
+            return None if part.pose is None else Mount(part=None, link=None, pose=part.pose)
+        urdf = self._body(part.mounted_on, place)
+        link = part.link or self.tips.get(part.mounted_on)
+        if link is None:
+            raise DefinitionError(
+                str(place / "link"), expected=f"a link, as {part.mounted_on!r} has no tip_link", got="nothing"
+            )
+        if link not in urdf.links:
+            raise DefinitionError(str(place / "link"), expected=unknown("link", link, urdf.links), got=repr(link))
+        return Mount(part=part.mounted_on, link=link, pose=part.pose or Pose())
+
+    def _body(self, mounted_on: str, place: Place) -> Urdf:
+        """The URDF of the part that another one is mounted on."""
+        if mounted_on not in self.urdfs:
+            raise DefinitionError(
+                str(place / "mounted_on"),
+                expected=unknown("part with a URDF further up in the file", mounted_on, self.urdfs),
+                got=repr(mounted_on),
+            )
+        return self.urdfs[mounted_on]
 
     def _urdf(self, name: str, part: schema.Arm | schema.JointGroup, place: Place) -> Urdf | None:
         """The URDF of the part's own, or of the part that it is mounted on."""
         if part.mounted_on is not None:
-            if part.mounted_on not in self.urdfs:
-                raise DefinitionError(
-                    str(place / "mounted_on"),
-                    expected=unknown("part with a URDF further up in the file", part.mounted_on, self.urdfs),
-                    got=repr(part.mounted_on),
-                )
-            return self.urdfs[part.mounted_on]
+            return self._body(part.mounted_on, place)
         if part.urdf is None:
             return None
         self.urdfs[name] = read_urdf(resolve_path(part.urdf, self.folder, str(place / "urdf")))
@@ -101,7 +126,7 @@ class PartBuilder:
                 got=f"{part.base_link!r} behind the joints " + ", ".join(above),
                 hint="Begin the chain further up, so that it contains them",
             )
-        X_WB = _pose(part.base_pose).matrix
+        X_WB = part.base_pose.matrix
         if part.mounted_on is not None:
             if "base_pose" in part.model_fields_set:
                 raise DefinitionError(
@@ -112,7 +137,8 @@ class PartBuilder:
         X_WR = X_WB @ np.linalg.inv(chain.X_RB)
         self.roots[name] = X_WR
         self.urdfs.setdefault(name, urdf)
-        _place_chain(chain, X_WB, _pose(part.tool).matrix, self.gravity)
+        self.tips[name] = part.tip_link
+        _place_chain(chain, X_WB, part.tool.matrix, self.gravity)
         description = self._moving(name, index, part, place, chain.joints, PartKind.ARM, urdf)
         record = description.initial_record
         record.chain = chain.record
@@ -124,12 +150,12 @@ class PartBuilder:
             tip_link=chain.tip_link,
             base=Pose.of_matrix(X_WB),
             root=Pose.of_matrix(X_WR),
-            tool=_pose(part.tool),
+            tool=part.tool,
         )
 
     def _joint_group(self, name: str, index: int, part: schema.JointGroup, place: Place) -> PartDescription:
         urdf = self._urdf(name, part, place)
-        X_WR = _pose(part.base_pose).matrix
+        X_WR = part.base_pose.matrix
         if part.mounted_on is not None:
             X_WR = self.roots[part.mounted_on]
         if urdf is not None:
@@ -201,10 +227,6 @@ class PartBuilder:
         )
 
 
-def _pose(given: schema.Pose) -> Pose:
-    return Pose(position=given.position, orientation=given.orientation)
-
-
 def _place_chain(chain: Chain, X_WB: Array, X_tool: Array, gravity: tuple[float, ...]) -> None:
     record = chain.record
     to_tip = np.vstack([record.tool, [0.0, 0.0, 0.0, 1.0]])
@@ -213,14 +235,9 @@ def _place_chain(chain: Chain, X_WB: Array, X_tool: Array, gravity: tuple[float,
     record.gravity[:] = gravity
 
 
-def _followers(urdf: Urdf | None, names: tuple[str, ...]) -> tuple[Follower, ...]:
-    if urdf is None:
-        return ()
-    return tuple(
-        Follower(name=j.name, joint=j.mimic.joint, multiplier=j.mimic.multiplier, offset=j.mimic.offset)
-        for j in urdf.joints.values()
-        if isinstance(j, UrdfJoint) and j.mimic is not None and j.mimic.joint in names and j.name not in names
-    )
+def _followers(urdf: Urdf | None, names: tuple[str, ...]) -> tuple[Mimic, ...]:
+    mimics = [joint.mimic for joint in urdf.joints.values() if joint.mimic is not None] if urdf is not None else []
+    return tuple(mimic for mimic in mimics if mimic.joint in names and mimic.name not in names)
 
 
 def _command_modes(
@@ -272,10 +289,9 @@ def _record(dof: int, period: float) -> np.record:
     record.dof = dof
     record.dt = period
     record.at_rest = 1.0
-    for field in ("tool_position", "tool_orientation", "tool_twist", "wrench", "inputs", "input_age"):
-        record[field][:] = np.nan
-    record.distance = np.nan
-    record.age = np.nan
+    measured = [field for described in PART_KINDS.values() for field in described.fields]
+    for field in ("tool_position", "tool_orientation", "tool_twist", "inputs", "input_age", "age", *measured):
+        record[field] = np.nan
     record.chain = empty_chain()
     return record
 

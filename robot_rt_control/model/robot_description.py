@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
 
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.paths import mesh_uri
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.urdf import Array, Urdf
 from robot_rt_control.model.urdf_reader import read_urdf
+from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 WORLD = "world"
 """Root link: the frame that tool poses and base poses refer to."""
@@ -39,9 +42,49 @@ def _prefixes(urdfs: dict[str, Urdf]) -> dict[str, str]:
     return {name: "" for name in urdfs}
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Frame:
+    """A link of its own for a sensor or a tool."""
+
+    part: str
+    name: str
+    parent: str
+    X: Array
+    """(4, 4) in the parent link."""
+
+
+def _frames(parts: Sequence[PartDescription], urdfs: dict[str, Urdf]) -> list[_Frame]:
+    """`<part>_frame` of each sensor whose mount is known, `<part>_tool` of each arm."""
+    prefixes, by_name = _prefixes(urdfs), {part.name: part for part in parts}
+    taken = {prefixes[name] + link for name, urdf in urdfs.items() for link in urdf.links} | {WORLD}
+    found = []
+    for part in parts:
+        kind, parent = PART_KINDS[part.kind], WORLD
+        if part.mount is not None:
+            name, X = f"{part.name}_frame", part.mount.pose.matrix @ Pose(orientation=kind.message_orientation).matrix
+            if part.mount.part is not None:
+                parent = prefixes[_body_of(by_name[part.mount.part], parts).name] + str(part.mount.link)
+        elif kind.has_tool and part.tip_link is not None:
+            name, X = f"{part.name}_tool", part.tool.matrix
+            parent = prefixes[_body_of(part, parts).name] + part.tip_link
+        else:
+            continue
+        while name in taken:
+            name += "_frame"
+        taken.add(name)
+        found.append(_Frame(part=part.name, name=name, parent=parent, X=X))
+    return found
+
+
+def frame_names(parts: Sequence[PartDescription]) -> dict[str, str]:
+    """Sensor → the frame of its messages in robot_description, arm → its tool's; a sensor that is mounted nowhere has
+    none."""
+    return {frame.part: frame.name for frame in _frames(parts, _read_bodies(parts))}
+
+
 def joint_state_names(parts: Sequence[PartDescription]) -> dict[str, tuple[str, ...]]:
     """Part → its joints' names in robot_description and /joint_states."""
-    prefixes = _prefixes({body.name: _read(body) for body in bodies(parts)})
+    prefixes = _prefixes(_read_bodies(parts))
     found = {}
     for part in parts:
         if part.dof:
@@ -50,9 +93,9 @@ def joint_state_names(parts: Sequence[PartDescription]) -> dict[str, tuple[str, 
     return found
 
 
-def _read(body: PartDescription) -> Urdf:
-    assert body.urdf_path is not None
-    return read_urdf(body.urdf_path)
+def _read_bodies(parts: Sequence[PartDescription]) -> dict[str, Urdf]:
+    """Body → its URDF."""
+    return {body.name: read_urdf(body.urdf_path) for body in bodies(parts) if body.urdf_path is not None}
 
 
 def _rpy(R: Array) -> tuple[float, float, float]:
@@ -81,12 +124,12 @@ def _add_prefix(robot: ElementTree.Element, prefix: str) -> None:
             element.set(attribute, prefix + element.attrib[attribute])
 
 
-def _world_joint(body: PartDescription, root: str) -> ElementTree.Element:
-    joint = ElementTree.Element("joint", name=f"{WORLD}_to_{root}", type="fixed")
-    ElementTree.SubElement(joint, "parent", link=WORLD)
-    ElementTree.SubElement(joint, "child", link=root)
-    xyz = " ".join(repr(float(v)) for v in body.root.position)
-    rpy = " ".join(repr(v) for v in _rpy(body.root.matrix[:3, :3]))
+def _fixed_joint(parent: str, child: str, X: Array) -> ElementTree.Element:
+    joint = ElementTree.Element("joint", name=f"{parent}_to_{child}", type="fixed")
+    ElementTree.SubElement(joint, "parent", link=parent)
+    ElementTree.SubElement(joint, "child", link=child)
+    xyz = " ".join(repr(float(v)) for v in X[:3, 3])
+    rpy = " ".join(repr(v) for v in _rpy(X[:3, :3]))
     ElementTree.SubElement(joint, "origin", xyz=xyz, rpy=rpy)
     return joint
 
@@ -94,11 +137,13 @@ def _world_joint(body: PartDescription, root: str) -> ElementTree.Element:
 def robot_description(name: str, parts: Sequence[PartDescription]) -> str:
     """One URDF with all bodies of the workcell, placed in a link `world`, meshes as file:// URIs.
 
+    Each sensor whose mount is known, and each arm's tool, has a link of its own: `frame_names`.
+
     With several bodies whose names collide, links and joints carry their part's name as a prefix, as in
     `joint_state_names`; elements that say nothing about shape or motion (transmission, gazebo, ros2_control)
     are dropped then, because they refer to joints by name.
     """
-    urdfs = {body.name: _read(body) for body in bodies(parts)}
+    urdfs = _read_bodies(parts)
     prefixes = _prefixes(urdfs)
     several = len(urdfs) > 1
     whole = ElementTree.Element("robot", name=name)
@@ -117,6 +162,9 @@ def robot_description(name: str, parts: Sequence[PartDescription]) -> str:
         whole.extend(list(robot))
         root = prefixes[body.name] + urdf.root
         if root != WORLD:
-            whole.append(_world_joint(body, root))
+            whole.append(_fixed_joint(WORLD, root, body.root.matrix))
+    for frame in _frames(parts, urdfs):
+        ElementTree.SubElement(whole, "link", name=frame.name)
+        whole.append(_fixed_joint(frame.parent, frame.name, frame.X))
     ElementTree.indent(whole)
     return ElementTree.tostring(whole, encoding="unicode", xml_declaration=True)

@@ -13,15 +13,9 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.vocabulary.capacities import MAX_CHANNELS, MAX_JOINTS
 from robot_rt_control.vocabulary.defaults import PERIOD_S
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState, PartKind
+from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 LINK_LENGTH = 0.2
-USUAL_JOINTS = {PartKind.ARM: 7, PartKind.BASE: 3, PartKind.GRIPPER: 1}
-"""So many joints a sample part has of each kind; the other kinds have none."""
-USUAL_CHANNELS = {
-    PartKind.IO: (("input_0", "input_1"), ("output_0", "output_1")),
-    PartKind.SENSOR: (("value",), ()),
-}
-"""Names of the inputs and outputs that a sample part has of each kind."""
 
 
 def sample_part(
@@ -46,7 +40,7 @@ def sample_part(
     Raises:
         ValueError: too many joints or channels, or another number of positions.
     """
-    n = USUAL_JOINTS.get(kind, 0) if dof is None else dof
+    n = PART_KINDS[kind].sample_joints if dof is None else dof
     if not 0 <= n <= MAX_JOINTS:
         raise ValueError(f"dof = {n}: expected 0 to {MAX_JOINTS}")
     if len(position) not in (0, n):
@@ -68,8 +62,8 @@ def sample_part(
         command_modes=(CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT) if n else (),
         system_limits=limits,
         start_position=np.array(position or (0.0,) * n),
-        input_channels=measured,
-        output_channels=commanded,
+        inputs=measured,
+        outputs=commanded,
         initial_record=record,
     )
 
@@ -78,8 +72,9 @@ def _record(n: int, position: Sequence[float]) -> np.record:
     record: np.record = np.zeros(1, part_dtype)[0]
     record.dof = n
     record.dt = PERIOD_S
-    record.distance = math.nan
-    record.wrench[:] = math.nan
+    for described in PART_KINDS.values():
+        for field in described.fields:
+            record[field] = math.nan
     record.tool_orientation[3] = 1.0
     record.at_rest = 1.0
     record.operational_state = float(OperationalState.ENABLED)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from robot_rt_control.memory.layout import offset_of, part_dtype
 from robot_rt_control.model.channels import Channel
-from robot_rt_control.model.part_description import FORCE_TORQUE_AXES, PartDescription, quantity_units
-from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.model.interfaces import part_offset
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.vocabulary.part_kinds import JOINT_QUANTITIES, PART_KINDS, quantity_units
 
-_QUANTITIES = (
-    # name, quantity that gives the unit, description
-    ("position", "position", "measured position"),
-    ("velocity", "velocity", "measured velocity"),
-    ("effort", "effort", "measured effort"),
-    ("commanded_position", "position", "position of the last command"),
-    ("commanded_velocity", "velocity", "velocity of the last command"),
-    ("commanded_acceleration", "acceleration", "acceleration of the last command"),
-    ("commanded_effort", "effort", "effort of the last command"),
+_TOOL = (
+    # field, its first element, between "tool." and the letters, letters, unit, description
+    ("tool_position", 0, "", "xyz", "m", "measured position of the tool, {}, in world axes"),
+    ("tool_orientation", 0, "q", "xyzw", "", "measured orientation of the tool in the world, quaternion, {}"),
+    ("tool_twist", 0, "velocity.", "xyz", "m/s", "measured velocity of the tool, {}, in world axes"),
+    ("tool_twist", 3, "angular_velocity.", "xyz", "rad/s", "measured angular velocity of the tool, {}, in world axes"),
 )
 
 
@@ -35,139 +33,63 @@ class PartVariable:
     """[bytes] in `layout.part_dtype`."""
 
 
-def _joint_variables(part: PartDescription) -> list[PartVariable]:
-    found = []
-    for field, quantity, text in _QUANTITIES:
-        for j, (joint, unit) in enumerate(zip(part.joint_names, part.units, strict=True)):
-            offset = offset_of(part_dtype, field, j)
-            names = [f"{part.name}.{field}[{j}]"]
-            if joint.isidentifier():
-                names.append(f"{part.name}.{joint}.{field}")
-            found += [
-                PartVariable(
-                    name=name,
-                    type="float",
-                    unit=quantity_units(unit)[quantity],
-                    description=f"{text} of joint {joint}",
-                    offset=offset,
-                )
-                for name in names
-            ]
-    return found
-
-
-def _tool_variables(part: PartDescription) -> list[PartVariable]:
-    def some(field: str, prefix: str, names: str, unit: str, text: str, first: int = 0) -> list[PartVariable]:
-        return [
-            PartVariable(
-                name=f"{part.name}.tool.{prefix}{name}",
-                type="float",
-                unit=unit,
-                description=f"{text}, {name}, in world axes" if unit else f"{text}, {name}",
-                offset=offset_of(part_dtype, field, first + i),
-            )
-            for i, name in enumerate(names)
-        ]
-
-    return [
-        *some("tool_position", "", "xyz", "m", "measured position of the tool"),
-        *some("tool_orientation", "q", "xyzw", "", "measured orientation of the tool in the world, quaternion"),
-        *some("tool_twist", "velocity.", "xyz", "m/s", "measured velocity of the tool"),
-        *some("tool_twist", "angular_velocity.", "xyz", "rad/s", "measured angular velocity of the tool", 3),
-    ]
-
-
-def _sensor_variables(part: PartDescription) -> list[PartVariable]:
-    found = []
-    if part.kind == PartKind.FORCE_TORQUE_SENSOR:
-        for i, axis in enumerate(FORCE_TORQUE_AXES):
-            quantity, direction = axis.split(".")
-            found.append(
-                PartVariable(
-                    name=f"{part.name}.{axis}",
-                    type="float",
-                    unit="N" if i < 3 else "Nm",
-                    description=f"measured {quantity} along {direction} of the sensor frame",
-                    offset=offset_of(part_dtype, "wrench", i),
-                )
-            )
-    if part.kind == PartKind.RANGEFINDER:
-        found.append(
-            PartVariable(
-                name=f"{part.name}.distance",
-                type="float",
-                unit="m",
-                description="measured distance",
-                offset=offset_of(part_dtype, "distance"),
-            )
-        )
-    if part.kind == PartKind.SENSOR:
-        return _value_variables(part)
-    return found + _channel_variables(part, "input", part.input_channels) + _channel_variables(
-        part, "output", part.output_channels
-    )
-
-
-def _value_variables(part: PartDescription) -> list[PartVariable]:
-    """Of a sensor part: each value, and its age."""
-    found = []
-    for i, channel in enumerate(part.input_channels):
-        offset = offset_of(part_dtype, "inputs", i)
-        age = offset_of(part_dtype, "input_age", i)
-        name, text = f"{part.name}.{channel.name}", channel.description or channel.name
-        found += [
-            PartVariable(name=name, type=channel.type, unit=channel.unit, description=text, offset=offset),
-            PartVariable(
-                name=f"{name}_age", type="float", unit="s", description=f"time since {text} was received", offset=age
-            ),
-        ]
-    return found
-
-
-def _channel_variables(part: PartDescription, kind: str, channels: tuple[Channel, ...]) -> list[PartVariable]:
-    """Of an io part: each channel by its number, and by its name where the workcell file gives one."""
-    found = []
-    for i, channel in enumerate(channels):
-        names = [f"{part.name}.{kind}[{i}]"]
-        if channel.is_named:
-            names.append(f"{part.name}.{channel.name}")
-        found += [
-            PartVariable(
-                name=name,
-                type=channel.type,
-                unit=channel.unit,
-                description=channel.description or f"{kind} {channel.name if channel.is_named else i}",
-                offset=offset_of(part_dtype, f"{kind}s", i),
-            )
-            for name in names
-        ]
-    return found
-
-
 def part_state_variables(part: PartDescription) -> list[PartVariable]:
     """All state variables of a part.
 
     A joint's variables have two names, arm.position[0] and arm.joint.position, where the joint's name is one word.
     """
-    found = []
-    if part.dof:
-        found += _joint_variables(part)
-        found.append(
-            PartVariable(
-                name=f"{part.name}.at_rest",
-                type="bool",
-                unit="",
-                description="commanded and measured speed of every joint are below 1 % of the limit",
-                offset=offset_of(part_dtype, "at_rest"),
-            )
+    return [
+        PartVariable(
+            name=f"{part.name}.{name}",
+            type=kind,
+            unit=unit,
+            description=text,
+            offset=part_offset(field, index),
         )
-    if part.kind == PartKind.ARM:
-        found += _tool_variables(part)
-    found += _sensor_variables(part)
-    for name, unit, text in (
-        ("age", "ticks", "ticks since the device's data was taken"),
-        ("operational_state", "", "0 disabled, 1 enabled, 2 faulted"),
-    ):
-        offset = offset_of(part_dtype, name)
-        found.append(PartVariable(name=f"{part.name}.{name}", type="int", unit=unit, description=text, offset=offset))
-    return found
+        for name, kind, unit, text, field, index in _variables(part)
+    ]
+
+
+_Row = tuple[str, str, str, str, str, int | None]
+"""Name without the part's, type, unit, description, field of the record, element of it."""
+
+
+def _variables(part: PartDescription) -> Iterator[_Row]:
+    described = PART_KINDS[part.kind]
+    if part.dof:
+        yield from _joint_variables(part)
+    if described.has_tool:
+        for field, first, prefix, letters, unit, text in _TOOL:
+            for i, letter in enumerate(letters):
+                yield f"tool.{prefix}{letter}", "float", unit, text.format(letter), field, first + i
+    for quantity in described.measured:
+        yield quantity.name, "float", quantity.unit, quantity.description, quantity.field, quantity.index
+    for field, channels in (("input", part.inputs), ("output", part.outputs)):
+        for i, channel in enumerate(channels):
+            yield from _channel_variables(field, i, channel, described.is_numbered)
+            if described.has_ages:
+                text = f"time since {channel.description or channel.name} was received"
+                yield f"{channel.name}_age", "float", "s", text, "input_age", i
+    yield "age", "int", "ticks", "ticks since the device's data was taken", "age", None
+    yield "operational_state", "int", "", "0 disabled, 1 enabled, 2 faulted", "operational_state", None
+
+
+def _joint_variables(part: PartDescription) -> Iterator[_Row]:
+    for q in JOINT_QUANTITIES:
+        for j, (joint, position_unit) in enumerate(zip(part.joint_names, part.units, strict=True)):
+            unit, text = quantity_units(position_unit)[q.quantity], f"{q.description} of joint {joint}"
+            yield f"{q.field}[{j}]", "float", unit, text, q.field, j
+            if joint.isidentifier():
+                yield f"{joint}.{q.field}", "float", unit, text, q.field, j
+    text = "commanded and measured speed of every joint are below 1 % of the limit"
+    yield "at_rest", "bool", "", text, "at_rest", None
+
+
+def _channel_variables(direction: str, i: int, channel: Channel, is_numbered: bool) -> Iterator[_Row]:
+    """By its number, where the kind has that, and by its name where the workcell file gives one."""
+    text = channel.description or (f"{direction} {channel.name if channel.is_named else i}" if is_numbered else "")
+    names = [f"{direction}[{i}]"] if is_numbered else []
+    if channel.is_named:
+        names.append(channel.name)
+    for name in names:
+        yield name, channel.type, channel.unit, text or channel.name, f"{direction}s", i

@@ -28,9 +28,12 @@ class Inertial:
 
 @dataclass(frozen=True, kw_only=True)
 class Mimic:
-    """The joint follows another one: q = multiplier * q_other + offset."""
+    """A joint that follows another one: q = multiplier * q_joint + offset. Simulators have to move it along."""
 
+    name: str
+    """The joint that follows."""
     joint: str
+    """The one that it follows."""
     multiplier: float
     offset: float
 

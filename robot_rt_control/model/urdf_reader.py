@@ -131,6 +131,7 @@ class _Reader:
         if follows is not None:
             multiplier = self.number(follows, "multiplier", item)
             mimic = Mimic(
+                name=name,
                 joint=self.required(follows, "joint", item),
                 multiplier=1.0 if multiplier is None else multiplier,
                 offset=self.number(follows, "offset", item) or 0.0,

@@ -14,7 +14,7 @@ from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.part_builder import PartBuilder
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.recovery import RecoveryDescription, read_recoveries
-from robot_rt_control.model.robot_description import joint_state_names, robot_description
+from robot_rt_control.model.robot_description import frame_names, joint_state_names, robot_description
 from robot_rt_control.model.schema_errors import parse_workcell
 from robot_rt_control.model.yaml_source import Document, Place, read_yaml
 from robot_rt_control.vocabulary import capacities
@@ -130,6 +130,10 @@ class Workcell:
     def joint_state_names(self) -> dict[str, tuple[str, ...]]:
         """Part → its joints' names in robot_description() and /joint_states."""
         return joint_state_names(self.parts)
+
+    def frame_names(self) -> dict[str, str]:
+        """Sensor or arm → the frame of its messages, or of its tool, in robot_description()."""
+        return frame_names(self.parts)
 
 
 def _find(kind: str, name: str, items: Sequence[Any]) -> Any:

@@ -6,78 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.schema_types import Level, Model, Number, Numbers, PerJoint, Range, Triple, refuse
 from robot_rt_control.vocabulary import capacities, defaults
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError
 from robot_rt_control.vocabulary.names import check_name
 
 SYSTEM_VARIABLES = ("time", "speed", "protective_stop")
 """State variables of the loop itself: no part may be called so."""
-
-
-def refuse(expected: str, **context: Any) -> PydanticCustomError:
-    """An error whose text completes 'expected …'."""
-    return PydanticCustomError("refused", "{expected}", {"expected": expected, **context})
-
-
-def _finite(value: Any) -> float | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    return None
-
-
-def _number(value: Any) -> float:
-    number = _finite(value)
-    if number is None:
-        raise refuse("a finite number")
-    return number
-
-
-def _numbers(value: Any) -> tuple[float, ...]:
-    if isinstance(value, (list, tuple)):
-        numbers = [_finite(v) for v in value]
-        if None not in numbers:
-            return tuple(n for n in numbers if n is not None)
-    raise refuse("a list of finite numbers")
-
-
-def _per_joint(value: Any) -> float | tuple[float, ...]:
-    number = _finite(value)
-    if number is not None:
-        return number
-    try:
-        return _numbers(value)
-    except PydanticCustomError:
-        raise refuse("a finite number for all joints, or a list with one for each") from None
-
-
-def _triple(value: Any) -> tuple[float, float, float]:
-    numbers = _numbers(value)
-    if len(numbers) != 3:
-        raise refuse("three numbers x, y, z")
-    return numbers[0], numbers[1], numbers[2]
-
-
-def _range(value: Any) -> tuple[float, float]:
-    numbers = _numbers(value)
-    if len(numbers) != 2 or not numbers[0] < numbers[1]:
-        raise refuse("two numbers, the lower one first")
-    return numbers[0], numbers[1]
-
-
-def _level(value: Any) -> float:
-    return float(value) if isinstance(value, bool) else _number(value)
-
-
-def _quaternion(value: Any) -> tuple[float, float, float, float]:
-    numbers = _numbers(value)
-    length = math.sqrt(sum(n * n for n in numbers))
-    if len(numbers) != 4 or abs(length - 1.0) > 1e-3:
-        raise refuse("a quaternion x, y, z, w of length 1 (within 0.001)")
-    x, y, z, w = (n / length for n in numbers)
-    return x, y, z, w
 
 
 def _name(value: str) -> str:
@@ -90,35 +28,8 @@ def _name(value: str) -> str:
     return value
 
 
-Number = Annotated[float, BeforeValidator(_number)]
-Numbers = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
-PerJoint = Annotated[float | tuple[float, ...], BeforeValidator(_per_joint)]
-Triple = Annotated[tuple[float, float, float], BeforeValidator(_triple)]
-Quaternion = Annotated[tuple[float, float, float, float], BeforeValidator(_quaternion)]
 Name = Annotated[str, AfterValidator(_name)]
-Range = Annotated[tuple[float, float], BeforeValidator(_range)]
-Level = Annotated[float, BeforeValidator(_level)]  # of an output: true, false or a number
 Mode = Literal["position", "velocity", "effort"]
-
-
-class Model(BaseModel):
-    """Base of all: unknown fields are errors that name the nearest known ones."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields(cls, data: Any) -> Any:
-        if isinstance(data, Mapping):
-            for key in data:
-                if key not in cls.model_fields:
-                    raise refuse(unknown("field", str(key), cls.model_fields), key=key)
-        return data
-
-
-class Pose(Model):
-    position: Triple = (0.0, 0.0, 0.0)  # [m]
-    orientation: Quaternion = (0.0, 0.0, 0.0, 1.0)  # x y z w; the default turns nothing
 
 
 class Limits(Model):
@@ -264,12 +175,36 @@ class Base(JointGroup):
     kind: Literal["base"]
 
 
-class ForceTorqueSensor(Part):
+class MountedSensor(Part):
+    """A sensor with a frame: in a link of a part's body, or in the world. Without these keys its frame is unknown."""
+
+    mounted_on: Name | None = None  # part on whose body it is; None: it stands in the world
+    link: str | None = None  # of that body's URDF; None: the arm's tip_link
+    pose: Pose | None = None  # X_LS: the sensor's frame in the link, or X_WS in the world; None: the link's own frame
+
+    @model_validator(mode="after")
+    def _on_a_body(self) -> MountedSensor:
+        if self.link is not None and self.mounted_on is None:
+            raise refuse("mounted_on, the part that has the link", key="link")
+        return self
+
+
+class ForceTorqueSensor(MountedSensor):
     kind: Literal["force_torque_sensor"]
 
 
-class Rangefinder(Part):
+def _distances(value: tuple[float, float]) -> tuple[float, float]:
+    if value[0] < 0.0:
+        raise refuse("distances from 0 on, the smaller one first")
+    return value
+
+
+class Rangefinder(MountedSensor):
+    """It looks along z of its frame."""
+
     kind: Literal["rangefinder"]
+    range: Annotated[Range, AfterValidator(_distances)] | None = None  # [m] that it can measure; None: not known
+    field_of_view: Number = Field(default=defaults.FIELD_OF_VIEW, ge=0, le=math.pi)  # [rad] opening of its beam
 
 
 Signal = Literal["digital", "analog"]

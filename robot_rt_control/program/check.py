@@ -1,38 +1,25 @@
-"""Checks a program as a whole before anything of it moves: everything that is wrong, each with its line.
+"""Checks a program's text as a whole before anything of it moves: everything that is wrong, each with its line.
 
-What the action types' own code refuses shows when the actions are prepared, see `ControlServer.install_program`.
+What is wrong with its definitions is found by robot_rt_control/validation. Here is what only texts have: roles, states
+that cannot be reached or left, parameters that nothing uses. What the action types' own code refuses shows when the
+actions are prepared, see `ControlServer.install_program`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import replace
 
-from robot_rt_control.conditions.compiler import unknown_variable
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import variables
-from robot_rt_control.conditions.types import ConditionTypes, VariableRef
-from robot_rt_control.definitions.action_type import ActionType
-from robot_rt_control.program.action_check import Found, check_action
-from robot_rt_control.program.catalogue import Catalogue, ProgramScope, moved_slots
-from robot_rt_control.program.conflicts import find_conflicts
+from robot_rt_control.program.declarations import KINDS
 from robot_rt_control.program.file import FilledProgram
-from robot_rt_control.program.graph import Edge, edges, unreachable, without_exit
-from robot_rt_control.program.places import Mistakes, Path
+from robot_rt_control.program.graph import unreachable, without_exit
+from robot_rt_control.program.places import Mistakes
+from robot_rt_control.validation.catalogue import Catalogue, KnownPart
+from robot_rt_control.validation.definitions import SessionFacts, Subject
+from robot_rt_control.validation.edges import Edge, Found, Path, edges
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
-
-
-@dataclass(frozen=True, kw_only=True)
-class SessionFacts:
-    """What is known of the session that takes a program.
-
-    Args:
-        parts: that it holds.
-        actions: those that it has already: type and the parts that they move.
-    """
-
-    parts: tuple[str, ...]
-    actions: Mapping[str, tuple[type[ActionType], frozenset[str]]] = field(default_factory=dict)
 
 
 def check_program(
@@ -51,162 +38,81 @@ def check_program(
         DefinitionError: the only mistake, with its line.
         ProgramError: several, by line.
     """
-    return _Check(program, catalogue, session).run()
+    catalogue = catalogue or Catalogue()
+    if program.is_sample:
+        roles = program.template.roles
+        played = {r.name: KnownPart(kinds=r.kinds or KINDS, candidates=catalogue.candidates(r.kinds)) for r in roles}
+        catalogue = replace(catalogue, roles=played)
+    facts = program.facts()
+    if session is not None:
+        facts = replace(session, actions={**facts.actions, **session.actions})
+    subject = Subject(program.draft, catalogue, facts, program.sampled)
+    places, mistakes = program.places, Mistakes(program.mistakes)
+    mistakes.errors += places.located(_find_in_roles(program, catalogue))
+    mistakes.errors += places.located(subject.find_mistakes())
+    if not program.incomplete:  # else something that is not there may lead to it
+        mistakes.errors += places.located(_find_unreachable(program))
+    mistakes.raise_all()
+    warnings = [(places.line(*path), text) for path, text in _warnings(program, catalogue, subject)]
+    return [f"{places.source}:{line}: {text}" for line, text in sorted(warnings)]
 
 
-class _Check:
-    def __init__(self, program: FilledProgram, catalogue: Catalogue | None, session: SessionFacts | None) -> None:
-        self.program, self.definition, self.places = program, program.definition, program.places
-        self.catalogue, self.session = catalogue, session
-        self.mistakes = Mistakes()
-        self.warnings: list[tuple[int, str]] = []
-        self.roles = {role.name: role for role in program.template.roles} if program.is_sample else {}
-        existing = session.actions if session is not None else {}
-        self.types: dict[str, type[ActionType] | None] = dict.fromkeys(program.defined)
-        self.types |= {id: action_type for id, (action_type, _) in existing.items()}
-        self.moved = {id: parts for id, (_, parts) in existing.items()}
-
-    def run(self) -> list[str]:
-        for action in self.definition.actions:
-            action_type = self.catalogue.types.get(action.type) if self.catalogue is not None else None
-            names = action.parts.values() if isinstance(action.parts, Mapping) else action.parts
-            self.types[action.id] = action_type
-            moved = frozenset(names) if action_type is None else moved_slots(action_type, action.parts)
-            self.moved[action.id] = moved & self.known_parts(moved)
-        if self.catalogue is not None:
-            self.take(self.check_roles(self.catalogue))
-            for action in self.definition.actions:
-                self.take(check_action(action, self.catalogue, self.roles, self.program.sampled))
-            scope = ProgramScope(self.catalogue, self.types, self.roles)
-            for edge in edges(self.definition):
-                self.take(self.check_reaction(edge, scope))
-            held = self.session.parts if self.session is not None else None
-            self.take(find_conflicts(self.definition, self.moved, held))
-        self.take(self.check_graph())
-        self.warn_of_unused()
-        self.mistakes.raise_all()
-        return [text for _, text in sorted(self.warnings)]
-
-    def known_parts(self, names: frozenset[str]) -> frozenset[str]:
-        """Those of these names that there are: of the others it is said once that there are none."""
-        if self.catalogue is None or self.catalogue.parts is None:
-            return names
-        return frozenset({*self.catalogue.parts, *self.roles})
-
-    def take(self, found: Found) -> None:
-        self.mistakes.errors += [self.places.locate(error, *path) for error, path in found]
-
-    def warn(self, text: str, path: Path) -> None:
-        line = self.places.line(*path)
-        self.warnings.append((line, f"{self.places.source}:{line}: {text}"))
-
-    # --- as a whole -----------------------------------------------------------------------------
-
-    def check_graph(self) -> Found:
-        for id in unreachable(self.definition):
+def _find_in_roles(program: FilledProgram, catalogue: Catalogue) -> Found:
+    """Whether the parts that were given fit."""
+    for role in program.template.roles:
+        if program.is_sample or catalogue.parts is None:
+            continue
+        name, path = program.roles[role.name], ("roles", role.name)
+        part = catalogue.parts.get(name)
+        if part is None:
             error = DefinitionError(
-                f"action {id!r} cannot be reached",
-                expected="a reaction that starts it, or its name in `start`",
-                got="none that leads to it",
-                hint="Where a user starts it by hand, say so: manual: true",
+                f"role {role.name!r}: unknown part", expected=unknown("part", name, catalogue.parts), got=repr(name)
             )
-            yield error, ("actions", id)
-        for id in without_exit(self.definition, self.moved):
-            text = f"action {id!r} has no exit: nothing starts another one in its place, stops it, or emits an event"
-            self.warn(f"{text}. Where the program may end there, say so: final: true", ("actions", id))
-
-    def warn_of_unused(self) -> None:
-        declared = {p.name for p in self.program.template.parameters}
-        for name in self.program.unused:
-            kind, key = ("parameter", "parameters") if name in declared else ("role", "roles")
-            self.warn(f"{kind} {name!r} is not used", (key, name))
-
-    def check_roles(self, catalogue: Catalogue) -> Found:
-        """Whether the parts that were given fit; before they are given, whether there are any that would."""
-        for role in self.program.template.roles:
-            path: Path = ("roles", role.name)
-            if self.program.is_sample:
-                if catalogue.parts is not None and not catalogue.candidates(role):
-                    self.warn(f"role {role.name!r}: the workcell has no part of kind {role.shown_kinds}", path)
-                continue
-            name = self.program.roles[role.name]
-            part = catalogue.part(name, {})
-            if part is None and catalogue.parts is not None:
-                error = DefinitionError(
-                    f"role {role.name!r}: unknown part", expected=unknown("part", name, catalogue.parts), got=repr(name)
-                )
-                yield error, path
-            elif part is not None and role.kinds and part.kinds[0] not in role.kinds:
-                fitting = ", ".join(catalogue.candidates(role))
-                error = DefinitionError(
-                    f"role {role.name!r}: part {name!r} does not fit",
-                    expected=f"a part of kind {role.shown_kinds}" + (f": {fitting}" if fitting else ""),
-                    got=part.kinds[0],
-                )
-                yield error, path
-
-    # --- reactions ------------------------------------------------------------------------------
-
-    def check_reaction(self, edge: Edge, scope: ProgramScope) -> Found:
-        reaction, owner = edge.reaction, edge.owner
-        of = f"{reaction.label}{f' of action {owner!r}' if owner else ''}"
-        mentioned: list[str] = []
-        try:
-            mentioned += self.check_condition(edge, scope, f"condition of {of}" if reaction.name else "condition")
-        except DefinitionError as mistake:
-            yield mistake, (*edge.path, "when")
-        for name in reaction.capture:
-            try:
-                scope.resolve(name, owner)
-            except KeyError:
-                error = DefinitionError(
-                    f"{of} captures an unknown state variable",
-                    expected=unknown("state variable", name, scope.known(owner)),
-                    got=repr(name),
-                )
-                yield error, (*edge.path, "capture")
-            else:
-                mentioned.append(name)
-        yield from self.check_signal(edge, of)
-        self.warn_of_inactive(edge, {scope.action_of(name, owner) for name in mentioned} - {""})
-
-    def check_condition(self, edge: Edge, scope: ProgramScope, of: str) -> list[str]:
-        """Check names, types and units. Returns the state variables that it names.
-
-        Raises:
-            ConditionError: the first that is wrong.
-        """
-        text = edge.reaction.condition
-        tree = parse_condition(text, of=of)
-        mentioned = variables(tree)
-        refs: dict[str, VariableRef] = {}
-        for variable in mentioned:
-            try:
-                ref = scope.resolve(variable.name, edge.owner)
-            except KeyError:
-                raise unknown_variable(of, text, variable, scope.known(edge.owner)) from None
-            if ref is not None:
-                refs[variable.name] = ref
-        if len(refs) == len(mentioned):  # else there are some of which nothing is known yet
-            ConditionTypes(text, of, refs).check(tree)
-        return [v.name for v in mentioned]
-
-    def check_signal(self, edge: Edge, of: str) -> Found:
-        action, _, signal = edge.reaction.signal.rpartition(".")
-        action_type = self.types.get(action or edge.owner)
-        if signal and action_type is not None and signal not in action_type.signals:
+            yield error, path
+        elif role.kinds and part.kinds[0] not in role.kinds:
+            fitting = ", ".join(catalogue.candidates(role.kinds))
             error = DefinitionError(
-                f"{of} raises a signal that action {action or edge.owner!r} (type {action_type.name!r}) does not have",
-                expected=unknown("signal", signal, action_type.signals),
-                got=repr(signal),
+                f"role {role.name!r}: part {name!r} does not fit",
+                expected=f"a part of kind {role.shown_kinds}" + (f": {fitting}" if fitting else ""),
+                got=part.kinds[0],
             )
-            yield error, (*edge.path, "signal")
+            yield error, path
 
-    def warn_of_inactive(self, edge: Edge, others: Collection[str]) -> None:
-        """An action that shares a part with the owner is never active while the owner's reactions are judged."""
-        for other in sorted(others):
-            shared = self.moved.get(other, frozenset()) & self.moved.get(edge.owner, frozenset())
-            if edge.owner and shared:
-                text = f"{edge.reaction.label} of action {edge.owner!r} reads a state variable of action {other!r}"
-                both = f"both move {', '.join(sorted(shared))}, so they are never active together"
-                self.warn(f"{text}, which is always unknown there: {both}", (*edge.path, "when"))
+
+def _find_unreachable(program: FilledProgram) -> Found:
+    for id in unreachable(program.draft):
+        error = DefinitionError(
+            f"action {id!r} cannot be reached",
+            expected="a reaction that starts it, or its name in `start`",
+            got="none that leads to it",
+            hint="Where a user starts it by hand, say so: manual: true",
+        )
+        yield error, ("actions", id)
+
+
+def _warnings(program: FilledProgram, catalogue: Catalogue, subject: Subject) -> Iterator[tuple[Path, str]]:
+    for id in without_exit(program.draft, subject.moved):
+        text = f"action {id!r} has no exit: nothing starts another one in its place, stops it, or emits an event"
+        yield ("actions", id), f"{text}. Where the program may end there, say so: final: true"
+    if catalogue.parts is not None:
+        for role in program.template.roles if program.is_sample else ():
+            if not catalogue.roles[role.name].candidates:
+                yield ("roles", role.name), f"role {role.name!r}: the workcell has no part of kind {role.shown_kinds}"
+    for edge in edges(program.draft) if catalogue.types is not None else ():
+        yield from _warn_of_inactive(edge, subject)
+    declared = {p.name for p in program.template.parameters}
+    for name in program.unused:
+        kind, key = ("parameter", "parameters") if name in declared else ("role", "roles")
+        yield (key, name), f"{kind} {name!r} is not used"
+
+
+def _warn_of_inactive(edge: Edge, subject: Subject) -> Iterator[tuple[Path, str]]:
+    """An action that shares a part with the owner is never active while the owner's reactions are judged."""
+    read = [*(v.name for v in variables(parse_condition(edge.reaction.condition))), *edge.reaction.capture]
+    others = {subject.scope.action_of(name, edge.owner) for name in read} - {""}
+    for other in sorted(others) if edge.owner else ():
+        shared = subject.moved[other] & subject.moved[edge.owner]
+        if shared:
+            text = f"{edge.label} reads a state variable of action {other!r}, which is always unknown there"
+            both = f"both move {', '.join(sorted(shared))}, so they are never active together"
+            yield (*edge.path, "when"), f"{text}: {both}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from robot_rt_control.definitions.action_type import Parameter
+from robot_rt_control.definitions.declared_type import check_parameter
 from robot_rt_control.definitions.definitions import ParameterValue, Value
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.program.expression import KnownParameter
@@ -13,7 +14,6 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 from robot_rt_control.vocabulary.names import check_name, each_once
 
-PARAMETER_TYPES = ("float", "int", "bool", "text")
 KINDS = tuple(kind.name.lower() for kind in PartKind)
 _SAMPLE_LENGTH = 3
 """Of a parameter of any length, where nobody has given a value."""
@@ -61,25 +61,7 @@ def check_declaration(parameter: Parameter) -> None:
         DefinitionError: it contradicts itself.
     """
     check_name("name of a parameter", parameter.name)
-    of = f"parameter {parameter.name!r}"
-    if parameter.type not in PARAMETER_TYPES:
-        raise DefinitionError(
-            f"{of}: type", expected=unknown("type", parameter.type, PARAMETER_TYPES), got=repr(parameter.type)
-        )
-    length = parameter.length
-    if length != "any" and not (isinstance(length, int) and not isinstance(length, bool) and 1 <= length <= 1024):
-        raise DefinitionError(f"{of}: length", expected="1 to 1024, or any", got=repr(length))
-    if parameter.type == "text" and length != 1:
-        raise DefinitionError(f"{of}: length", expected="1 for a text", got=repr(length))
-    if parameter.type in ("bool", "text") and (parameter.minimum is not None or parameter.maximum is not None):
-        raise DefinitionError(f"{of}: minimum and maximum", expected="for numbers only", got=f"type {parameter.type}")
-    if parameter.choices and parameter.type != "text":
-        raise DefinitionError(f"{of}: choices", expected="for texts only", got=f"type {parameter.type}")
-    low, high = parameter.minimum, parameter.maximum
-    if low is not None and high is not None and low > high:
-        raise DefinitionError(f"{of}: minimum", expected=f"at most the maximum of {high:g}", got=f"{low:g}")
-    if parameter.default is not None:
-        check_parameters("", [parameter], [], dof=1, of="program")
+    check_parameter("", parameter, lengths=("any",))
 
 
 def values_of(declared: Sequence[Parameter], given: Iterable[ParameterValue], *, of: str) -> dict[str, KnownParameter]:

@@ -19,13 +19,14 @@
           - {when: is_done, event: finished, capture: [eye.distance]}
     reactions: []                    # free-standing, optional
 
-All keys are in program_schema.py, what `$speed` can say in program_expression.py.
+All keys are in schema.py, what `$speed` can say in expression.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,8 @@ from robot_rt_control.program.places import Mistakes, Places
 from robot_rt_control.program.reader import ProgramReader
 from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.text.yaml_reader import YamlReader, parse_scalar
+from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.validation.definitions import SessionFacts, Subject
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -81,13 +84,18 @@ def parse_program(
 
 @dataclass(frozen=True, kw_only=True)
 class FilledProgram:
-    """A program with values for its parameters and parts for its roles."""
+    """A program with values for its parameters and parts for its roles, right or wrong."""
 
-    definition: ProgramDefinition
+    draft: ProgramDefinition
+    """As far as the text could be read."""
+    mistakes: tuple[DefinitionError, ...]
+    """What could not be read, each with its line."""
+    incomplete: bool
+    """Whether an action or reaction is missing because of that."""
     places: Places
     template: ProgramTemplate
     sampled: frozenset[tuple[str, str]]
-    """(action, parameter) whose values are samples, because nobody has given the program's parameters yet."""
+    """(action, parameter) whose values could not be read, or are samples: nobody has given the program's parameters."""
     roles: Mapping[str, str]
     """Role → part; in a sample each stands for itself."""
     is_sample: bool
@@ -96,6 +104,23 @@ class FilledProgram:
     """Parameters and roles that nothing refers to."""
     defined: tuple[str, ...] = ()
     """Ids of actions that the session had before."""
+
+    def facts(self) -> SessionFacts:
+        """What the text says of the session that it is for, and of actions that could not be read."""
+        unread = [id for id in self.places.keys("actions") if id not in {a.id for a in self.draft.actions}]
+        return SessionFacts(actions={id: (None, frozenset()) for id in (*self.defined, *unread)})
+
+    @cached_property
+    def definition(self) -> ProgramDefinition:
+        """The program, where nothing is wrong with its text by itself.
+
+        Raises:
+            DefinitionError: the only mistake, with its line.
+            ProgramError: several, by line.
+        """
+        subject = Subject(self.draft, Catalogue(), self.facts())
+        Mistakes([*self.mistakes, *self.places.located(subject.find_mistakes())]).raise_all()
+        return self.draft
 
 
 class ProgramTemplate:
@@ -156,7 +181,7 @@ class ProgramTemplate:
             parameters, parts, defined: as of `parse_program`.
 
         Raises:
-            DefinitionError: a value or part is missing, unknown or not valid; or as from `parse_program`.
+            DefinitionError: a value or part is missing, unknown or not valid; or nothing of the text can be read.
         """
         mistakes = Mistakes()
         values, roles = {}, {}
@@ -172,7 +197,7 @@ class ProgramTemplate:
         given are samples.
 
         Raises:
-            DefinitionError: as from `parse_program`.
+            DefinitionError: nothing of the text can be read.
         """
         roles = {role.name: role.name for role in self.roles}
         return self._read(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)
@@ -180,10 +205,12 @@ class ProgramTemplate:
     def _read(self, substitution: Substitution, defined: Iterable[str], *, is_sample: bool) -> FilledProgram:
         known = tuple(defined)
         reader = ProgramReader(self._yaml, self._places, self._head, substitution)
-        definition = reader.program(known)
+        draft = reader.program()
         declared = [*(p.name for p in self.parameters), *(r.name for r in self.roles)]
         return FilledProgram(
-            definition=definition,
+            draft=draft,
+            mistakes=tuple(reader.mistakes.errors),
+            incomplete=reader.incomplete,
             places=self._places,
             template=self,
             sampled=frozenset(reader.sampled),

@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from robot_rt_control.definitions.definitions import ProgramDefinition, ReactionDefinition
-from robot_rt_control.program.places import Path
+from robot_rt_control.definitions.definitions import ProgramDefinition
+from robot_rt_control.validation.edges import edges
 
 Parts = Mapping[str, frozenset[str]]
 """Action → the parts that it moves."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Edge:
-    """A reaction with its place in the program."""
-
-    owner: str
-    """Id of its action; empty: free-standing."""
-    reaction: ReactionDefinition
-    path: Path
-    """For `Places`: ("actions", owner, "reactions", 2)."""
-
-
-def edges(program: ProgramDefinition) -> Iterator[Edge]:
-    """All reactions, in definition order; free-standing ones last."""
-    for action in program.actions:
-        for i, reaction in enumerate(action.reactions):
-            yield Edge(owner=action.id, reaction=reaction, path=("actions", action.id, "reactions", i))
-    for i, reaction in enumerate(program.reactions):
-        yield Edge(owner="", reaction=reaction, path=("reactions", i))
 
 
 def unreachable(program: ProgramDefinition) -> list[str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import yaml
 
 from robot_rt_control.text.yaml_reader import locate
-from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
-
-Path = tuple[str | int, ...]
-"""Keys from the top: ("actions", "down", "reactions", 0, "when")."""
+from robot_rt_control.validation.edges import Found, Path
+from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, raise_all
 
 
 class Places:
@@ -39,6 +37,10 @@ class Places:
                 return self._lines[path[:length]]
         return 1
 
+    def keys(self, key: str) -> list[str]:
+        """What stands directly under a key of the top."""
+        return [str(path[1]) for path in self._lines if len(path) == 2 and path[0] == key]
+
     def text(self, *path: str | int) -> str:
         """A text as it is written, with its references; empty: there is none."""
         return self._texts.get(path, "")
@@ -47,12 +49,16 @@ class Places:
         """The error with the line of an item, unless it has a line."""
         return locate(error, self.source, self.line(*path))
 
+    def located(self, found: Found) -> Iterator[DefinitionError]:
+        """Mistakes with the lines of their places."""
+        return (self.locate(error, *path) for error, path in found)
+
 
 class Mistakes:
     """Collects what is wrong, so that all of it is told at once."""
 
-    def __init__(self) -> None:
-        self.errors: list[DefinitionError] = []
+    def __init__(self, errors: Iterable[DefinitionError] = ()) -> None:
+        self.errors = list(errors)
 
     @contextmanager
     def collect(self) -> Iterator[None]:
@@ -71,7 +77,4 @@ class Mistakes:
             DefinitionError: the only one.
             ProgramError: several.
         """
-        if len(self.errors) == 1:
-            raise self.errors[0]
-        if self.errors:
-            raise ProgramError(sorted(self.errors, key=lambda error: error.line))
+        raise_all(self.errors)

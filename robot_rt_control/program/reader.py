@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import yaml
@@ -20,6 +21,7 @@ from robot_rt_control.program.places import Mistakes, Path, Places
 from robot_rt_control.program.schema import ActionState, Reaction, ValueWithUnit, keys
 from robot_rt_control.program.substitution import Result, Substitution, common_unit
 from robot_rt_control.text.yaml_reader import YamlReader
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 _Result = TypeVar("_Result")
 _FLAGS = ("stop", "fire_once", "keep_owner")
@@ -35,55 +37,55 @@ class ProgramReader:
         substitution: what stands for what.
 
     Attributes:
-        sampled: (action, parameter) whose values are only samples.
+        sampled: (action, parameter) whose values are only samples, or could not be read.
+        mistakes: what could not be read.
+        incomplete: whether an action or reaction is missing because of that.
     """
 
     def __init__(self, reader: YamlReader, places: Places, head: ProgramHead, substitution: Substitution) -> None:
         self.yaml, self.places, self.head, self.substitution = reader, places, head, substitution
         self.mistakes = Mistakes()
         self.sampled: set[tuple[str, str]] = set()
-        self.reactions: list[tuple[ReactionDefinition, yaml.Node]] = []
+        self.incomplete = False
 
-    def program(self, defined: Iterable[str]) -> ProgramDefinition:
-        """The program.
-
-        Args:
-            defined: ids of actions that the session has already.
+    def program(self) -> ProgramDefinition:
+        """The program, as far as it can be read: what cannot is among the mistakes.
 
         Raises:
-            DefinitionError: with the line; several together as a ProgramError.
+            DefinitionError: nothing of it can be read; with the line; several together as a ProgramError.
         """
         nodes, root = self.head.nodes, self.yaml.root
         items = self.yaml.mapping(nodes["actions"], "actions")
-        ids = {*defined, *items}
         given: dict[str, Any] = {"actions": [], "name": self.head.name}
         for id, node in items.items():
             self.places.add(("actions", id), node, self.yaml.line(node))
-            with self.mistakes.collect():
+            with self._part_of_it():
                 given["actions"].append(self.action(id, node))
         for key in ("parts", "start"):
-            with self.mistakes.collect():
+            with self._part_of_it():
                 if key in nodes:
                     given[key] = self.yaml.texts(nodes[key], key)
         if "parts" in given:
             given["parts"] = [self.substitution.part(part) for part in given["parts"]]
-        with self.mistakes.collect():
+        with self._part_of_it():
             if "reactions" in nodes:
                 given["reactions"] = self.each(nodes["reactions"], ("reactions",), "reactions", self.free_standing)
         self._check_names(items)
-        for reaction, node in self.reactions:
-            with self.mistakes.collect(), self.yaml.located(node):
-                reaction.check_references(ids)
-        program = None
-        with self.mistakes.collect(), self.yaml.located(root):
-            if not self.mistakes.errors:
-                program = ProgramDefinition(**given)
-        with self.mistakes.collect(), self.yaml.located(nodes.get("start", root)):
-            start = ProgramDefinition(actions=(), start=given.get("start", ()))
-            start.check_start(ids)
-        self.mistakes.raise_all()
-        assert program is not None  # else there was a mistake
-        return program
+        try:
+            with self.yaml.located(root):
+                return ProgramDefinition(**given)
+        except DefinitionError as error:
+            raise_all([*self.mistakes.errors, error])
+            raise
+
+    @contextmanager
+    def _part_of_it(self) -> Iterator[None]:
+        """Keep an error that comes from inside: without what it spoils, the rest is judged all the same."""
+        spoiled = True
+        with self.mistakes.collect():
+            yield
+            spoiled = False
+        self.incomplete = self.incomplete or spoiled
 
     def _check_names(self, items: dict[str, yaml.Node]) -> None:
         roles = {role.name for role in self.head.roles}
@@ -104,7 +106,7 @@ class ProgramReader:
         found = []
         for i, element in enumerate(self.yaml.sequence(node, what, lambda element, _: element)):
             self.places.add((*path, i), element, self.yaml.line(element))
-            with self.mistakes.collect():
+            with self._part_of_it():
                 found.append(read(element, what, (*path, i)))
         return tuple(found)
 
@@ -141,6 +143,7 @@ class ProgramReader:
         values = []
         for name, value in self.yaml.mapping(node, f"{what}: parameters").items():
             self.places.add(("actions", action, "parameters", name), value, self.yaml.line(value))
+            self.sampled.add((action, name))  # until it is read
             with self.mistakes.collect():
                 values.append(self.parameter(action, what, name, value))
         return tuple(values)
@@ -161,10 +164,11 @@ class ProgramReader:
         else:
             results = [self.value(value_node, what)]
             value, found_unit = results[0].value, results[0].unit
-        if any(self.substitution.is_sampled(result.references) for result in results):
-            self.sampled.add((action, name))
         with self.yaml.located(value_node):
-            return ParameterValue(name=name, value=value, unit=unit or found_unit)
+            read = ParameterValue(name=name, value=value, unit=unit or found_unit)
+        if not any(self.substitution.is_sampled(result.references) for result in results):
+            self.sampled.discard((action, name))
+        return read
 
     def value(self, node: yaml.Node, what: str) -> Result:
         """A number, boolean or text; a text with a dollar is computed."""
@@ -195,9 +199,7 @@ class ProgramReader:
             else:
                 given[key] = self.yaml.text(value, of)
         with self.yaml.located(node):
-            reaction = ReactionDefinition(**given)
-        self.reactions.append((reaction, node))
-        return reaction
+            return ReactionDefinition(**given, parse=False)
 
     def free_standing(self, node: yaml.Node, what: str, path: Path) -> ReactionDefinition:
         reaction = self.reaction(node, what, path)

@@ -3,9 +3,9 @@
 References stand in values of actions' parameters and in conditions:
 
     linear: [0, 0, -$speed]
-    when: wrist.force_norm > $threshold and time < $start + 2
+    when: wrist.force.z > $threshold and time < $start + 2
 
-An expression is computed (program_expression.py) and its number put in its place. A parameter with a unit brings it
+An expression is computed (expression.py) and its number put in its place. A parameter with a unit brings it
 along where it stands alone, with or without a sign, so that units are checked as if they were written there.
 Roles stand wherever parts do: in `parts`, and before the first dot of a state variable.
 """
@@ -24,7 +24,6 @@ from robot_rt_control.vocabulary.names import VARIABLE_PATTERN
 _VARIABLE = re.compile(VARIABLE_PATTERN)
 _HEAD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=\.)")
 _SPACE = re.compile(r"\s*")
-_NUMBER = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 
 
 class Substitution:
@@ -95,16 +94,15 @@ class Substitution:
             found = evaluate_prefix(text, position, self.parameters, of)
             if found is not None and found[0].references:
                 return self._number(text, self._used(found[0]), found[1], of), found[1]
+            if found is not None:  # numbers alone: all of it stays, so that no part of it is read again
+                end = found[1] + len(unit_at(text, found[1]))
+                return text[position:end], end
             if text[position] == "$":
                 raise DefinitionError(
                     f"{of}: {text!r}",
                     expected="the name of a parameter behind '$', as in x > $threshold",
                     got=repr(text[position : position + 12]),
                 )
-        if match := _NUMBER.match(text, position):
-            end = match.end()
-            unit = unit_at(text, end)
-            return text[position : end + len(unit)], end + len(unit)
         return text[position], position + 1
 
     def _number(self, text: str, result: Result, end: int, of: str) -> str:

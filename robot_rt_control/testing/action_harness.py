@@ -32,7 +32,6 @@ from robot_rt_control.definitions.action_type import (
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.definitions.stream_sample import OutputSample
-from robot_rt_control.model.sample_part import USUAL_CHANNELS, USUAL_JOINTS
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.native_loader import load
 from robot_rt_control.realtime.tick.native_call import call_action
@@ -43,6 +42,7 @@ from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.vocabulary.defaults import PERIOD_S
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 
 @realtime
@@ -284,9 +284,13 @@ def _fill_slots(action_type: type[ActionType], parts: dict[str, FakePart]) -> di
         if part is None:
             kind = slot.kinds[0]
             part = FakeArm(name=slot.name) if kind == PartKind.ARM else None
-            inputs, outputs = USUAL_CHANNELS.get(kind, ((), ()))
+            usual = PART_KINDS[kind]
             part = part or FakePart(
-                name=slot.name, kind=kind, dof=USUAL_JOINTS.get(kind, 0), inputs=inputs, outputs=outputs
+                name=slot.name,
+                kind=kind,
+                dof=usual.sample_joints,
+                inputs=usual.sample_inputs,
+                outputs=usual.sample_outputs,
             )
         if part.kind not in slot.kinds:
             raise DefinitionError(

@@ -121,10 +121,11 @@ class CellBackend:
             request.lease_s,
             read_only=request.read_only,
             deadline=request.deadline_s,
+            unprotected=request.unprotected,
         )
         if self._keeps_leases:
             session.lease_end = math.inf
-        return SessionKey(session.id, "", session.lease)
+        return SessionKey(session.id, session.secret, session.lease)
 
     def renew_session(self, key: SessionKey, timeout_s: float) -> None:
         self.server.renew_session(key.id)
@@ -212,7 +213,7 @@ class CellBackend:
         self.server.unload_action_types(names)
 
     def set_motion(self, parts: Sequence[str], command: str, secret: str) -> str:
-        return self.server.set_motion(parts, command)
+        return self.server.set_motion(parts, command, secret=secret)
 
     def set_speed(self, speed: float) -> None:
         self.server.set_speed(speed)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
+from robot_rt_control.model.channels import numbered_channels
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 ALL_MODES = frozenset({CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT})
@@ -47,7 +48,13 @@ def bench(parameters: dict | None = None, **changes: Any) -> HardwareInfo:
         ),
         HardwarePart(name="wrist", index=2, kind=PartKind.FORCE_TORQUE_SENSOR),
         HardwarePart(name="rangefinder", index=3, kind=PartKind.RANGEFINDER),
-        HardwarePart(name="io", index=4, kind=PartKind.IO, n_inputs=2, n_outputs=1),
+        HardwarePart(
+            name="io",
+            index=4,
+            kind=PartKind.IO,
+            inputs=numbered_channels("input", 2),
+            outputs=numbered_channels("output", 1),
+        ),
     )
     values: dict[str, Any] = {"name": "bench", "parts": parts, "parameters": parameters or {}, **changes}
     return HardwareInfo(**values)

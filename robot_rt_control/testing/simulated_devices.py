@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_rt_control.hardware.plugin import HardwarePart, JointLimits
+from robot_rt_control.model.urdf import Mimic
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 ALL_MODES = frozenset({CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT})
@@ -63,6 +64,10 @@ def panda_gripper(name: str = "gripper", index: int = 1, *, fingers: int = 2, **
         "index": index,
         "kind": PartKind.GRIPPER,
         "joint_names": ("panda_finger_joint1", "panda_finger_joint2")[:fingers],
+        "followers": (
+            Mimic(name="panda_finger_joint2", joint="panda_finger_joint1", multiplier=1.0, offset=0.0),
+        )[: 2 - fingers],
+        "joint_types": ("prismatic",) * fingers,
         "start_position": (0.04,) * fingers,
         "limits": JointLimits(
             position_lower=(0.0,) * fingers,

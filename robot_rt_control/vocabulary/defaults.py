@@ -58,3 +58,5 @@ BUDGET_STRIKES = 3
 """So many ticks in a row above its time budget make an action fail, with `budget_policy: fail`."""
 BUDGET_REPORT_S = 1.0
 """An action above its time budget is reported at most once in this time."""
+FIELD_OF_VIEW = 0.01
+"""[rad] opening of a rangefinder's beam where a workcell gives none: that of a laser."""

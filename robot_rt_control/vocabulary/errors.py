@@ -44,7 +44,7 @@ class DefinitionError(RobotControlError):
 
 
 class ProgramError(DefinitionError):
-    """Several mistakes in one program: each with its line, one below the other.
+    """Several mistakes in one program or request, one below the other; in a text each with its line.
 
     Args:
         mistakes: at least one, in the order of the message.
@@ -54,6 +54,20 @@ class ProgramError(DefinitionError):
         self.mistakes = tuple(mistakes)
         super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
         self.line = self.mistakes[0].line
+
+
+def raise_all(mistakes: Iterable[DefinitionError]) -> None:
+    """Raise mistakes together, by line; nothing if there are none.
+
+    Raises:
+        DefinitionError: the only one.
+        ProgramError: several.
+    """
+    found = sorted(mistakes, key=lambda mistake: mistake.line)
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        raise ProgramError(found)
 
 
 class ConditionError(DefinitionError):

@@ -21,7 +21,9 @@ def main(seconds: float) -> None:
         lambda m: seen["events"].append((m.kind, m.tick, m.previous_action, m.current_action, list(m.values))),
         1000,
     )
-    node.create_subscription(Range, "rangefinder/range", lambda m: seen["ranges"].append(m.range), 10)
+    node.create_subscription(
+        Range, "rangefinder/range", lambda m: seen["ranges"].append((m.range, m.header.frame_id)), 10
+    )
     node.create_subscription(JointState, "joint_states", lambda m: seen["joints"].append(list(m.position)), 10)
     node.create_subscription(
         ExecutorStatus,

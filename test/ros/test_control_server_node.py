@@ -430,15 +430,14 @@ class Goal:
         sent = client.send_goal_async(kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
         cell.wait(sent.done)
         self.handle: Any = sent.result()
-        if self.handle.accepted:
-            self._result: Any = self.handle.get_result_async()
+        self._result: Any = self.handle.get_result_async()
 
     def result(self) -> tuple[int, Any]:
         self._cell.wait(self._result.done, 30.0)
         return self._result.result().status, self._result.result().result
 
 
-SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+UNKNOWN, SUCCEEDED, CANCELED, ABORTED = 0, 4, 5, 6
 
 
 def test_S16_a_stranger_commands_no_session_of_the_client_library(cell: Cell) -> None:
@@ -497,9 +496,12 @@ def test_run_action_says_why_not(cell: Cell, session: str) -> None:
             msg.ParameterValue(name="goal", values=[0.0] * 6 + [9.0])]}, "goal of joint 'joint_7'"),
     ],
 )  # fmt: skip
-def test_an_invalid_goal_is_rejected_and_the_log_says_why(cell: Cell, fields: dict[str, Any], why: str) -> None:
+def test_an_invalid_goal_is_rejected_and_log_and_result_say_why(cell: Cell, fields: dict[str, Any], why: str) -> None:
     before = cell.server.log.read_text()
-    assert not Goal(cell, action.RunAction, "run_action", **fields).handle.accepted
+    goal = Goal(cell, action.RunAction, "run_action", **fields)
+    assert not goal.handle.accepted
+    status, result = goal.result()
+    assert (status, result.success) == (UNKNOWN, False) and why in result.message and result.refusals
     cell.wait(lambda: "a goal of run_action was rejected: " in cell.server.log.read_text()[len(before) :])
     assert why in cell.server.log.read_text()[len(before) :]
 

@@ -32,7 +32,9 @@ def test_the_arm_goes_up_and_down_and_everybody_can_see_it(workcell, python):
     for _, tick, previous, current, values in fired:
         assert (tick, current) in started, "the switch was not in the tick of its condition"
         assert values[0] < 0.35 if (previous, current) == ("move_down", "move_up") else values[0] > 0.50
-    assert min(seen["ranges"]) < 0.36 and max(seen["ranges"]) > 0.49
+    distances, frames = zip(*seen["ranges"], strict=True)
+    assert min(distances) < 0.36 and max(distances) > 0.49
+    assert set(frames) == {"rangefinder_frame"}
     assert len({tuple(q) for q in seen["joints"]}) > 100
     actions = {action for parts in seen["status"] for name, action, _ in parts if name == "arm"}
     assert {"move_down", "move_up"} <= actions

@@ -51,12 +51,9 @@ class Drives:
         self.joints = tuple(self._joints)
         """PyBullet's indices, without mimics."""
         self.body = self._robot.body
-        self._mimics = [
-            (self._joints.index(m.leader), m)
-            for m in self._robot.mimics
-            if m.leader in self._joints and m.joint not in self._joints
-        ]
-        self._all = self._joints + [m.joint for _, m in self._mimics]
+        # PyBullet ignores <mimic>: these joints are driven along.
+        self._mimics = [(part.joint_names.index(m.joint), m) for m in part.followers]
+        self._all = self._joints + [self._robot.joint(m.name, item) for m in part.followers]
         self._forces = [*part.limits.effort, *(part.limits.effort[leader] for leader, _ in self._mimics)]
         self._position_gains = [gains.position] * len(self._all)
         self._velocity_gains = [gains.velocity] * len(self._all)

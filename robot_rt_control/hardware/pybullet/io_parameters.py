@@ -22,7 +22,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from robot_rt_control.hardware.parameters import Finite, Parameters, PoseParameters, Positive
+from robot_rt_control.hardware.parameters import Finite, Parameters, Positive
+from robot_rt_control.model.pose import Pose
 
 Color = tuple[float, float, float] | tuple[float, float, float, float]
 
@@ -44,7 +45,7 @@ class ZoneInput(Parameters):
     type: Literal["zone"]
     objects: tuple[str, ...] = Field(min_length=1)
     """Any of them counts; an analog input gives how many."""
-    pose: PoseParameters = PoseParameters()
+    pose: Pose = Pose()
     """Of the box's center in the world."""
     size: tuple[Positive, Positive, Positive]
     """[m] edge lengths along the box's x, y, z."""

@@ -24,8 +24,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
 
-from robot_rt_control.hardware.parameters import Finite, Parameters, PoseParameters, Positive, Vector
+from robot_rt_control.hardware.parameters import Finite, Parameters, Positive, Vector
 from robot_rt_control.hardware.pybullet.io_parameters import Color, ContactInput, IoParameters
+from robot_rt_control.model.pose import Pose
 
 
 class Box(Parameters):
@@ -77,7 +78,7 @@ class ObjectParameters(Parameters):
     """Always fixed."""
     plane: Literal[True] | None = None
     """The floor z = 0 of its pose, 30 m wide; always fixed."""
-    pose: PoseParameters = PoseParameters()
+    pose: Pose = Pose()
     fixed: bool = False
     mass: Positive | None = None
     """Default: 1 kg; of a URDF, what that says. Fixed objects have none."""
@@ -106,7 +107,7 @@ class ToolParameters(Parameters):
     box: Box | None = None
     sphere: Sphere | None = None
     cylinder: Cylinder | None = None
-    pose: PoseParameters = PoseParameters()
+    pose: Pose = Pose()
     """Of the shape's origin in the link's frame."""
     mass: Positive = 0.1
     """[kg]"""
@@ -128,20 +129,22 @@ class RangefinderParameters(Parameters):
     both are known values, so that a condition like `rangefinder.distance < 0.2` is decided.
     """
 
-    type: Literal["rangefinder"]
-    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
-    """Part on whose robot it is mounted."""
-    link: str
-    pose: PoseParameters = PoseParameters()
-    """Of the sensor in the link's frame; a ray that starts inside a convex shape does not see that shape."""
-    range: tuple[Annotated[float, Field(ge=0.0)], Positive] = (0.0, 10.0)
-    """[m] least and greatest distance that it can measure."""
+    type: Literal["rangefinder"] = "rangefinder"
+    part_of: str | None = Field(default=None, validation_alias=AliasChoices("part_of", "part"))
+    """Part on whose robot it is mounted. Default: as the part itself says in the workcell file."""
+    link: str | None = None
+    """Default: as the part says."""
+    pose: Pose | None = None
+    """Of the sensor in the link's frame; a ray that starts inside a convex shape does not see that shape. Default: as
+    the part says, or, if `link` is given here, the link's own frame."""
+    range: tuple[Annotated[float, Field(ge=0.0)], Positive] | None = None
+    """[m] least and greatest distance that it can measure. Default: as the part says, else 0 to 10 m."""
     noise: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
     """[m] standard deviation; the random numbers are the same in each run."""
 
     @model_validator(mode="after")
     def _ordered(self) -> RangefinderParameters:
-        if self.range[0] >= self.range[1]:
+        if self.range is not None and self.range[0] >= self.range[1]:
             raise ValueError("range must be [least, greatest] with least < greatest")
         return self
 
@@ -149,18 +152,21 @@ class RangefinderParameters(Parameters):
 class ForceTorqueParameters(Parameters):
     """Force and torque in a joint (also a fixed one), as the tool behind it feels its environment."""
 
-    type: Literal["force_torque"]
-    part_of: str = Field(validation_alias=AliasChoices("part_of", "part"))
-    joint: str
-    pose: PoseParameters = PoseParameters()
-    """Of the sensor in the frame of the link behind the joint."""
+    type: Literal["force_torque"] = "force_torque"
+    part_of: str | None = Field(default=None, validation_alias=AliasChoices("part_of", "part"))
+    """Default: as the part itself says in the workcell file."""
+    joint: str | None = None
+    """Default: the joint before the link that the part says."""
+    pose: Pose | None = None
+    """Of the sensor in the frame of the link behind the joint. Default: as the part says, or, if `joint` is given here,
+    the link's own frame."""
 
 
 class ContactParameters(Parameters):
     """Inputs of an io part by their number: input i is 1 while contact i holds. By name: `world.io`."""
 
-    type: Literal["contact"]
-    inputs: tuple[ContactInput, ...]
+    type: Literal["contact"] = "contact"
+    inputs: tuple[ContactInput, ...] = ()
 
 
 SensorParameters = Annotated[

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pybullet
 
-from robot_rt_control.hardware.info import JOINTED_KINDS, HardwarePart, Pose
+from robot_rt_control.hardware.info import HardwarePart
 from robot_rt_control.hardware.interfaces import part_slices, standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
@@ -20,8 +20,10 @@ from robot_rt_control.hardware.pybullet.io_parameters import IoParameters
 from robot_rt_control.hardware.pybullet.parameters import CameraParameters, PyBulletParameters
 from robot_rt_control.hardware.pybullet.sensors import Sensor, make_sensors
 from robot_rt_control.hardware.pybullet.world import PyBulletWorld
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
+from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
 
 
 def _placer(state: np.ndarray, places: list[int]) -> Callable[[list[float]], None]:
@@ -106,7 +108,7 @@ class PyBulletPlugin(HardwarePlugin):
         states = self._states[part.name]
         commands = self._commands.get(part.name, self.command[:0])
         given = self.parameters.world.io.get(part.name, IoParameters())
-        return SimulatedIo(world, part, given, states[: part.n_inputs], states[part.n_inputs :], commands)
+        return SimulatedIo(world, part, given, states[: len(part.inputs)], states[len(part.inputs) :], commands)
 
     def on_activate(self) -> CallbackReturn:
         self.perform_command_mode_switch(dict.fromkeys(self._drives, CommandMode.NONE))

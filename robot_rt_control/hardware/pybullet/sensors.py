@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pybullet
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
-from robot_rt_control.hardware.parameters import Parameters
 from robot_rt_control.hardware.pybullet.parameters import (
     ContactParameters,
     ForceTorqueParameters,
     RangefinderParameters,
 )
-from robot_rt_control.hardware.pybullet.world import PyBulletWorld
+from robot_rt_control.hardware.pybullet.world import BASE_LINK, PyBulletWorld
+from robot_rt_control.model.mount import Mount
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
@@ -24,33 +26,60 @@ def _rotation(orientation: tuple[float, ...]) -> np.ndarray:
     return np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
 
 
+def _mount(item: str, part: HardwarePart, part_of: str | None, place: str | None, pose: Pose | None) -> Mount:
+    """Where a sensor is: as the simulation's parameters say (`place`: link or joint), else as the part says."""
+    told = part.mount
+    part_of = part_of or (told.part if told is not None else None)
+    if place is not None and part_of is not None:
+        return Mount(part=part_of, link=place, pose=pose or Pose())
+    if told is None or place is not None:
+        raise HardwareError(
+            f"{item}: where it is mounted",
+            expected="part_of, and link or joint, in world.sensors; or mounted_on in the workcell file",
+            got="nothing" if place is None else f"{place!r} of no part",
+        )
+    return told if pose is None else replace(told, pose=pose)
+
+
 class Rangefinder:
     """A ray along z of the sensor frame; inf: nothing within the range, -inf: something nearer than it (REP 117)."""
 
     def __init__(
-        self, world: PyBulletWorld, item: str, given: RangefinderParameters, state: np.ndarray, seed: int
+        self,
+        world: PyBulletWorld,
+        item: str,
+        part: HardwarePart,
+        given: RangefinderParameters,
+        state: np.ndarray,
+        seed: int,
     ) -> None:
-        robot = world.robot(given.part_of, f"{item}: part_of")
-        self._body, self._link = robot.body, robot.link(given.link, item)
-        self._world, self._state, self._given = world, state, given
-        self._pose = (given.pose.position, given.pose.orientation)
+        self._world, self._state, self._noise = world, state, given.noise
+        mount = _mount(item, part, given.part_of, given.link, given.pose)
+        self._pose = (mount.pose.position, mount.pose.orientation)
+        self._body, self._link = None, BASE_LINK
+        if mount.part is not None:
+            robot = world.robot(mount.part, f"{item}: part_of")
+            self._body, self._link = robot.body, robot.link(str(mount.link), item)
+        self._range = given.range or part.range or (0.0, 10.0)
         # A little farther than it can measure: what lies exactly at the end of the range is still in it.
-        self._length = given.range[1] * (1.0 + 1e-6)
+        self._length = self._range[1] * (1.0 + 1e-6)
         self._random = np.random.default_rng(seed)
 
     def read(self) -> None:
         """Fill the distance [m]."""
-        link = self._world.link_pose(self._body, self._link)
-        start, orientation = pybullet.multiplyTransforms(*link, *self._pose)
+        start, orientation = self._pose
+        if self._body is not None:
+            link = self._world.link_pose(self._body, self._link)
+            start, orientation = pybullet.multiplyTransforms(*link, *self._pose)
         end, _ = pybullet.multiplyTransforms(start, orientation, (0.0, 0.0, self._length), (0.0, 0.0, 0.0, 1.0))
         hit = pybullet.rayTest(start, end, physicsClientId=self._world.client)[0]
         if hit[0] < 0:
             self._state[0] = math.inf
             return
         distance = hit[2] * self._length
-        if self._given.noise > 0.0:
-            distance += self._given.noise * self._random.standard_normal()
-        least, greatest = self._given.range
+        if self._noise > 0.0:
+            distance += self._noise * self._random.standard_normal()
+        least, greatest = self._range
         if distance < least:
             distance = -math.inf
         elif distance > greatest * (1.0 + 1e-6):
@@ -68,13 +97,22 @@ class ForceTorque:
     adds +F. Nothing is tared.
     """
 
-    def __init__(self, world: PyBulletWorld, item: str, given: ForceTorqueParameters, state: np.ndarray) -> None:
-        robot = world.robot(given.part_of, f"{item}: part_of")
-        self._body, self._joint = robot.body, robot.joint(given.joint, item)
+    def __init__(
+        self, world: PyBulletWorld, item: str, part: HardwarePart, given: ForceTorqueParameters, state: np.ndarray
+    ) -> None:
+        mount = _mount(item, part, given.part_of, given.joint, given.pose)
+        if mount.part is None:
+            raise HardwareError(item, expected="mounted_on and link in the workcell file", got="a place in the world")
+        robot = world.robot(mount.part, f"{item}: part_of")
+        # PyBullet gives a link the index of the joint before it.
+        index = robot.link(str(mount.link), item) if given.joint is None else robot.joint(given.joint, item)
+        if index == BASE_LINK:
+            raise HardwareError(f"{item}: link {mount.link!r}", expected="a link behind a joint", got="the root link")
+        self._body, self._joint, pose = robot.body, index, mount.pose
         self._client, self._state = world.client, state
         pybullet.enableJointForceTorqueSensor(self._body, self._joint, True, physicsClientId=self._client)
         dynamics = pybullet.getDynamicsInfo(self._body, self._joint, physicsClientId=self._client)
-        sensor = pybullet.invertTransform(given.pose.position, given.pose.orientation)
+        sensor = pybullet.invertTransform(pose.position, pose.orientation)
         # X_SC: the inertial frame C of the link behind the joint, in the sensor frame S
         position, orientation = pybullet.multiplyTransforms(*sensor, dynamics[3], dynamics[4])
         turn = _rotation(orientation)
@@ -124,7 +162,7 @@ class Contact:
 
 Sensor = Rangefinder | ForceTorque | Contact
 
-_KINDS: dict[PartKind, type[Parameters]] = {
+_PARAMETERS: dict[PartKind, type[RangefinderParameters] | type[ForceTorqueParameters] | type[ContactParameters]] = {
     PartKind.RANGEFINDER: RangefinderParameters,
     PartKind.FORCE_TORQUE_SENSOR: ForceTorqueParameters,
     PartKind.IO: ContactParameters,
@@ -144,43 +182,26 @@ def make_sensors(
         states: part name → float64 view of the part's states.
 
     Raises:
-        HardwareError: a sensor part has no entry, or an entry no sensor part.
+        HardwareError: it is not known where a sensor is, or an entry belongs to no sensor part.
     """
-    parts = {part.name: part for part in info.parts if part.kind in _KINDS}
+    parts = {part.name: part for part in info.parts if part.kind in _PARAMETERS}
     for name in given:
         if name not in parts:
             what = f"hardware {info.name!r}: world.sensors.{name}"
             raise HardwareError(what, expected=unknown("sensor or io part", name, parts))
     made: list[Sensor] = []
     for i, (name, part) in enumerate(parts.items()):
-        parameters = given.get(name)
-        if parameters is None:
-            if part.kind == PartKind.IO:
-                continue  # without contacts its inputs stay 0
-            hint = "Say where it is mounted"
-            raise HardwareError(f"hardware {info.name!r}: world.sensors has no entry for part {name!r}", hint=hint)
-        _check_kind(info, part, parameters)
-        item = f"hardware {info.name!r}, sensor {name!r}"
+        item, wanted = f"hardware {info.name!r}, sensor {name!r}", _PARAMETERS[part.kind]
+        if name not in given and part.kind == PartKind.IO:
+            continue  # without contacts its inputs stay 0
+        parameters = given[name] if name in given else wanted()
+        if not isinstance(parameters, wanted):
+            what = f"hardware {info.name!r}: world.sensors.{name}.type"
+            raise HardwareError(what, expected=repr(wanted().type), got=repr(parameters.type))
         if isinstance(parameters, RangefinderParameters):
-            made.append(Rangefinder(world, item, parameters, states[name], seed + i))
+            made.append(Rangefinder(world, item, part, parameters, states[name], seed + i))
         elif isinstance(parameters, ForceTorqueParameters):
-            made.append(ForceTorque(world, item, parameters, states[name]))
+            made.append(ForceTorque(world, item, part, parameters, states[name]))
         else:
-            made.append(Contact(world, item, parameters, states[name][: part.n_inputs]))
+            made.append(Contact(world, item, parameters, states[name][: len(part.inputs)]))
     return made
-
-
-def _check_kind(
-    info: HardwareInfo,
-    part: HardwarePart,
-    given: RangefinderParameters | ForceTorqueParameters | ContactParameters,
-) -> None:
-    wanted = _KINDS[part.kind]
-    if not isinstance(given, wanted):
-        what = f"hardware {info.name!r}: world.sensors.{part.name}.type"
-        expected = {
-            PartKind.RANGEFINDER: "rangefinder",
-            PartKind.FORCE_TORQUE_SENSOR: "force_torque",
-            PartKind.IO: "contact",
-        }[part.kind]
-        raise HardwareError(what, expected=repr(expected), got=repr(given.type))

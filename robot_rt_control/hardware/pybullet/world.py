@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pybullet
 
-from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, Pose
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.pybullet.parameters import ObjectParameters, PyBulletParameters, SurfaceParameters
 from robot_rt_control.hardware.pybullet.shapes import shapes_of
 from robot_rt_control.hardware.pybullet.tools import write_with_tools
 from robot_rt_control.model.paths import resolve_path
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
 BASE_LINK = -1
 """PyBullet's index of a body's root link."""
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """A joint that follows another one: q = multiplier * q_leader + offset."""
-
-    joint: int
-    leader: int
-    multiplier: float
-    offset: float
 
 
 @dataclass
@@ -38,7 +28,6 @@ class Robot:
     body: int
     joints: dict[str, int]
     links: dict[str, int]
-    mimics: list[Mimic] = field(default_factory=list)
 
     def joint(self, name: str, item: str) -> int:
         if name not in self.joints:
@@ -49,17 +38,6 @@ class Robot:
         if name not in self.links:
             raise HardwareError(f"{item}: link {name!r}", expected=unknown("link", name, self.links))
         return self.links[name]
-
-
-def _mimics(path: Path, joints: dict[str, int]) -> list[Mimic]:
-    """PyBullet ignores <mimic>; the plugin drives those joints along."""
-    found = []
-    for element in ElementTree.parse(path).getroot().findall("joint"):
-        mimic = element.find("mimic")
-        if mimic is not None and element.get("name") in joints and mimic.get("joint") in joints:
-            multiplier, offset = float(mimic.get("multiplier", "1")), float(mimic.get("offset", "0"))
-            found.append(Mimic(joints[str(element.get("name"))], joints[str(mimic.get("joint"))], multiplier, offset))
-    return found
 
 
 class PyBulletWorld:
@@ -117,7 +95,7 @@ class PyBulletWorld:
     # --- objects --------------------------------------------------------------------------------
 
     def _add_object(self, thing: ObjectParameters) -> int:
-        pose = thing.pose.pose
+        pose = thing.pose
         item = f"hardware {self._info.name!r}, object {thing.name!r}"
         if thing.urdf is not None or thing.plane:
             path = resolve_path(thing.urdf or "pybullet_data://plane.urdf", Path.cwd(), item)
@@ -239,7 +217,7 @@ class PyBulletWorld:
                 body, index, linearDamping=0.0, angularDamping=0.0, physicsClientId=self.client
             )
         self._refuse_links_without_contact(body, path)
-        return Robot(body, joints, links, _mimics(path, joints))
+        return Robot(body, joints, links)
 
     def _refuse_links_without_contact(self, body: int, path: Path) -> None:
         """PyBullet 3.2.7 takes a link that only fixed joints connect to the first joint's link for immovable, also

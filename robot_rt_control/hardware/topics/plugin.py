@@ -25,10 +25,11 @@ from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePart, HardwarePlugin, HardwareReturn
 from robot_rt_control.hardware.topics.fields import FieldPath, parse_field
 from robot_rt_control.hardware.topics.parameters import TopicParameters, TopicValueParameters
-from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.model.interfaces import state_interfaces
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
+from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS, PART_KINDS
 
-_KINDS = (PartKind.SENSOR, PartKind.RANGEFINDER, PartKind.FORCE_TORQUE_SENSOR, PartKind.IO)
+_KINDS = tuple(kind for kind in PART_KINDS if kind not in JOINTED_KINDS)
 
 
 @dataclass
@@ -108,11 +109,11 @@ class TopicPlugin(HardwarePlugin):
         given = self.parameters.values
         parts = {part.name: part for part in self.info.parts}
         for part in parts.values():
-            if part.kind not in _KINDS or part.n_outputs:
+            if part.kind not in _KINDS or part.outputs:
                 raise HardwareError(
                     f"{self._item('')}: part {part.name!r} of kind {part.kind.name} on the plugin topic",
                     expected="a part that is only read: " + ", ".join(kind.name.lower() for kind in _KINDS),
-                    got=f"{part.n_outputs} outputs" if part.n_outputs else "joints",
+                    got=f"{len(part.outputs)} outputs" if part.outputs else "joints",
                 )
         for name, values in given.items():
             if name not in parts:
@@ -131,8 +132,7 @@ class TopicPlugin(HardwarePlugin):
     @staticmethod
     def _interfaces(part: HardwarePart) -> list[str]:
         """Names of a part's states, without the ages."""
-        names = [i.interface for i in standard_state_interfaces(HardwareInfo(name="", parts=(part,)))]
-        return names[: part.n_inputs] if part.kind == PartKind.SENSOR else names
+        return [i.interface for i in state_interfaces(part) if i.field != "input_age"]
 
     def _make_values(self) -> dict[tuple[str, str], _Value]:
         slices = part_slices(standard_state_interfaces(self.info))
@@ -144,7 +144,7 @@ class TopicPlugin(HardwarePlugin):
                 place = slices[part.name].start + k
                 made[part.name, name] = _Value(
                     place=place,
-                    age_place=place + part.n_inputs if part.kind == PartKind.SENSOR else -1,
+                    age_place=place + len(part.inputs) if PART_KINDS[part.kind].has_ages else -1,
                     path=parse_field(given.field, self._item(part.name, name)),
                     given=given,
                     is_digital=digital.get(name, False),

@@ -14,7 +14,7 @@ from robot_rt_control.hardware.mock import configure_mock
 from robot_rt_control.hardware.process_image import Manifest
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
-from robot_rt_control.model.part_description import Interface
+from robot_rt_control.model.interfaces import InterfaceDescription
 from robot_rt_control.model.workcell import MOCK, Workcell
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import BudgetPolicy, OperationalState
@@ -79,7 +79,12 @@ class World:
             ctypes.c_double.from_address(self.address + int(link["offset"])).value = math.nan
 
     def _link(
-        self, links: np.ndarray, n: int, device: int, names: Iterable[str], known: Mapping[str, tuple[int, Interface]]
+        self,
+        links: np.ndarray,
+        n: int,
+        device: int,
+        names: Iterable[str],
+        known: Mapping[str, tuple[int, InterfaceDescription]],
     ) -> int:
         parts = offset_of(world_dtype, "parts")
         for place, name in enumerate(names):

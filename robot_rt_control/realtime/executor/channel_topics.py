@@ -36,9 +36,9 @@ class ChannelTopics:
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._topics: list[_Topic] = []
         for part in workcell.parts:
-            for field, channels in (("inputs", part.input_channels), ("outputs", part.output_channels)):
+            for field, channels in (("inputs", part.inputs), ("outputs", part.outputs)):
                 for index, channel in enumerate(channels):
-                    digital = channel.type == "bool"
+                    digital = channel.is_digital
                     message, qos = (Bool, latched) if digital else (Float64, 10)
                     publisher = node.create_publisher(message, f"{part.name}/{channel.name}", qos)
                     self._topics.append(_Topic(part.index, field, index, digital, publisher))

@@ -21,23 +21,15 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.tick.recorder import copy_rows
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import EventKind, FaultReason, PartKind
+from robot_rt_control.vocabulary.enums import EventKind, FaultReason
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
+from robot_rt_control.vocabulary.part_kinds import JOINT_QUANTITIES, PART_KINDS
 
 _log = logging.getLogger(__name__)
 
 _LAST = offset_of(world_dtype, "recorder", "last")
 _OPENED = offset_of(world_dtype, "recorder", "opened")
 _WRITTEN = offset_of(world_dtype, "recorder", "written")
-_OF_JOINTS = (
-    "position",
-    "velocity",
-    "effort",
-    "commanded_position",
-    "commanded_velocity",
-    "commanded_acceleration",
-    "commanded_effort",
-)
 
 
 def default_folder() -> Path:
@@ -234,15 +226,16 @@ def _columns(world: World, channel: Channel) -> list[_Column]:
 
 def _of_part(part: PartDescription, base: int) -> list[_Column]:
     dtype = world_dtype["parts"].base
-    widths = {name: part.dof for name in _OF_JOINTS if part.dof}
-    if part.kind == PartKind.FORCE_TORQUE_SENSOR:
-        widths["wrench"] = 6
-    widths |= {name: count for name, count in (("inputs", part.inputs), ("outputs", part.outputs)) if count}
-    if part.outputs:
-        widths["commanded_outputs"] = part.outputs
+    outputs = len(part.outputs)
+    widths = {
+        **dict.fromkeys((q.field for q in JOINT_QUANTITIES), part.dof),
+        **{field: dtype[field].shape[0] for field in PART_KINDS[part.kind].fields if dtype[field].shape},
+        **{"inputs": len(part.inputs), "outputs": outputs, "commanded_outputs": outputs},
+    }
+    scalars = ["age", *(field for field in PART_KINDS[part.kind].fields if not dtype[field].shape)]
     found = [
         _Column(f"{part.name}.{name}", base + offset_of(dtype, name), width, scalar=False)
         for name, width in widths.items()
+        if width
     ]
-    scalars = ["age", "distance"] if part.kind == PartKind.RANGEFINDER else ["age"]
     return found + [_Column(f"{part.name}.{name}", base + offset_of(dtype, name), 1) for name in scalars]

@@ -24,7 +24,6 @@ from robot_rt_control.hardware.picture import camera_of, picture_path
 from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
-from robot_rt_control.realtime.executor.frames import FramePublisher
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
 from robot_rt_control.realtime.tick.histogram import percentile
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
@@ -163,7 +162,6 @@ class RealtimeExecutorNode(WorkcellNode):
         self._joint_names = workcell.joint_state_names()
         self._joints = self.create_publisher(sensor_msgs.msg.JointState, "joint_states", 10)
         self._status = self.create_publisher(msg.ExecutorStatus, "~/status", 10)
-        self._frames = FramePublisher.make(self, workcell)
         self._sensors = SensorTopics(self, workcell)
         slow, fast = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
         timers = [
@@ -188,8 +186,6 @@ class RealtimeExecutorNode(WorkcellNode):
                 self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
             )
         self._made += [*timers, step, self._joints, self._status, description, *self._sensors.publishers]
-        if self._frames is not None:
-            self._made.append(self._frames.publisher)
 
     def _stamp(self, time_ns: int) -> Time:
         """A tick's start on the ROS clock: simulated time in lockstep."""
@@ -215,8 +211,6 @@ class RealtimeExecutorNode(WorkcellNode):
             message.effort.extend(measured.effort[: part.dof].tolist())
         self._joints.publish(message)
         self._sensors.publish(message.header.stamp, snapshot)
-        if self._frames is not None:
-            self._frames.publish(message.header.stamp, snapshot)
 
     def _publish_clock(self) -> None:
         core = self.executor_core

@@ -3,58 +3,77 @@
 - `<part>/range` of rangefinders: sensor_msgs/Range
 - `<part>/wrench` of force-torque sensors: geometry_msgs/WrenchStamped
 - `<part>/<channel>` of io and sensor parts: std_msgs/Float64, unknown: NaN
-- the same of digital channels: std_msgs/Bool, when it changes, kept for who comes later; not while it is unknown
+- the same of digital channels: std_msgs/Bool, when it changes, latched; not while it is unknown
+
+A message's frame is a link of robot_description; it is empty where the workcell file does not say where the sensor is.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_rt_control.realtime.executor.channel_topics import ChannelTopics
-from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 if TYPE_CHECKING:
+    from robot_rt_control.model.part_description import PartDescription
     from robot_rt_control.model.workcell import Workcell
+
+
+def range_message(part: PartDescription, measured: np.record) -> Any:
+    """sensor_msgs/Range without header: a distance [m] along x of its frame."""
+    from sensor_msgs.msg import Range
+
+    low, high = part.range or (0.0, math.inf)
+    return Range(
+        radiation_type=Range.INFRARED,
+        field_of_view=part.field_of_view,
+        min_range=low,
+        max_range=high,
+        range=float(measured.distance),
+    )
+
+
+def wrench_message(part: PartDescription, measured: np.record) -> Any:
+    """geometry_msgs/WrenchStamped without header: force [N] and torque [Nm] along its frame's axes."""
+    from geometry_msgs.msg import WrenchStamped
+
+    message = WrenchStamped()
+    force, torque = message.wrench.force, message.wrench.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = (float(v) for v in measured.wrench)
+    return message
+
+
+MESSAGES: dict[str, Callable[[PartDescription, np.record], Any]] = {"range": range_message, "wrench": wrench_message}
+"""Topic of a kind → what makes its message."""
 
 
 class SensorTopics:
     """Publishers for all sensors of a workcell. Unknown values are published as NaN."""
 
     def __init__(self, node: Any, workcell: Workcell) -> None:
-        from geometry_msgs.msg import WrenchStamped
-        from sensor_msgs.msg import Range
-
-        self._range, self._wrench = Range, WrenchStamped
-        self._rangefinders: list[tuple[str, int, Any]] = []
-        self._force_torque: list[tuple[str, int, Any]] = []
+        frames = workcell.frame_names()
+        self._sensors: list[tuple[PartDescription, str, Callable[[PartDescription, np.record], Any], Any]] = []
         for part in workcell.parts:
-            if part.kind == PartKind.RANGEFINDER:
-                publisher = node.create_publisher(Range, f"{part.name}/range", 10)
-                self._rangefinders.append((part.name, part.index, publisher))
-            elif part.kind == PartKind.FORCE_TORQUE_SENSOR:
-                publisher = node.create_publisher(WrenchStamped, f"{part.name}/wrench", 10)
-                self._force_torque.append((part.name, part.index, publisher))
+            topic = PART_KINDS[part.kind].topic
+            if topic:
+                make = MESSAGES[topic]
+                publisher = node.create_publisher(type(make(part, part.record)), f"{part.name}/{topic}", 10)
+                self._sensors.append((part, frames.get(part.name, ""), make, publisher))
         self._channels = ChannelTopics(node, workcell)
 
     @property
     def publishers(self) -> list[Any]:
-        own = [publisher for _, _, publisher in self._rangefinders + self._force_torque]
-        return own + self._channels.publishers
+        return [publisher for *_, publisher in self._sensors] + self._channels.publishers
 
     def publish(self, stamp: Any, snapshot: np.record) -> None:
         """Publish what one snapshot holds."""
-        for name, index, publisher in self._rangefinders:
-            message = self._range(radiation_type=self._range.INFRARED, max_range=float("inf"))
-            message.header.stamp, message.header.frame_id = stamp, name
-            message.range = float(snapshot.parts[index].measured.distance)
-            publisher.publish(message)
-        for name, index, publisher in self._force_torque:
-            message = self._wrench()
-            message.header.stamp, message.header.frame_id = stamp, name
-            force, torque = message.wrench.force, message.wrench.torque
-            values = (float(v) for v in snapshot.parts[index].measured.wrench)
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = values
+        for part, frame, make, publisher in self._sensors:
+            message = make(part, snapshot.parts[part.index].measured)
+            message.header.stamp, message.header.frame_id = stamp, frame
             publisher.publish(message)
         self._channels.publish(snapshot)

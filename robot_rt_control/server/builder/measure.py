@@ -24,10 +24,11 @@ from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.memory.layout import part_dtype, record
 from robot_rt_control.model.part_facts import PartFacts
-from robot_rt_control.model.sample_part import USUAL_CHANNELS, sample_part
+from robot_rt_control.model.sample_part import sample_part
 from robot_rt_control.realtime.executor.call_timer import time_ticks
 from robot_rt_control.realtime.executor.native_loader import load
 from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
+from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 TICKS = 400
 PASSES = 7
@@ -88,13 +89,15 @@ def _prepare(action_type: type[ActionType]) -> tuple[np.ndarray, np.ndarray]:
     """Sample parts for the slots, and the parameter record for the example."""
     parts: dict[str, PartFacts] = {}
     for slot in action_type.slots:
-        inputs, outputs = USUAL_CHANNELS.get(slot.kinds[0], ((), ()))
+        described = PART_KINDS[slot.kinds[0]]
+        inputs, outputs = described.sample_inputs, described.sample_outputs
         parts[slot.name] = PartFacts(sample_part(slot.kinds[0], name=slot.name, inputs=inputs, outputs=outputs))
     initial = np.zeros(1, _slots_dtype)
     for place, part in zip(initial[0].parts, parts.values(), strict=False):
         for name in part_dtype.names or ():
             place[name] = part.record[name]
-        place["distance"], place["wrench"] = 0.5, 0.0
+        for quantity in PART_KINDS[part.kind].measured:
+            place[quantity.field][() if quantity.index is None else quantity.index] = quantity.sample
         place["position"][: part.dof] = place["commanded_position"][: part.dof] = 0.3
     for part in parts.values():
         part.workcell = MappingProxyType(parts)

@@ -68,7 +68,7 @@ class Attachment:
         self.link.after_dispatch = after_dispatch
         self.store = DefinitionStore(types, self.link.install, self.directory, base)
         self.streams = StreamHub(channel, period, self.store, report=on_refused_sample, clock=clock)
-        self.definer = Definer(self.store, Preparer(types, parts), variables, parts)
+        self.definer = Definer(self.store, Preparer(types, parts), variables)
         self.system_identity = self.store.new_identity()
         self.ending: dict[int, int] = {}
         """Transaction → session that it ends."""

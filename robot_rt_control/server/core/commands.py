@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.validation.conflicts import not_together
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command
-from robot_rt_control.vocabulary.errors import CapacityError, CommandRefused, DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import CapacityError, CommandRefused, DefinitionError, raise_all, unknown
 
 
 class Commands:
@@ -34,15 +35,7 @@ class Commands:
             ChannelError: there is no executor, or it is silent.
         """
         session, found = self._find(session_id, actions, "start")
-        for i, action in enumerate(found):
-            for other in found[:i]:
-                shared = sorted(set(action.moved_parts) & set(other.moved_parts))
-                if shared:
-                    raise DefinitionError(
-                        f"actions {other.id!r} and {action.id!r} cannot start together",
-                        expected="actions that share no part",
-                        got=f"both move {', '.join(shared)}",
-                    )
+        raise_all(not_together([(action.id, action.moved_parts) for action in found]))
         return self._command(Command.START, session, found, target_tick=target_tick)
 
     def stop(self, session_id: str, actions: Sequence[str] = ()) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
@@ -13,7 +13,9 @@ from robot_rt_control.definitions.definitions import (
 from robot_rt_control.program.file import FilledProgram
 from robot_rt_control.program.places import Places
 from robot_rt_control.server.core.server_core import ServerCore
-from robot_rt_control.server.programs.programs import check_for_session, prepare_with_places
+from robot_rt_control.server.programs.programs import check_for_session, facts_of
+from robot_rt_control.server.sessions import Session
+from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command
 from robot_rt_control.vocabulary.errors import ChannelError
@@ -30,37 +32,50 @@ class Definitions:
         session_id: str,
         actions: Sequence[ActionDefinition],
         reactions: Sequence[ReactionDefinition] = (),
-        *,
-        places: Places | None = None,
     ) -> int:
         """Add actions and free-standing reactions to a session: all of them or none.
-
-        Args:
-            places: of a program's text, for the lines in messages.
 
         Returns:
             The tick from which they are there; gated: the next one.
 
         Raises:
-            DefinitionError: names what is wrong; nothing has changed, and the session lives on.
+            DefinitionError: names what is wrong, several mistakes as a ProgramError; nothing has changed, and the
+                session lives on.
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        definer = self._core.at().definer
-        if actions:
-            self._core.session(session_id).check_moves(f"define action {actions[0].id!r}")
-        for reaction in reactions:
-            if reaction.start or reaction.stop or reaction.signal:
-                self._core.session(session_id).check_moves("start, stop or signal anything by a reaction")
-        session = self._core.session(session_id)
-        prepared = prepare_with_places(lambda some: definer.prepare(session, some), actions, places)
+        program = ProgramDefinition(actions=tuple(actions), reactions=tuple(reactions))
+
+        def check(session: Session) -> None:
+            check_definitions(program, self._core.catalogue, facts_of(self._core, session))
+
+        return self._add(session_id, program, check)
+
+    def _add(
+        self,
+        session_id: str,
+        program: ProgramDefinition,
+        check: Callable[[Session], None],
+        places: Places | None = None,
+    ) -> int:
+        """Add what `check` finds right for the session."""
+        definer, session = self._core.at().definer, self._core.session(session_id)
+        if program.actions:
+            session.check_moves(f"define action {program.actions[0].id!r}")
+        if any(reaction.start or reaction.stop or reaction.signal for reaction in program.reactions):
+            session.check_moves("start, stop or signal anything by a reaction")
+        before = definer.defined(session)
+        check(session)
+        prepared = definer.prepare(program.actions, places)
         with self._core.changing:
             session = self._core.session(session_id)  # it may have ended meanwhile, and the executor with it
             if self._core.at().definer is not definer:
                 raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
             for action in prepared:
                 self._core.types.check_present(action.type, f"action {action.id!r}")
-            return self._core.tick(definer.define(session, actions, prepared, reactions))
+            if definer.defined(session) is not before:
+                check(session)  # again: others may have defined or removed meanwhile
+            return self._core.tick(definer.define(session, program, prepared))
 
     def upload_program(
         self,
@@ -93,13 +108,13 @@ class Definitions:
         Raises:
             as `upload_program`.
         """
-        session = self._core.session(session_id)
-        if program.definition.actions:
-            session.check_moves(f"define action {program.definition.actions[0].id!r}")
-        warnings = check_for_session(self._core, program, session)
-        definition = program.definition
-        self.define(session_id, definition.actions, definition.reactions, places=program.places)
-        session.program = program.template.name
+        warnings: list[str] = []
+
+        def check(session: Session) -> None:
+            warnings[:] = check_for_session(self._core, program, session)
+
+        self._add(session_id, program.draft, check, program.places)
+        self._core.session(session_id).program = program.template.name
         return warnings
 
     def remove(self, session_id: str, actions: Sequence[str], reactions: Sequence[str] = ()) -> int:

@@ -6,13 +6,16 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 
+from robot_rt_control.definitions.definitions import ProgramDefinition
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.fault_log import log_path
+from robot_rt_control.model.catalogue import workcell_catalogue, workcell_variables
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.events.event_hub import EventHub, Listener
@@ -24,10 +27,12 @@ from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.link.transactions import Answer
 from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.server.sessions import Session, SessionRegistry
+from robot_rt_control.server.tables.definer import system_actions
 from robot_rt_control.server.tables.entities import DefinedAction, SessionContents
 from robot_rt_control.server.tables.part_view import PartView
-from robot_rt_control.server.tables.variables import workcell_variables
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
+from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary.enums import Command, Refusal
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError, SessionError
 from robot_rt_control.vocabulary.event_kinds import Kind
@@ -59,8 +64,8 @@ class ServerCore:
                 if name is not None:
                     types.get(name, f"part {part.name!r} of the workcell")
         self.variables = workcell_variables(workcell)
+        self._catalogue = workcell_catalogue(workcell, ())
         self.programs = programs or ProgramStore()
-        self._refs = {name: v.ref for name, v in self.variables.items()}
         self._clock = clock
         self._sessions: SessionRegistry | None = None
         self._attachment: Attachment | None = None
@@ -75,6 +80,11 @@ class ServerCore:
         """Called at each `poll`, without any lock."""
         self._sample_listeners: list[SampleListener] = []
         heartbeat.prepare()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What definitions are checked against."""
+        return replace(self._catalogue, types={t.name: t.action_type for t in self.types.all()})
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -103,7 +113,7 @@ class ServerCore:
                 channel,
                 self.types,
                 self.parts,
-                self._refs,
+                self._catalogue.variables or {},
                 on_event=self._take_event,
                 on_lost=self._take_loss,
                 while_waiting=while_waiting,
@@ -135,8 +145,9 @@ class ServerCore:
 
     def _install_system(self) -> None:
         at = self.at()
-        types = [(p.default_action, p.safety_action) for p in self.workcell.parts]
-        at.definer.install_system(at.system_identity, list(self.parts.values()), types)
+        wanted = system_actions(self.workcell.parts)
+        check_definitions(ProgramDefinition(actions=tuple(wanted)), self.catalogue)
+        at.definer.install_system(at.system_identity, self.parts, wanted)
         self._system_pending = False
 
     def detach(self, reason: str) -> None:
@@ -412,9 +423,7 @@ class ServerCore:
     def _tell(
         self, kind: Kind, *, session: str = "", parts: Sequence[str] = (), reason: str = "", action: str = ""
     ) -> None:
-        event = ServerEvent(
-            kind=kind, session=session, part=", ".join(parts), reason=reason, current_action=action
-        )
+        event = ServerEvent(kind=kind, session=session, part=", ".join(parts), reason=reason, current_action=action)
         self._hub.emit(event, at=self._stamp)
 
     def fault_file(self, part: str) -> str:

@@ -93,9 +93,7 @@ class ControlServerNode(WorkcellNode):
         programs = ProgramStore(Path(self.value("programs") or default_folder()))
         builder = Builder(timeout=self.value("build_timeout"))
         try:
-            self.server = ControlServer(
-                workcell, self._build(workcell, builder), builder=builder, programs=programs
-            )
+            self.server = ControlServer(workcell, self._build(workcell, builder), builder=builder, programs=programs)
         except BaseException:
             builder.close()
             raise

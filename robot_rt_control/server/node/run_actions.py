@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
@@ -17,6 +16,7 @@ from robot_rt_control import action
 from robot_rt_control.ros.refusals import refuse
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.node.conversions import parameter_values
+from robot_rt_control.server.node.judging_action_server import JudgingActionServer
 from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.request_sizes import check_sizes
 from robot_rt_control.server.runs.runs import (
@@ -55,23 +55,21 @@ class RunActions:
             ("run_action", action.RunAction, _action_plan),
             ("run_program", action.RunProgram, _program_plan),
         ):
-            judge: Any = functools.partial(self._judge, name, plan)  # rclpy awaits it; its types do not say so
             self._servers.append(
-                ActionServer(
+                JudgingActionServer(
                     node,
                     kind,
                     f"~/{name}",
-                    self._guarded(kind, plan),
-                    callback_group=group,
-                    goal_callback=judge,
-                    cancel_callback=lambda _: CancelResponse.ACCEPT,
+                    judge=functools.partial(self._judge, name, kind, plan),
+                    execute=self._guarded(kind, plan),
+                    group=group,
                 )
             )
 
-    async def _judge(self, name: str, plan: Callable[[ControlServer, Any], RunPlan], request: Any) -> GoalResponse:
-        """Whether a goal is valid. A rejection carries no text in ROS, so that the reason goes to the log."""
+    async def _judge(self, name: str, kind: Any, plan: Callable[[ControlServer, Any], RunPlan], request: Any) -> Any:
+        """The result that says why a goal is not valid; None: it is."""
 
-        def judge() -> GoalResponse:
+        def judge() -> Any:
             try:
                 check_sizes(name, request)
                 server = self._get()
@@ -80,14 +78,13 @@ class RunActions:
                 check_plan(server, plan(server, request))
             except RobotControlError as error:
                 self._node.get_logger().warning(f"a goal of {name} was rejected: {error}")
-                return GoalResponse.REJECT
-            except BaseException:
+                return refuse(kind.Result(), error)
+            except BaseException as error:
                 self._node.get_logger().error(f"a goal of {name} could not be judged:\n{traceback.format_exc()}")
-                return GoalResponse.REJECT
-            return GoalResponse.ACCEPT
+                return refuse(kind.Result(), InternalError.of("a run", error))
+            return None
 
-        answer: GoalResponse = await aside(self._node, name, judge)
-        return answer
+        return await aside(self._node, name, judge)
 
     def close(self) -> None:
         """Cancel what runs, and take the actions back."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from robot_rt_control.definitions.definitions import ActionDefinition
-from robot_rt_control.program.catalogue import Catalogue, KnownPart
-from robot_rt_control.program.check import SessionFacts, check_program
+from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
-from robot_rt_control.program.places import Mistakes, Places
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.sessions import Session
-from robot_rt_control.server.tables.preparation import PreparedAction
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.validation.definitions import SessionFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,20 +20,15 @@ class SavedProgram:
     warnings: tuple[str, ...]
 
 
-def catalogue(server: ServerCore) -> Catalogue:
-    """What programs of this server are checked against."""
-    parts = {
-        name: KnownPart(
-            kinds=(view.kind.name.lower(),),
-            dof=view.dof,
-            joint_unit=view.joint_unit,
-        )
-        for name, view in server.parts.items()
-    }
-    return Catalogue(
-        types={t.name: t.action_type for t in server.types.all()},
-        parts=parts,
-        variables={name: variable.ref for name, variable in server.variables.items()},
+def facts_of(server: ServerCore, session: Session) -> SessionFacts:
+    """What `validation` needs to know of a session."""
+    contents = server.contents(session)
+    return SessionFacts(
+        label=session.label,
+        parts=session.parts,
+        actions={a.id: (a.type.action_type, frozenset(a.moved_parts)) for a in contents.actions.values()},
+        used_ids=session.used_ids,
+        reactions=contents.reactions,
     )
 
 
@@ -48,37 +38,7 @@ def check_for_session(server: ServerCore, program: FilledProgram, session: Sessi
     Raises:
         DefinitionError: with the line; several as a ProgramError.
     """
-    facts = None
-    if session is not None:
-        actions = server.contents(session).actions.values()
-        facts = SessionFacts(
-            parts=session.parts,
-            actions={a.id: (a.type.action_type, frozenset(a.moved_parts)) for a in actions},
-        )
-    return check_program(program, catalogue(server), facts)
-
-
-def prepare_with_places(
-    prepare: Callable[[Sequence[ActionDefinition]], list[PreparedAction]],
-    actions: Sequence[ActionDefinition],
-    places: Places | None,
-) -> list[PreparedAction]:
-    """Run the code of the action types' authors; with places, all that they refuse is told, each with its line.
-
-    Raises:
-        DefinitionError: names what is wrong.
-    """
-    if places is None:
-        return prepare(actions)
-    mistakes, prepared = Mistakes(), []
-    for action in actions:
-        with mistakes.collect():
-            try:
-                prepared += prepare([action])
-            except DefinitionError as error:
-                raise places.locate(error, "actions", action.id) from None
-    mistakes.raise_all()
-    return prepared
+    return check_program(program, server.catalogue, facts_of(server, session) if session is not None else None)
 
 
 def save_program(server: ServerCore, text: str, *, check_only: bool) -> SavedProgram:
@@ -91,6 +51,6 @@ def save_program(server: ServerCore, text: str, *, check_only: bool) -> SavedPro
     template = ProgramTemplate(text)
     if not check_only:
         server.programs.name_to_save(text)
-    warnings = check_program(template.sample(), catalogue(server))
+    warnings = check_program(template.sample(), server.catalogue)
     version = 0 if check_only else server.programs.save(text)
     return SavedProgram(version=version, warnings=tuple(warnings))

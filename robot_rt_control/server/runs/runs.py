@@ -14,11 +14,14 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
+from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.snapshot_view import SnapshotView
-from robot_rt_control.server.programs.programs import check_for_session, prepare_with_places
+from robot_rt_control.server.programs.programs import check_for_session
+from robot_rt_control.validation.catalogue import moved_parts
+from robot_rt_control.validation.definitions import SessionFacts, check_definitions
 from robot_rt_control.vocabulary.enums import StopCause
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 from robot_rt_control.vocabulary.event_kinds import Kind
@@ -132,10 +135,10 @@ def plan_program(
     is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
     template = ProgramTemplate.load(program) if is_path else server.programs.template(program)
     filled = template.fill(parameters=parameters, parts=parts)
+    check_for_session(server.core, filled, None)
     read = filled.definition
     if not read.start:
         raise DefinitionError("the program starts no action", expected="start: [id, …]", got="none")
-    check_for_session(server.core, filled, None)
     events = {r.event for a in read.actions for r in a.reactions} | {r.event for r in read.reactions}
     if until_event and until_event not in events:
         raise DefinitionError(
@@ -154,15 +157,19 @@ def plan_program(
 
 
 def check_plan(server: ControlServer, plan: RunPlan) -> None:
-    """Run the code of the action types' authors, as the run will: what they refuse is refused before it begins.
+    """Check all that the run will define, the action types' own code included: it is refused before the run begins.
 
     Raises:
         DefinitionError: names what is wrong.
         ChannelError: there is no executor.
     """
-    places = plan.filled.places if plan.filled is not None else None
-    definer = server.core.at().definer
-    prepare_with_places(lambda actions: definer.try_out(plan.parts, actions), plan.program.actions, places)
+    facts, places = SessionFacts(parts=plan.parts), None
+    if plan.filled is None:
+        check_definitions(plan.program, server.core.catalogue, facts)
+    else:
+        check_program(plan.filled, server.core.catalogue, facts)
+        places = plan.filled.places
+    server.core.at().definer.prepare(plan.program.actions, places)
 
 
 def _checked_timeout(timeout: float) -> float:
@@ -175,14 +182,8 @@ def _moved_parts(server: ControlServer, program: ProgramDefinition) -> tuple[str
     """The parts that the program's actions move; what is wrong with them shows when they are defined."""
     found: dict[str, None] = {}
     for action in program.actions:
-        slots = server.types.get(action.type, f"action {action.id!r}").action_type.slots
-        pairs = (
-            list(action.parts.items())
-            if isinstance(action.parts, dict)
-            else list(zip((s.name for s in slots), action.parts, strict=False))
-        )
-        moving = {s.name for s in slots if s.moves}
-        found.update((part, None) for slot, part in pairs if slot in moving or slot not in {s.name for s in slots})
+        action_type = server.types.get(action.type, f"action {action.id!r}").action_type
+        found.update(dict.fromkeys(moved_parts(action_type, action.parts)))
     return tuple(found)
 
 

@@ -6,11 +6,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from robot_rt_control.conditions.types import VariableRef
-from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    ParameterValue,
+    ProgramDefinition,
+    ReactionDefinition,
+)
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.program.places import Mistakes, Places
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.definition_store import Change, DefinitionStore, Fallbacks
 from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents, variables_of
-from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.tables.preparation import PreparedAction, Preparer
 from robot_rt_control.server.tables.reaction_compiler import ReactionCompiler
 from robot_rt_control.server.tables.stream_entries import stream_entries
@@ -24,58 +30,54 @@ class Definer:
     Args:
         preparer: prepares actions.
         variables: state variables of parts and system, by full name.
-        part_names: of the workcell: actions may not be called so.
     """
 
-    def __init__(
-        self,
-        store: DefinitionStore,
-        preparer: Preparer,
-        variables: Mapping[str, VariableRef],
-        part_names: Collection[str],
-    ) -> None:
+    def __init__(self, store: DefinitionStore, preparer: Preparer, variables: Mapping[str, VariableRef]) -> None:
         self._store, self._preparer, self._variables = store, preparer, variables
-        self._part_names = part_names
 
     def contents(self, session: Session) -> SessionContents:
         """What a session has defined."""
-        found = self._store.sessions.get(session.identity)
+        found = self.defined(session)
         return found if found is not None else SessionContents(identity=session.identity, index=-1)
+
+    def defined(self, session: Session) -> SessionContents | None:
+        """What a session has defined: the same object as long as nothing changes. None: nothing yet."""
+        return self._store.sessions.get(session.identity)
 
     # --- adding ---------------------------------------------------------------------------------
 
-    def prepare(self, session: Session, actions: Sequence[ActionDefinition]) -> list[PreparedAction]:
+    def prepare(self, actions: Sequence[ActionDefinition], places: Places | None) -> list[PreparedAction]:
         """Run the code of the action types' authors, which may take long. Several threads may do that at a time.
 
+        Args:
+            actions: found right by `validation`.
+            places: of a program's text, for the lines in messages.
+
         Raises:
-            DefinitionError: names what is wrong.
+            DefinitionError: all that this code refuses.
         """
-        self._check_ids(session, [a.id for a in actions])
-        return [self._preparer.prepare(a, session.parts) for a in actions]
+        mistakes, prepared = Mistakes(), []
+        for action in actions:
+            with mistakes.collect():
+                try:
+                    prepared.append(self._preparer.prepare(action))
+                except DefinitionError as error:
+                    raise error if places is None else places.locate(error, "actions", action.id) from None
+        mistakes.raise_all()
+        return prepared
 
-    def try_out(self, parts: Sequence[str], actions: Sequence[ActionDefinition]) -> list[PreparedAction]:
-        """As `prepare`, for a session to come that will hold these parts."""
-        return [self._preparer.prepare(a, parts) for a in actions]
-
-    def define(
-        self,
-        session: Session,
-        actions: Sequence[ActionDefinition],
-        prepared: Sequence[PreparedAction],
-        reactions: Sequence[ReactionDefinition],
-    ) -> int:
+    def define(self, session: Session, program: ProgramDefinition, prepared: Sequence[PreparedAction]) -> int:
         """Add actions and free-standing reactions: all of them or none. Returns the tick; 0: the next step.
 
         Args:
+            program: found right by `validation` for what the session has now. Nothing starts by this.
             prepared: from `prepare`, in the order of the actions.
 
         Raises:
-            DefinitionError: names what is wrong; nothing has changed.
+            CapacityError: no room; nothing has changed.
             ChannelError: the executor is gone; nothing has changed.
         """
-        self._check_ids(session, [a.id for a in actions])  # again: others may have defined meanwhile
-        for reaction in reactions:
-            reaction.check_free_standing()
+        actions, reactions = program.actions, program.reactions
         with self._store.change() as change:
             contents = change.session(session.identity)
             placed = self._place(change, contents.index, session.identity, prepared)
@@ -90,30 +92,6 @@ class Definer:
             tick = change.apply()
         session.used_ids.update(a.id for a in actions)
         return tick
-
-    def _check_ids(self, session: Session, ids: Sequence[str]) -> None:
-        present = self.contents(session).actions
-        for i, id_ in enumerate(ids):
-            if id_ in ids[:i]:
-                raise DefinitionError(f"action {id_!r} is there twice", expected="each id once", got=repr(list(ids)))
-            if id_ in present:
-                raise DefinitionError(
-                    f"action {id_!r} is there already",
-                    expected=f"an id that {session.label} has not used yet",
-                    hint="Ids are never used again within a session: choose another one",
-                )
-            if id_ in session.used_ids:
-                raise DefinitionError(
-                    f"action {id_!r} was there before and has been removed",
-                    expected=f"an id that {session.label} has not used yet",
-                    hint="Ids are never used again within a session: choose another one",
-                )
-            if id_ in self._part_names:
-                raise DefinitionError(
-                    f"action {id_!r} has the name of a part",
-                    expected="an id that is not the name of a part: conditions could not tell them apart",
-                    got=repr(id_),
-                )
 
     def _place(
         self, change: Change, session_index: int, session: int, prepared: Sequence[PreparedAction]
@@ -264,32 +242,25 @@ class Definer:
             self._store.directory.sessions[identity] = ""
             return change.apply()
 
-    def install_system(
-        self, identity: int, parts: Sequence[PartView], types: Sequence[tuple[str | None, str | None]]
-    ) -> None:
-        """Install the default and safety action of each part.
+    def install_system(self, identity: int, parts: Iterable[str], wanted: Sequence[ActionDefinition]) -> None:
+        """Install the default and safety actions of the parts.
 
         Args:
             identity: of the system's session.
-            parts: all parts of the workcell, in its order.
-            types: (default, safety) action type of each part; None: the loop itself brakes and holds.
+            parts: names of all parts of the workcell, in its order.
+            wanted: from `system_actions`; what is left out the loop does itself: it brakes and holds.
 
         Raises:
-            DefinitionError: an action type is unknown, does not fit the part, or needs parameters.
+            DefinitionError: an action type's own code refuses the part.
         """
-        wanted: list[ActionDefinition] = []
-        for part, pair in zip(parts, types, strict=True):
-            for role, name in zip(("default", "safety"), pair, strict=True):
-                if name is not None:
-                    wanted.append(ActionDefinition(id=f"{part.name}_{role}_action", type=name, parts=(part.name,)))
-        prepared = [self._preparer.prepare(definition, None) for definition in wanted]
+        names, prepared = tuple(parts), self.prepare(wanted, None)
         with self._store.change() as change:
             contents = change.session(identity)
             placed = self._place(change, contents.index, identity, prepared)
             slot_of = {a.id: a.entry.slot for a in placed}
             change.add(identity, placed)
             change.fallbacks = Fallbacks(
-                *(tuple(slot_of.get(f"{p.name}_{role}_action", -1) for p in parts) for role in ("default", "safety"))
+                *(tuple(slot_of.get(f"{part}_{role}_action", -1) for part in names) for role in ("default", "safety"))
             )
             self._store.directory.sessions[identity] = ""
             change.apply()
@@ -298,3 +269,13 @@ class Definer:
 def _with_reactions(action: DefinedAction) -> DefinedAction:
     """The action with its reactions' rows joined into its own entry."""
     return replace(action, entry=replace(action.entry, reactions=join_blocks([r.block for r in action.reactions])))
+
+
+def system_actions(parts: Iterable[PartDescription]) -> list[ActionDefinition]:
+    """The default and safety actions that a workcell's parts ask for."""
+    return [
+        ActionDefinition(id=f"{part.name}_{role}_action", type=name, parts=(part.name,))
+        for part in parts
+        for role, name in (("default", part.default_action), ("safety", part.safety_action))
+        if name is not None
+    ]

@@ -29,11 +29,6 @@ class PartView(PartFacts):
         return self.description.index
 
     @property
-    def joint_unit(self) -> str:
-        """Unit of its joints' positions: rad or m; "rad or m" where it has both."""
-        return " or ".join(sorted(set(self.joint_units), reverse=True))
-
-    @property
     def record(self) -> np.record:
         """A copy of the part's record: limits and chain, and what was measured and commanded in the last tick."""
         record = super().record

@@ -1,4 +1,4 @@
-"""From an action's definition to its parameter record: everything that can be checked of one action by itself.
+"""From an action's definition to its parameter record.
 
 Runs code of users: `create`, the constructor and `prepare_parameters` of the action type.
 """
@@ -9,20 +9,22 @@ import inspect
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from robot_rt_control.definitions.action_type import ActionType, ParameterValue, Slot, fill_parameters
+from robot_rt_control.definitions.action_type import ActionType, ParameterValue, fill_parameters
 from robot_rt_control.definitions.definitions import ActionDefinition
 from robot_rt_control.definitions.definitions import ParameterValue as GivenValue
 from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.model.catalogue import joint_unit
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError, unknown
+from robot_rt_control.validation.actions import slot_parts
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError
 
 _log = logging.getLogger(__name__)
 
@@ -56,29 +58,21 @@ class Preparer:
     def __init__(self, types: ActionTypes, parts: Mapping[str, PartView]) -> None:
         self._types, self._parts = types, parts
 
-    def prepare(self, definition: ActionDefinition, held: Collection[str] | None) -> PreparedAction:
-        """Check an action and fill its parameter record.
+    def prepare(self, definition: ActionDefinition) -> PreparedAction:
+        """Make an action and fill its parameter record.
 
         Args:
-            held: parts that its session holds; None: the system's session, which may use all.
+            definition: found right by `validation`.
 
         Raises:
-            DefinitionError: names the action, what is wrong with it, and what would be right.
+            DefinitionError: the type's own code refuses it, or raised an exception.
         """
         of = f"action {definition.id!r}"
         registered = self._types.get(definition.type, of)
-        parts = self._assign(of, registered, definition.parts)
-        for slot, part in zip(registered.action_type.slots, parts, strict=True):
-            _check_kind(of, registered, slot, part)
-            if slot.moves and held is not None and part.name not in held:
-                raise DefinitionError(
-                    f"{of} moves part {part.name!r}",
-                    expected=f"a part of its session: {', '.join(held)}",
-                    got="a part that the session does not hold",
-                    hint="Open the session with this part too",
-                )
-        values = self._values(definition.id, registered, parts, definition.parameters)
-        by_slot = {s.name: p for s, p in zip(registered.action_type.slots, parts, strict=True)}
+        slots = registered.action_type.slots
+        parts = tuple(self._parts[name] for name in slot_parts(of, registered.action_type, definition.parts))
+        values = self._values(definition.id, registered, parts[0], definition.parameters)
+        by_slot = {s.name: p for s, p in zip(slots, parts, strict=True)}
         instance = run_user_code(of, registered, "create", lambda: registered.action_type.create(by_slot))
         return PreparedAction(
             id=definition.id,
@@ -106,11 +100,9 @@ class Preparer:
         Raises:
             DefinitionError: a given value is not valid.
         """
-        declared = registered.action_type.parameters
-        view = self._parts[part]
-        changed = check_parameters(action, declared, given, dof=view.dof, joint_unit=view.joint_unit, only_given=True)
+        changed = self._values(action, registered, self._parts[part], given, only_given=True)
         merged = {**present, **changed}
-        return {p.name: merged[p.name] for p in declared if p.name in merged}
+        return {p.name: merged[p.name] for p in registered.action_type.parameters if p.name in merged}
 
     def fill(
         self, action: str, registered: RegisteredType, instance: ActionType, values: Mapping[str, ParameterValue]
@@ -130,60 +122,21 @@ class Preparer:
         return memory.view(np.uint8)
 
     def _values(
-        self, action: str, registered: RegisteredType, parts: tuple[PartView, ...], given: Iterable[GivenValue]
+        self,
+        action: str,
+        registered: RegisteredType,
+        first: PartView,
+        given: Iterable[GivenValue],
+        *,
+        only_given: bool = False,
     ) -> dict[str, ParameterValue]:
-        first = parts[0]
         return check_parameters(
-            action, registered.action_type.parameters, given, dof=first.dof, joint_unit=first.joint_unit
-        )
-
-    def _assign(
-        self, of: str, registered: RegisteredType, given: tuple[str, ...] | Mapping[str, str]
-    ) -> tuple[PartView, ...]:
-        """The part in each slot."""
-        slots = registered.action_type.slots
-        shown = ", ".join(f"{s.name} ({_kinds(s)})" for s in slots)
-        if isinstance(given, Mapping):
-            names = {s.name for s in slots}
-            for name in given:
-                if name not in names:
-                    raise DefinitionError(
-                        f"{of}: type {registered.name!r} has no slot {name!r}",
-                        expected=unknown("slot", name, names),
-                        got=repr(name),
-                    )
-            missing = [s.name for s in slots if s.name not in given]
-            if missing:
-                raise DefinitionError(
-                    f"{of}: a part is missing", expected=f"a part in each slot: {shown}", got=f"none for {missing[0]!r}"
-                )
-            chosen = [given[s.name] for s in slots]
-        else:
-            if len(given) != len(slots):
-                raise DefinitionError(
-                    f"{of}: wrong number of parts",
-                    expected=f"{len(slots)}, in the order of the slots of {registered.name!r}: {shown}",
-                    got=f"{len(given)} ({', '.join(given)})",
-                )
-            chosen = list(given)
-        for name in chosen:
-            if name not in self._parts:
-                raise DefinitionError(
-                    f"{of}: unknown part", expected=unknown("part", name, self._parts), got=repr(name)
-                )
-        return tuple(self._parts[name] for name in chosen)
-
-
-def _kinds(slot: Slot) -> str:
-    return " or ".join(kind.name.lower() for kind in slot.kinds)
-
-
-def _check_kind(of: str, registered: RegisteredType, slot: Slot, part: PartView) -> None:
-    if part.kind not in slot.kinds:
-        raise DefinitionError(
-            f"{of}: part {part.name!r} does not fit slot {slot.name!r} of type {registered.name!r}",
-            expected=f"a part of kind {_kinds(slot)}",
-            got=part.kind.name.lower(),
+            action,
+            registered.action_type.parameters,
+            given,
+            dof=first.dof,
+            joint_unit=joint_unit(first.description),
+            only_given=only_given,
         )
 
 

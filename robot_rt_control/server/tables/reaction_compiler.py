@@ -1,4 +1,4 @@
-"""From reactions' definitions to their rows in the tables: conditions compiled, names resolved, references checked."""
+"""From reactions' definitions, which are valid, to their rows in the tables: conditions compiled, names resolved."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from robot_rt_control.definitions.definitions import ReactionDefinition
 from robot_rt_control.memory.layout import reaction_dtype
 from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction
 from robot_rt_control.server.tables.table_composer import ReactionBlock
-from robot_rt_control.server.tables.variables import VariableScope
+from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.validation.scope import Scope
 from robot_rt_control.vocabulary.enums import ReactionFlag
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 class ReactionCompiler:
-    """Compiles the reactions of one owner.
+    """Compiles the reactions of one owner, which `validation` found right.
 
     Args:
         session_index: of the session in the tables.
@@ -36,8 +36,8 @@ class ReactionCompiler:
     ) -> None:
         self._session_index, self._actions, self._owner = session_index, actions, owner
         variables = {id_: action.variables for id_, action in actions.items()}
-        self._scope = VariableScope(workcell, variables, owner.id if owner is not None else "")
-        self._of = f" of action {owner.id!r}" if owner is not None else ""
+        self._scope = Scope(Catalogue(parts={}, variables=workcell), variables)
+        self._owner_id = owner.id if owner is not None else ""
 
     def compile(
         self,
@@ -51,9 +51,6 @@ class ReactionCompiler:
         Args:
             identities, runtime_slots: one for each reaction.
             taken_names: of the owner's earlier reactions.
-
-        Raises:
-            DefinitionError: names the reaction and what it refers to wrongly.
         """
         names = self._names(definitions, taken_names)
         rows = np.zeros(len(definitions), reaction_dtype)
@@ -62,13 +59,9 @@ class ReactionCompiler:
         rows["owner"] = self._owner.entry.slot if self._owner is not None else -1
         rows["start_action"] = rows["signal_action"] = -1
         conditions = []
-        for i, (definition, name) in enumerate(zip(definitions, names, strict=True)):
-            of = f"reaction {name!r}{self._of}"
-            condition = compile_condition(
-                definition.condition, self._scope.resolve, known=self._scope.known(), of=f"condition of {of}"
-            )
-            conditions.append(condition)
-            self._fill(rows[i], definition, of)
+        for i, definition in enumerate(definitions):
+            conditions.append(compile_condition(definition.condition, self._resolve))
+            self._fill(rows[i], definition)
         rows["n_instructions"] = [len(c.instructions) for c in conditions]
         defined = []
         for i, (definition, name, condition) in enumerate(zip(definitions, names, conditions, strict=True)):
@@ -76,7 +69,7 @@ class ReactionCompiler:
                 DefinedReaction(
                     identity=identities[i],
                     name=name,
-                    owner=self._owner.id if self._owner is not None else "",
+                    owner=self._owner_id,
                     event=definition.event,
                     captures=tuple(definition.capture),
                     mentions=self._mentions(definition, condition),
@@ -89,14 +82,7 @@ class ReactionCompiler:
     def _names(self, definitions: Sequence[ReactionDefinition], taken: Collection[str]) -> list[str]:
         """The reactions' names, made up where they have none."""
         used = set(taken)
-        for definition in definitions:
-            if definition.name and definition.name in used:
-                raise DefinitionError(
-                    f"reaction {definition.name!r}{self._of} is there already",
-                    expected="a name that no other reaction of the same owner has",
-                    got=repr(definition.name),
-                )
-            used.add(definition.name)
+        used.update(definition.name for definition in definitions)
         names, number = [], len(taken)
         for definition in definitions:
             name = definition.name
@@ -109,7 +95,7 @@ class ReactionCompiler:
             names.append(name)
         return names
 
-    def _fill(self, row: np.record, definition: ReactionDefinition, of: str) -> None:
+    def _fill(self, row: np.record, definition: ReactionDefinition) -> None:
         flags = ReactionFlag(0)
         if definition.fire_once:
             flags |= ReactionFlag.FIRE_ONCE
@@ -121,62 +107,23 @@ class ReactionCompiler:
             flags |= ReactionFlag.KEEP_OWNER
         row["flags"] = int(flags)
         if definition.start:
-            target = self._action(definition.start, f"{of} starts")
-            if definition.keep_owner:
-                self._check_beside_owner(target, of)
-            row["start_action"] = target.entry.slot
+            row["start_action"] = self._actions[definition.start].entry.slot
         if definition.signal:
-            self._fill_signal(row, definition.signal, of)
+            action, _, signal = definition.signal.rpartition(".")
+            target = self._actions[action or self._owner_id]
+            row["signal_action"] = target.entry.slot
+            row["signal"] = target.type.action_type.signals.index(signal)
         row["n_captures"] = len(definition.capture)
         for i, name in enumerate(definition.capture):
-            try:
-                row["captures"][i] = self._scope.resolve(name).offset
-            except KeyError:
-                raise DefinitionError(
-                    f"{of} captures an unknown state variable",
-                    expected=unknown("state variable", name, self._scope.known()),
-                    got=repr(name),
-                ) from None
+            row["captures"][i] = self._resolve(name).offset
 
-    def _action(self, name: str, what: str) -> DefinedAction:
-        if name not in self._actions:
-            raise DefinitionError(
-                f"{what} an action that is not defined",
-                expected=unknown("action", name, self._actions),
-                got=repr(name),
-            )
-        return self._actions[name]
-
-    def _check_beside_owner(self, target: DefinedAction, of: str) -> None:
-        assert self._owner is not None  # definitions refuse keep_owner in a free-standing reaction
-        shared = [p for p in target.moved_parts if p in self._owner.moved_parts]
-        if shared:
-            raise DefinitionError(
-                f"{of} keeps its owner, but starts an action that takes a part from it",
-                expected=f"an action that does not move {', '.join(self._owner.moved_parts)}",
-                got=f"{target.id!r}, which moves {', '.join(shared)}",
-                hint="Leave keep_owner out, or start an action with other parts",
-            )
-
-    def _fill_signal(self, row: np.record, reference: str, of: str) -> None:
-        action, dot, signal = reference.rpartition(".")
-        if dot:
-            target = self._action(action, f"{of} signals")
-        else:
-            assert self._owner is not None  # definitions refuse a bare signal in a free-standing reaction
-            target = self._owner
-        signals = target.type.action_type.signals
-        if signal not in signals:
-            raise DefinitionError(
-                f"{of} raises a signal that action {target.id!r} (type {target.type.name!r}) does not have",
-                expected=unknown("signal", signal, signals),
-                got=repr(signal),
-            )
-        row["signal_action"] = target.entry.slot
-        row["signal"] = signals.index(signal)
+    def _resolve(self, name: str) -> VariableRef:
+        ref = self._scope.resolve(name, self._owner_id)
+        assert ref is not None  # the server knows its parts and types
+        return ref
 
     def _mentions(self, definition: ReactionDefinition, condition: CompiledCondition) -> frozenset[str]:
-        found = {self._scope.action_of(name) for name in (*condition.variables, *definition.capture)}
+        named = (*condition.variables, *definition.capture)
+        found = {self._scope.action_of(name, self._owner_id) for name in named}
         found |= {definition.start, definition.signal.rpartition(".")[0]}
-        own = self._owner.id if self._owner is not None else ""
-        return frozenset(name for name in found if name and name != own)
+        return frozenset(found - {"", self._owner_id})

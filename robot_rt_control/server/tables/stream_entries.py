@@ -11,7 +11,6 @@ from robot_rt_control.definitions import streams
 from robot_rt_control.definitions.action_type import gap_method, stream_inputs
 from robot_rt_control.definitions.streams import Stream, StreamInput
 from robot_rt_control.server.types.action_types import RegisteredType
-from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,10 +50,6 @@ def stream_entries(of: str, registered: RegisteredType, dof: int, places: Sequen
     found = []
     for stream, place in zip(declared.streams, places, strict=True):
         n = streams.n_values(stream, dof)
-        if n == 0:
-            raise DefinitionError(
-                f"{of}: stream {stream.name!r} has one value for each joint", expected="a part with joints"
-            )
         is_input = isinstance(stream, StreamInput)
         first_variable, first_setting = (
             f"{stream.name}_{streams.VARIABLES[0][0]}",

@@ -11,12 +11,12 @@ import numpy as np
 
 from robot_rt_control.actions import BUILTIN
 from robot_rt_control.definitions.action_type import ActionType, Slot, parameter_dtype, state_dtype
-from robot_rt_control.definitions.streams import check_streams
+from robot_rt_control.definitions.declared_type import check_action_type
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types.type_building import BUILT_IN, LoadedType, build_types
+from robot_rt_control.validation.catalogue import unknown_action_type
 from robot_rt_control.vocabulary import capacities, defaults
-from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError, unknown
-from robot_rt_control.vocabulary.names import check_name, check_type_name
+from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,34 +72,7 @@ def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_
     """
     action_type = loaded.action_type
     of = f"action type {action_type.name!r}"
-    check_type_name("name of an action type", action_type.name)
-    slots = action_type.slots
-    if not slots or not slots[0].moves:
-        raise DefinitionError(f"{of}: slots", expected="at least one slot that moves", got=str([s.name for s in slots]))
-    if len(slots) > capacities.MAX_ACTION_SLOTS:
-        raise CapacityError(
-            f"{of} has too many slots",
-            expected=f"at most {capacities.MAX_ACTION_SLOTS} (MAX_ACTION_SLOTS)",
-            got=str(len(slots)),
-        )
-    moves = [s.moves for s in slots]
-    if moves != sorted(moves, reverse=True):
-        raise DefinitionError(
-            f"{of}: slots", expected="those that are only read behind those that move", got=str(moves)
-        )
-    for kind, names in (
-        ("slot", [s.name for s in slots]),
-        # Each stream brings parameters and state variables of its own: its name comes first.
-        ("stream", [s.name for s in action_type.streams]),
-        ("parameter", [p.name for p in action_type.parameters]),
-        ("signal", list(action_type.signals)),
-        ("state variable", [v.name for v in action_type.state_variables]),
-    ):
-        for name in names:
-            check_name(f"{of}: name of a {kind}", name)
-            if names.count(name) > 1:
-                raise DefinitionError(f"{of}: the {kind} {name!r} is declared twice", expected="each once")
-    check_streams(of, action_type.streams)
+    check_action_type(action_type)
     registered = RegisteredType(
         action_type.name,
         index,
@@ -209,9 +182,7 @@ class ActionTypes:
         """
         found = self._by_name.get(name)
         if found is None:
-            raise DefinitionError(
-                f"{of}: unknown action type", expected=unknown("action type", name, self._by_name), got=repr(name)
-            )
+            raise unknown_action_type(of, name, self._by_name)
         return found
 
     def check_present(self, registered: RegisteredType, of: str) -> None:

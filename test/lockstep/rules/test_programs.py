@@ -253,10 +253,10 @@ def test_P6_every_mistake_is_told_with_its_line(cell: LockstepCell) -> None:
         "program:8: action 'b': unknown part; expected one of the known names; did you mean 'right'",
         "program:10: action 'b' has no parameter 'sped'; expected one of the known names; did you mean 'speed'",
         "program:11: action 'b': parameter 'level': wrong type; expected a number; got 'high'",
-        "program:13: condition, column 1: there is no such state variable; expected one of the known names",
+        "program:13: condition of a reaction of action 'b', column 1: there is no such state variable",
         "program:15: reaction on 'is_done' of action 'b' raises a signal that action 'b' (type 'probe') does not have",
         "program:16: reaction on 'is_done' of action 'b' captures an unknown state variable",
-        "program:17: condition, column 1: '==' cannot compare a float",
+        "program:17: condition of a reaction of action 'b', column 1: '==' cannot compare a float",
         "program:18: action 'c': wrong number of parts; expected 2, in the order of the slots of 'watch'",
         "program:18: action 'c' cannot be reached",
     ):
@@ -415,7 +415,7 @@ def kept(cell: LockstepCell, tmp_path: Path) -> ProgramStore:
     library = tmp_path / "library"
     library.mkdir()
     (library / "shipped.yaml").write_text(CHAIN.replace("c: {type", "c: {manual: true, type"))
-    cell.server.programs = ProgramStore(tmp_path / "programs", library=library)
+    cell.server.programs = cell.server.core.programs = ProgramStore(tmp_path / "programs", library=library)
     return cell.server.programs
 
 
@@ -511,7 +511,7 @@ def test_P15_refusals_leave_the_states_alone(cell: LockstepCell) -> None:
     assert told == []
 
 
-def test_P16_an_invalid_goal_is_judged_without_a_session(cell: LockstepCell) -> None:
+def test_P17_an_invalid_goal_is_judged_without_a_session(cell: LockstepCell) -> None:
     def judge(text: str = "", **values: float) -> None:
         if text:
             check_plan(cell.server, plan_program(cell.server, text, until_event="", timeout=0.0))

@@ -397,7 +397,7 @@ def test_R13_a_free_standing_stop_ends_all_actions_of_its_session(cell: Lockstep
     other.start("o")
     tick = see(cell, 0.5, 0.2)
     assert [cell.active(part) for part in ("left", "right", "tool")] == ["default", "default", "o"]
-    assert {(e.previous_action, e.tick) for e in session.events if e.kind == "action_stopped"} == {
+    assert {(e.previous_action, e.tick) for e in session.events if e.kind == "action_stopped" and e.session} == {
         ("a", tick),
         ("other", tick),
     }

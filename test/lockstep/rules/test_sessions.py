@@ -214,7 +214,7 @@ def test_S6_an_ended_session_ends_its_actions_and_its_parts_take_their_safety_ac
     assert cell.part("left").at_rest == 1.0
     assert [cell.active(part) for part in ("left", "tool")] == ["safety", "safety"], "until somebody else takes them"
     assert goes_on(cell, other)
-    for call in (lambda: session.start("a"), lambda: session.add(Action("c", "probe", parts="left")), session.close):
+    for call in (lambda: session.start("a"), lambda: session.add(Action("c", "probe", parts="left")), session.renew):
         with pytest.raises(SessionError, match="has ended"):
             call()
 

@@ -142,6 +142,7 @@ def run(workcell: Any, trouble_seed: int | None) -> tuple[list[bytes], list[tupl
         events = [
             (e.kind, e.tick, e.name, e.reaction, e.previous_action, e.current_action, e.reason, e.values)
             for e in mover.session.events
+            if e.session  # not what concerns the whole workcell
         ]
         return path, events, cell, 0 if trouble is None else trouble.refused
 

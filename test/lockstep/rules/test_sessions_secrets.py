@@ -12,7 +12,9 @@ from service_calls import ServiceCalls
 
 from robot_rt_control import msg
 from robot_rt_control.client.actions import Action
+from robot_rt_control.client.client import Client
 from robot_rt_control.server.node.stream_topics import StreamTopics
+from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import SessionError
 from robot_rt_control.vocabulary.event_kinds import Kind
@@ -120,6 +122,28 @@ def test_S16_parts_of_a_session_are_enabled_and_disabled_with_its_secret_alone(
     assert call("set_motion", parts=["left"], command="disable", secret=secret).success
     cell.step(2)
     assert {e.part for e in cell.kinds("part_disabled")} == {"left", "right"}
+
+
+def test_S16_a_client_disables_and_enables_all_parts_of_several_sessions_of_its_own(cell: LockstepCell) -> None:
+    client = Client(backend=CellBackend(cell, keeps_leases=True))
+
+    def told(kind: str) -> set[str]:
+        cell.step(2)
+        found = {e.part for e in cell.kinds(kind)}
+        cell.events.clear()
+        return found
+
+    with client.session("left"), client.session("right"):
+        cell.step(2)
+        cell.events.clear()
+        client.disable()
+        assert told("part_disabled") == set(cell.server.parts)
+        client.enable()
+        assert told("part_enabled") == set(cell.server.parts)
+    stranger = cell.server.open_session("stranger", ["left"])
+    with client.session("right"), pytest.raises(SessionError, match=r"disable part 'left' was refused: .*stranger"):
+        client.disable()
+    assert stranger.end_reason == "" and told("part_disabled") == set()
 
 
 def test_S17_everybody_may_stop(cell: LockstepCell, call: ServiceCalls) -> None:

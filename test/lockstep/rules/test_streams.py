@@ -15,7 +15,7 @@ from robot_rt_control.client.session import Session
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.testing.lockstep_cell import LockstepCell
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
 
 _FILE = Path(__file__).parent / "streams.yaml"
 DT = 0.001
@@ -547,5 +547,5 @@ def test_W17_samples_do_not_outlive_their_action(cell: LockstepCell) -> None:
     cell.step(40)
     assert math.isnan(session.value("b.first")) and session.value("b.goal_valid") == 0.0
     assert cell.store.stream_places.in_use == 2
-    with pytest.raises(DefinitionError, match="unknown action"):
+    with pytest.raises(SessionError, match="stream 'goal' of action 'a' is closed: its action 'a' was removed"):
         stream.write([3.0, 0.0])

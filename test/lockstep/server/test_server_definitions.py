@@ -107,7 +107,7 @@ BAD = {
     ),
     "reaction to an unknown action": (
         lambda: act("wait", ("arm",), on(start="odl")),
-        "reaction 'reaction_1' of action 'bad' starts an action that is not defined; expected one of the known names; "
+        "reaction on 'is_done' of action 'bad' starts an action that is not defined; expected one of the known names; "
         "did you mean 'old'; got 'odl'",
     ),
     "unknown variable": (
@@ -120,22 +120,22 @@ BAD = {
     ),
     "unknown captured variable": (
         lambda: act("wait", ("arm",), on(capture=("elapsde",))),
-        "reaction 'reaction_1' of action 'bad' captures an unknown state variable; expected one of the known names; "
+        "reaction on 'is_done' of action 'bad' captures an unknown state variable; expected one of the known names; "
         "did you mean 'elapsed' or 'old.elapsed' or 'bad.elapsed'; got 'elapsde'",
     ),
     "unknown signal": (
         lambda: act("wait", ("arm",), on(signal="puase")),
-        "reaction 'reaction_1' of action 'bad' raises a signal that action 'bad' (type 'wait') does not have; expected "
+        "reaction on 'is_done' of action 'bad' raises a signal that action 'bad' (type 'wait') does not have; expected "
         "one of the known names; did you mean 'pause'; got 'puase'",
     ),
     "signal of an unknown action": (
         lambda: act("wait", ("arm",), on(signal="new.pause")),
-        "reaction 'reaction_1' of action 'bad' signals an action that is not defined; expected one of: bad, good, old; "
+        "reaction on 'is_done' of action 'bad' signals an action that is not defined; expected one of: bad, good, old; "
         "got 'new'",
     ),
     "keep_owner with its own part": (
         lambda: act("wait", ("arm",), on(start="old", keep_owner=True)),
-        "reaction 'reaction_1' of action 'bad' keeps its owner, but starts an action that takes a part from it; "
+        "reaction on 'is_done' of action 'bad' keeps its owner, but starts an action that takes a part from it; "
         "expected an action that does not move arm; got 'old', which moves arm. Leave keep_owner out, or start an "
         "action with other parts",
     ),
@@ -207,7 +207,7 @@ def test_S3_ids_are_used_once_in_a_session(bench: ServerBench, wait: MakeAction)
         "again within a session: choose another one"
     )
     assert refusal(lambda: server.define(session.id, [wait("b"), wait("b")])) == (
-        "action 'b' is there twice; expected each id once; got ['b', 'b']"
+        "action 'b' is given twice; expected each once; got ['b', 'b']"
     )
     server.remove(session.id, ["a"])
     assert "action 'a' was there before and has been removed" in refusal(lambda: server.define(session.id, [wait("a")]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import FrameType
 
 import pytest
 
@@ -124,6 +125,25 @@ def test_refuses_and_points_at_the_character(text: str, column: int, message: st
     assert caught.value.position == column - 1
 
 
+@pytest.mark.parametrize(
+    ("text", "column", "shown"),
+    [
+        ("1 < 2", 1, "1 < 2"),
+        ("x or not (2.0 >= 1)", 11, "2 >= 1"),
+        ("true == false", 1, "true == false"),
+        ("approx(1, 2 m, 0.5)", 1, "approx(1, 2 m, 0.5)"),
+    ],
+)
+def test_a_comparison_of_constants_is_refused(text: str, column: int, shown: str) -> None:
+    with pytest.raises(ConditionError) as caught:
+        parse_condition(text)
+    assert str(caught.value) == (
+        f"condition, column {column}: the comparison has no state variable; expected a state variable on at least one "
+        f"side, as in 'x < 0.2'; got {shown!r}. It would never change. A condition that always holds is 'true'\n"
+        f"  {text}\n  {' ' * (column - 1)}^"
+    )
+
+
 def test_whole_message() -> None:
     with pytest.raises(ConditionError) as caught:
         parse_condition("x << 0.2", of="condition of reaction 'near'")
@@ -168,6 +188,23 @@ def test_depth_capacity(opening: str, closing: str) -> None:
     parse_condition(opening * depth + "x" + closing * depth)
     with pytest.raises(CapacityError, match=r"nested too deeply at column .*at most 32 levels .*MAX_CONDITION_DEPTH"):
         parse_condition(opening * (depth + 1) + "x" + closing * (depth + 1))
+
+
+@pytest.mark.parametrize("text", ["(" * 2000 + "x" + ")" * 2000, "not " * 1000 + "x", "(" * 2000, "(not " * 800])
+def test_a_deep_nest_is_refused_after_a_few_levels(text: str) -> None:
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_code.co_name in ("condition", "negation", "inside_parentheses")
+
+    with pytest.raises(CapacityError, match=r"nested too deeply at column .*at most 32 levels of 'not' and '\('"):
+        sys.setprofile(count)
+        try:
+            parse_condition(text)
+        finally:
+            sys.setprofile(None)
+    assert calls < 10 * capacities.MAX_CONDITION_DEPTH, "it stops there, however long the text is"
 
 
 def test_long_chains_are_not_deep() -> None:

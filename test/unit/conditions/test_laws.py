@@ -56,14 +56,16 @@ def sides(one: st.SearchStrategy, other: st.SearchStrategy) -> st.SearchStrategy
     return st.tuples(one, other) | st.tuples(other, one)
 
 
-float_operand = variable(FLOATS) | numbers.map(Number)
-int_operand = variable(INTS) | whole.map(Number)
-bool_operand = variable(BOOLS) | st.booleans().map(Boolean)
+some_float, some_int, some_bool = variable(FLOATS), variable(INTS), variable(BOOLS)
+float_operand = some_float | numbers.map(Number)
+int_operand = some_int | whole.map(Number)
+bool_operand = some_bool | st.booleans().map(Boolean)
 comparisons = st.one_of(
-    st.builds(lambda op, s: Comparison(op, *s), order, sides(float_operand, float_operand | int_operand)),
-    st.builds(lambda op, s: Comparison(op, *s), equality, sides(int_operand, int_operand)),
-    st.builds(lambda op, s: Comparison(op, *s), equality, sides(bool_operand, bool_operand)),
-    st.builds(lambda s, t: Approx(s[0], s[1], Number(abs(t))), sides(float_operand, float_operand), numbers),
+    st.builds(lambda op, s: Comparison(op, *s), order, sides(some_float, float_operand | int_operand)),
+    st.builds(lambda op, s: Comparison(op, *s), order, sides(some_int, numbers.map(Number))),
+    st.builds(lambda op, s: Comparison(op, *s), equality, sides(some_int, int_operand)),
+    st.builds(lambda op, s: Comparison(op, *s), equality, sides(some_bool, bool_operand)),
+    st.builds(lambda s, t: Approx(s[0], s[1], Number(abs(t))), sides(some_float, float_operand), numbers),
 )
 leaves = bool_operand | comparisons | variable(NAMES).map(IsUnknown)
 conditions = st.recursive(

@@ -33,7 +33,6 @@ def check(text: str) -> None:
         "b == true",
         "false != b",
         "b == c",
-        "true == false",
         "n == 3",
         "3 != n",
         "n == k",
@@ -44,15 +43,12 @@ def check(text: str) -> None:
         "approx(x, 1, 0.1)",
         "approx(1, x, 0.1)",
         "approx(d, x, 0.1 m)",
-        "approx(1, 2, 0.1)",
         "d < 0.2",
         "d < 0.2 m",
         "0.2 m < d",
         "d < x",
         "approx(d, 0.2 m, 0.01 m)",
         "k > 5 ticks",
-        "1 == 1.5",
-        "1 m < 2",
         "is_unknown(b) or is_unknown(n) or is_unknown(d)",
     ],
 )
@@ -118,7 +114,6 @@ def test_accepts(text: str) -> None:
         ("x < 1 m", 5, "expected no unit, as the float variable 'x' has none; got '1 m'. Leave the unit out"),
         ("approx(d, 200 mm, 1)", 11, "expected m, as the float variable 'd' has; got '200 mm'"),
         ("approx(d, 0.2, 1 mm)", 16, "expected m, as the float variable 'd' has; got '1 mm'"),
-        ("1 m < 2 mm", 7, "units do not agree; expected m, as '1 m' has; got '2 mm'"),
     ],
 )
 def test_refuses_and_points_at_the_operand(text: str, column: int, message: str) -> None:

@@ -110,20 +110,19 @@ def test_program() -> None:
     program = ProgramDefinition(actions=[action(), action(id="down")], start="up", parts=["arm"])  # type: ignore[arg-type]  # lists and single names are taken
     assert program.start == ("up",)
     assert program.parts == ("arm",)
-    program.check_references()
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"name": "a-b"}, "name of a program is not valid"),
-        ({"actions": [action(), action()]}, "program: action 'up' is given twice"),
+        ({"actions": [action(), action()]}, "action 'up' is given twice"),
         ({"start": ["up", "up"]}, "program: id of a starting action 'up' is given twice"),
         ({"start": ["go up"]}, "program: id of a starting action is not valid"),
         ({"parts": ["arm", "arm"]}, "program: name of a part 'arm' is given twice"),
         (
             {"reactions": [ReactionDefinition(name="r", condition="x", event="e")] * 2},
-            "program: free-standing reaction 'r' is given twice",
+            "free-standing reaction 'r' is given twice",
         ),
         ({"reactions": [ReactionDefinition(name="r", condition="x", signal="s")]}, "reaction 'r': signal"),
     ],
@@ -140,29 +139,11 @@ def test_program_capacities(monkeypatch: pytest.MonkeyPatch) -> None:
     ProgramDefinition(actions=tuple(actions[:2]))
     assert (
         refusal(ProgramDefinition, actions=actions)
-        == "program: too many actions; expected at most 2 (MAX_ACTIONS); got 3"
+        == "too many actions; expected at most 2 (MAX_ACTIONS); got 3"
     )
     assert refusal(ProgramDefinition, actions=actions[:2], reactions=[reaction]) == (
-        "program: too many reactions; expected at most 2 (MAX_REACTIONS); got 3"
+        "too many reactions; expected at most 2 (MAX_REACTIONS); got 3"
     )
     assert "at most 8 (MAX_ACTIONS_PER_COMMAND); got 9" in refusal(
         ProgramDefinition, actions=[], start=[f"a{i}" for i in range(9)]
     )
-
-
-def test_program_references() -> None:
-    switch = action(reactions=[ReactionDefinition(name="r", condition="x", start="down")])
-    ProgramDefinition(actions=(switch,)).check_references(defined=["down"])
-    for program, message in (
-        (ProgramDefinition(actions=(switch,)), "reaction 'r' starts an action that is not defined"),
-        (ProgramDefinition(actions=(action(),), start=("down",)), "program starts an action that is not defined"),
-        (
-            ProgramDefinition(
-                actions=(action(),), reactions=(ReactionDefinition(name="f", condition="x", signal="down.s"),)
-            ),
-            "reaction 'f' signals an action that is not defined; expected one of: up; got 'down'",
-        ),
-    ):
-        with pytest.raises(DefinitionError) as caught:
-            program.check_references()
-        assert str(caught.value).startswith(message)

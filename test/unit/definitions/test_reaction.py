@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -77,12 +78,10 @@ def test_free_standing() -> None:
         reaction(signal="pause").check_free_standing()
 
 
-def test_references() -> None:
-    reaction(start="up", signal="down.pause").check_references(["up", "down"])
-    reaction(signal="pause").check_references([])
-    with pytest.raises(
-        DefinitionError, match="reaction 'r' starts an action that is not defined; .*mean 'move_up'; got 'move_upp'"
-    ):
-        reaction(start="move_upp").check_references(["move_up"])
-    with pytest.raises(DefinitionError, match="reaction 'r' signals an action that is not defined; .*got 'sideways'"):
-        reaction(signal="sideways.pause").check_references(["up", "down"])
+def test_a_condition_that_is_judged_later() -> None:
+    later = ReactionDefinition(condition="x <", event="e", parse=False)
+    assert (later.condition, later.label) == ("x <", "reaction on 'x <'")
+    with pytest.raises(DefinitionError, match="reaction on 'x <' has no response"):
+        ReactionDefinition(condition="x <", parse=False)
+    with pytest.raises(ConditionError, match="condition is not valid at column 4"):
+        replace(later, event="f")

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
+from robot_rt_control.model.channels import numbered_channels
 from robot_rt_control.testing.devices import arm, limits
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, HardwareError
@@ -55,7 +56,7 @@ def test_capacities_are_named():
     with pytest.raises(CapacityError, match="part 'arm': joints; expected at most 16; got 17"):
         arm(n=17, limits=limits(17))
     with pytest.raises(CapacityError, match="part 'io': channels; expected 0 to 16 inputs; got 17"):
-        HardwarePart(name="io", index=0, kind=PartKind.IO, n_inputs=17)
+        HardwarePart(name="io", index=0, kind=PartKind.IO, inputs=numbered_channels("input", 17))
     with pytest.raises(CapacityError, match="hardware 'many': parts; expected at most 64; got 65"):
         HardwareInfo(name="many", parts=tuple(arm(f"arm_{i}", index=min(i, 63)) for i in range(65)))
 

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
 from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_states
 from robot_rt_control.memory.layout import device_dtype
+from robot_rt_control.model.channels import Channel
 from robot_rt_control.testing.devices import bench
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import HardwareError
@@ -171,23 +172,21 @@ def test_compiled_equals_interpreted_and_never_leaves_the_finite(time_constant, 
 def channels(**parameters):
     """Two io parts and a sensor on one mock device, by state interface name."""
     door, clamp, lamp = (
-        HardwareChannel(name="door"),
-        HardwareChannel(name="clamp"),
-        HardwareChannel(name="lamp", initial=1),
+        Channel(name="door"),
+        Channel(name="clamp"),
+        Channel(name="lamp", initial=1),
     )
     parts = (
         HardwarePart(
             name="io",
             index=0,
             kind=PartKind.IO,
-            n_inputs=2,
-            n_outputs=1,
-            input_channels=(door, HardwareChannel(name="clamped")),
-            output_channels=(clamp,),
+            inputs=(door, Channel(name="clamped")),
+            outputs=(clamp,),
         ),
-        HardwarePart(name="lamps", index=1, kind=PartKind.IO, n_outputs=1, output_channels=(lamp,)),
+        HardwarePart(name="lamps", index=1, kind=PartKind.IO, outputs=(lamp,)),
         HardwarePart(
-            name="person", index=2, kind=PartKind.SENSOR, n_inputs=1, input_channels=(HardwareChannel(name="distance"),)
+            name="person", index=2, kind=PartKind.SENSOR, inputs=(Channel(name="distance"),)
         ),
     )
     info = HardwareInfo(name="d", parts=parts, parameters=parameters)

@@ -1,10 +1,8 @@
-import numpy as np
 import pytest
 
-from robot_rt_control.hardware import interfaces as hardware
-from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits
+from robot_rt_control.hardware.from_workcell import hardware_part
 from robot_rt_control.memory.layout import offset_of, part_dtype
-from robot_rt_control.model.part_description import Pose
+from robot_rt_control.model.interfaces import command_interfaces, state_interfaces
 from robot_rt_control.model.workcell import load_workcell
 
 
@@ -13,35 +11,12 @@ def workcell(config_folder):
     return load_workcell(config_folder / "arm7.yaml")
 
 
-def test_interfaces_are_those_that_the_hardware_layer_expects(workcell):
-    """Both layers name interfaces on their own; this keeps them the same."""
+def test_the_hardware_sees_the_same_interfaces(workcell):
     for part in workcell.parts:
-        limits = part.system_limits
-        n = part.dof
-        info = HardwarePart(
-            name=part.name,
-            index=part.index,
-            kind=part.kind,
-            joint_names=part.joint_names,
-            limits=JointLimits(
-                **{
-                    field: tuple(limits[field][:n])
-                    for field in ("position_lower", "position_upper", "velocity", "acceleration", "effort")
-                }
-            ),
-            n_inputs=part.inputs,
-            n_outputs=part.outputs,
-        )
-        whole = HardwareInfo(name="sim", parts=(info,))
-        states = [i.name for i in hardware.standard_state_interfaces(whole)]
-        commands = [i.name for i in hardware.standard_command_interfaces(whole)]
-        assert [i.name for i in part.state_interfaces] == states
-        assert [i.name for i in part.command_interfaces] == commands
-        for interface in part.state_interfaces:
-            field = hardware.part_field(info, interface.name)
-            assert field is not None
-            path = field if part_dtype[field[0]].shape else field[:1]
-            assert interface.offset == offset_of(part_dtype, *path)
+        seen = hardware_part(part)
+        assert state_interfaces(seen) == part.state_interfaces and part.state_interfaces
+        assert command_interfaces(seen) == part.command_interfaces
+        assert bool(part.command_interfaces) == bool(part.dof or part.outputs)
 
 
 def test_names_and_units(workcell):
@@ -60,10 +35,3 @@ def test_the_record_is_a_copy(workcell):
     part = workcell.part("arm")
     part.record.position[0] = 9.0
     assert part.record.position[0] == 0.0
-
-
-def test_pose_round_trip():
-    pose = Pose(position=(1.0, 2.0, 3.0), orientation=(0.5, -0.5, 0.5, 0.5))
-    back = Pose.of_matrix(pose.matrix)
-    np.testing.assert_allclose(back.position, pose.position)
-    np.testing.assert_allclose(back.orientation, pose.orientation, atol=1e-15)

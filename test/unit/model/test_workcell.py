@@ -9,6 +9,8 @@ import pytest
 
 from robot_rt_control.model.inverse import differential_inverse, kinematics_scratch_dtype
 from robot_rt_control.model.inverse_kinematics import inverse_kinematics
+from robot_rt_control.model.mount import Mount
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -70,11 +72,11 @@ def test_iiwa_limits_and_world(config_folder):
     device = workcell.device("sim")
     assert device.plugin == "pybullet" and device.max_age_ticks is None
     assert device.parts == ("arm", "rangefinder", "wrist")
-    assert device.config["world"]["sensors"]["wrist"] == {
-        "type": "force_torque",
-        "part_of": "arm",
-        "joint": "lbr_iiwa_joint_7",
-    }
+    assert device.config["world"]["sensors"] == {"rangefinder": {"type": "rangefinder", "noise": 0.0}}
+    wrist, eye = workcell.part("wrist").mount, workcell.part("rangefinder")
+    assert wrist == Mount(part="arm", link="lbr_iiwa_link_7", pose=Pose())
+    assert eye.mount is not None and eye.mount.pose.position == (0.0, 0.0, 0.05)
+    assert (eye.range, eye.field_of_view) == ((0.02, 2.0), 0.03)
     record = workcell.part("arm").record
     assert record.velocity_limit[0] == 1.48 and record.effort_limit[6] == 40.0
     assert load_workcell(config_folder / "iiwa.yaml", "mock").device("sim").config == {"time_constant": 0.0}
@@ -126,10 +128,11 @@ def test_the_digest_changes_with_every_content(copy, file, old, new):
 def test_the_order_of_parts_counts(copy):
     before = load_workcell(copy).digest
     text = copy.read_text()
-    line = "  rangefinder: {kind: rangefinder, device: sim}\n"
+    line = "  io: {kind: io, device: sim, inputs: 4, outputs: 4}\n"
+    assert line in text
     copy.write_text(text.replace(line, "").replace("parts:\n", "parts:\n" + line))
     workcell = load_workcell(copy)
-    assert workcell.parts[0].name == "rangefinder" and [p.index for p in workcell.parts] == [0, 1, 2, 3, 4]
+    assert workcell.parts[0].name == "io" and [p.index for p in workcell.parts] == [0, 1, 2, 3, 4]
     assert workcell.digest != before
 
 

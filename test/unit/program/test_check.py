@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.program.catalogue import Catalogue, KnownPart
-from robot_rt_control.program.check import SessionFacts, check_program
+from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate, dump_program, parse_program
+from robot_rt_control.validation.catalogue import Catalogue, KnownPart
+from robot_rt_control.validation.definitions import SessionFacts
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
@@ -284,3 +285,50 @@ def test_a_role_may_have_the_name_of_the_part_that_plays_it() -> None:
         assert check_program(ProgramTemplate(text).fill(parts={"arm": part}), CELL) == []
     with pytest.raises(DefinitionError, match="program:1: role 'arm': part 'rangefinder' does not fit"):
         check_program(ProgramTemplate(text).fill(parts={"arm": "rangefinder"}), CELL)
+
+
+BROKEN = """\
+roles: {robot: {kinds: [arm]}}
+parameters: {slow: {unit: rad/s, default: 0.5}}
+start: a
+actions:
+  a:
+    type: move
+    parts: robot
+    parameters: {speed: $slwo, mode: hrad}
+    reactions:
+      - {when: time >> 3, start: b, capture: [tmie], signal: puase}
+      - {when: 1 < 2, start: nowhere}
+  b: {type: move, parts: rihgt, reactions: [{when: left.aeg > 1, event: e}]}
+  c: {type: guarded, parts: [robot, rangefinder], parameters: {limit: [], pose: [1, 2]}, manual: true}
+  d: {type: move, parts: robot, final: true}
+"""
+
+
+def test_what_cannot_be_read_hides_nothing_else() -> None:
+    message = refusal(BROKEN)
+    for text in (
+        "program:8: action 'a': parameter 'speed': unknown parameter $slwo",
+        "program:8: action 'a': parameter 'mode': not a valid choice; expected one of the known names; did you mean",
+        "program:10: condition of a reaction of action 'a' is not valid at column 7",
+        "program:10: reaction on 'time >> 3' of action 'a' captures an unknown state variable",
+        "program:10: reaction on 'time >> 3' of action 'a' raises a signal that action 'a' (type 'move') does not have",
+        "program:11: condition of a reaction of action 'a', column 1: the comparison has no state variable",
+        "program:11: reaction on '1 < 2' of action 'a' starts an action that is not defined",
+        "program:12: action 'b': unknown part",
+        "program:12: condition of a reaction of action 'b', column 1: there is no such state variable",
+        "program:13: value of parameter 'limit'",
+        "program:14: action 'd' cannot be reached",
+    ):
+        assert text in message, text
+    assert "action 'b' cannot be reached" not in message, "the reaction that leads there is read, wrong as it is"
+    assert "parameter 'limit' is missing" not in message, "it is there, and wrong"
+    lines = [int(m[1]) for m in re.finditer(r"^program:(\d+)", message, re.M)]
+    assert lines == [8, 8, 10, 10, 10, 11, 11, 12, 12, 13, 14]
+
+
+def test_a_reaction_that_cannot_be_read_makes_no_state_unreachable() -> None:
+    text = BROKEN.replace("start: b, capture", "strat: b, capture")
+    message = refusal(text)
+    assert "program:10: reaction: unknown key" in message and "cannot be reached" not in message
+    assert "program:12: action 'b': unknown part" in message

@@ -133,7 +133,7 @@ def test_conditions_are_pointed_into() -> None:
     with pytest.raises(ConditionError) as caught:
         parse_program(UP_AND_DOWN.replace("distance < 0.25", "distance < 0.25 m m"), source="program.yaml")
     assert str(caught.value) == (
-        "program.yaml:10: condition is not valid at column 31; "
+        "program.yaml:10: condition of a reaction of action 'move_down' is not valid at column 31; "
         "expected 'and', 'or' or the end of the condition; got 'm'\n"
         "  rangefinder.distance < 0.25 m m\n"
         "                                ^"
@@ -275,7 +275,7 @@ def test_places_know_lines_and_what_is_written() -> None:
 def test_mistakes_in_templates_carry_the_line(old: str, new: str, message: str) -> None:
     assert TEMPLATE.count(old) == 1
     with pytest.raises(DefinitionError) as caught:
-        ProgramTemplate(TEMPLATE.replace(old, new), source="p.yaml").sample()
+        _ = ProgramTemplate(TEMPLATE.replace(old, new), source="p.yaml").sample().definition
     first, *others = message.split("|")
     text = str(caught.value)
     assert any(line.startswith(f"p.yaml:{first}") for line in text.splitlines()), text
@@ -286,7 +286,7 @@ def test_all_mistakes_are_told_by_line() -> None:
     text = TEMPLATE.replace("-$speed", "-$sped").replace("start: stay", "start: sty")
     text = text.replace("start: [down]", "start: up")
     with pytest.raises(ProgramError) as caught:
-        ProgramTemplate(text, source="p.yaml").sample()
+        _ = ProgramTemplate(text, source="p.yaml").sample().definition
     assert [mistake.line for mistake in caught.value.mistakes] == [14, 20, 25]
     assert [line.split(": ")[0] for line in str(caught.value).splitlines()] == ["p.yaml:14", "p.yaml:20", "p.yaml:25"]
 

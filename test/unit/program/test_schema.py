@@ -66,7 +66,7 @@ def schema_takes(document: Any) -> bool:
 def reader_refuses(document: Any) -> str:
     """What the reader says; empty: it takes it."""
     try:
-        ProgramTemplate(yaml.safe_dump(document, sort_keys=False)).sample()
+        _ = ProgramTemplate(yaml.safe_dump(document, sort_keys=False)).sample().definition
     except DefinitionError as error:
         return str(error)
     return ""

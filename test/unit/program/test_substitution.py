@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.conditions.grammar import parse_condition
-from robot_rt_control.program.expression import KnownParameter
+from robot_rt_control.program import substitution
+from robot_rt_control.program.expression import KnownParameter, evaluate_prefix
 from robot_rt_control.program.substitution import Substitution, common_unit
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -129,3 +132,16 @@ pieces = st.sampled_from(
 def test_what_has_no_reference_stays_but_for_roles(text: str) -> None:
     assert made().condition(text, "when") == text.replace("eye.distance", "rangefinder.distance")
     assert Substitution(KNOWN, {}).condition(text, "when") == text
+
+
+def test_a_long_sum_in_a_condition_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def count(text: str, position: int, *rest: Any) -> Any:
+        calls.append(position)
+        return evaluate_prefix(text, position, *rest)
+
+    monkeypatch.setattr(substitution, "evaluate_prefix", count)
+    text = "1+" * 2000 + "1 m < eye.distance"
+    assert Substitution({}, {"eye": "ahead"}).condition(text, "x") == "1+" * 2000 + "1 m < ahead.distance"
+    assert calls == [0]

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart, Pose
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
+from robot_rt_control.model.channels import Channel, numbered_channels
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import HardwareError
 
@@ -30,8 +32,8 @@ VISE = """<robot name="vise">
 
 
 def simulation(folder: Path, inputs: dict, outputs: dict, *, analog: tuple[str, ...] = ()) -> HardwareLifecycle:
-    def channels(names: Any) -> tuple[HardwareChannel, ...]:
-        return tuple(HardwareChannel(name=name, is_digital=name not in analog) for name in names)
+    def channels(names: Any) -> tuple[Channel, ...]:
+        return tuple(Channel(name=name, type="float" if name in analog else "bool") for name in names)
 
     (folder / "vise.urdf").write_text(VISE)
     objects = [
@@ -46,10 +48,8 @@ def simulation(folder: Path, inputs: dict, outputs: dict, *, analog: tuple[str, 
         name="io",
         index=0,
         kind=PartKind.IO,
-        n_inputs=len(inputs),
-        n_outputs=len(outputs),
-        input_channels=channels(inputs),
-        output_channels=channels(outputs),
+        inputs=channels(inputs),
+        outputs=channels(outputs),
     )
     parameters = {"world": {"objects": objects, "io": {"io": {"inputs": inputs, "outputs": outputs}}}}
     lifecycle = HardwareLifecycle(PyBulletPlugin(), HardwareInfo(name="sim", parts=(part,), parameters=parameters))
@@ -213,7 +213,7 @@ def test_what_is_wrong_is_named(simulate: Simulate, inputs: dict, outputs: dict,
 
 
 def test_unknown_channels_and_parts_are_refused() -> None:
-    part = HardwarePart(name="io", index=0, kind=PartKind.IO, n_outputs=1)
+    part = HardwarePart(name="io", index=0, kind=PartKind.IO, outputs=numbered_channels("output", 1))
     paint = {"type": "color", "object": "lamp"}
     for io, text in (
         ({"io": {"outputs": {"lamp": paint}}}, "world.io.io.outputs.lamp; expected .*output_0"),

@@ -7,6 +7,8 @@ import pytest
 
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, Pose
+from robot_rt_control.model.channels import numbered_channels
+from robot_rt_control.model.mount import Mount
 from robot_rt_control.testing.simulated_devices import gantry, iiwa
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import HardwareError
@@ -22,12 +24,14 @@ def simulate(tmp_path):
     """Make an active simulation of a gantry and one sensor; all are shut down at the end."""
     running = []
 
-    def make(kind, sensor, *, robot=None, world=None, objects=(FLOOR,), n_inputs=0):
+    def make(kind, sensor, *, robot=None, world=None, objects=(FLOOR,), n_inputs=0, **described):
+        inputs = numbered_channels("input", n_inputs)
         parts = (
             robot or gantry(tmp_path),
-            HardwarePart(name="sensor", index=1, kind=kind, n_inputs=n_inputs),
+            HardwarePart(name="sensor", index=1, kind=kind, inputs=inputs, **described),
         )
-        world = {"gravity": [0, 0, -10.0], "objects": list(objects), "sensors": {"sensor": sensor}, **(world or {})}
+        sensors = {} if sensor is None else {"sensor": sensor}
+        world = {"gravity": [0, 0, -10.0], "objects": list(objects), "sensors": sensors, **(world or {})}
         lifecycle = HardwareLifecycle(
             load_plugin("pybullet")(), HardwareInfo(name="sim", parts=parts, parameters={"world": world})
         )
@@ -232,9 +236,37 @@ def test_a_wrong_sensor_is_explained(simulate, kind, sensor, text):
         simulate(kind, sensor, n_inputs=4)
 
 
-def test_a_sensor_part_without_entry_is_explained(simulate):
-    with pytest.raises(HardwareError, match="world.sensors has no entry for part 'sensor'. Say where it is mounted"):
-        simulate(PartKind.RANGEFINDER, rangefinder(), world={"sensors": {}})
+@pytest.mark.parametrize(
+    ("sensor", "got"), [(None, "nothing"), ({"type": "rangefinder", "link": "tool"}, "'tool' of no part")]
+)
+def test_a_sensor_that_is_nowhere_is_explained(simulate, sensor, got):
+    text = f"'sensor': where it is mounted; expected part_of, and link or joint.*or mounted_on.*; got {got}"
+    with pytest.raises(HardwareError, match=text):
+        simulate(PartKind.RANGEFINDER, sensor)
+
+
+def test_a_wrench_needs_a_joint(simulate):
+    with pytest.raises(HardwareError, match="expected mounted_on and link in the workcell file; got a place"):
+        simulate(PartKind.FORCE_TORQUE_SENSOR, None, mount=Mount(part=None, link=None, pose=Pose()))
+    with pytest.raises(HardwareError, match="link 'frame'; expected a link behind a joint; got the root link"):
+        simulate(PartKind.FORCE_TORQUE_SENSOR, None, mount=Mount(part="gantry", link="frame", pose=Pose()))
+
+
+def test_a_sensor_is_where_its_part_says(simulate):
+    down = Pose.model_validate(DOWN)
+    told = simulate(PartKind.RANGEFINDER, rangefinder()).state[3]
+    assert told == pytest.approx(0.75, abs=1e-5)
+    assert simulate(PartKind.RANGEFINDER, None, mount=Mount(part="gantry", link="tool", pose=down)).state[3] == told
+    above = Pose(position=(2.0, 0.0, 0.6), orientation=down.orientation)
+    fixed = Mount(part=None, link=None, pose=above)
+    assert simulate(PartKind.RANGEFINDER, None, mount=fixed).state[3] == pytest.approx(0.6, abs=1e-5)
+    assert simulate(PartKind.RANGEFINDER, None, mount=fixed, range=(0.0, 0.5)).state[3] == math.inf
+    assert simulate(PartKind.RANGEFINDER, {"range": [0, 2], "type": "rangefinder"}, mount=fixed).state[3] < 1.0
+    mount = Mount(part="gantry", link="tool", pose=Pose())
+    by_joint, by_link = (
+        simulate(PartKind.FORCE_TORQUE_SENSOR, sensor, mount=mount, objects=()) for sensor in (force_torque(), None)
+    )
+    assert by_link.state.tobytes() == by_joint.state.tobytes()
 
 
 def test_an_entry_without_sensor_part_is_explained(simulate):

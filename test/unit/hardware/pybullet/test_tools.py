@@ -58,7 +58,7 @@ def test_it_is_a_part_of_the_robot_and_the_sensor_before_it_feels_its_weight(sim
 
 
 def test_its_orientation_is_that_of_its_pose(simulate):
-    quaternion = [0.1, -0.3, 0.5, 0.8]
+    quaternion = [0.1, -0.3, 0.5, 0.8062258]
     sim = simulate({**PROBE, "pose": {"orientation": quaternion}})
     robot = sim.plugin.world.robot("arm", "test")
     found = sim.plugin.world.link_pose(robot.body, robot.links["probe"])[1]

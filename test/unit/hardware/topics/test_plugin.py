@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from std_msgs.msg import Bool, Float64
 
-from robot_rt_control.hardware.info import HardwareChannel, HardwareInfo, HardwarePart
+from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.topics.plugin import TopicPlugin, remappings
+from robot_rt_control.model.channels import Channel, numbered_channels
 from robot_rt_control.testing.devices import arm
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import HardwareError
@@ -24,10 +25,9 @@ PARTS = (
         name="person",
         index=0,
         kind=PartKind.SENSOR,
-        n_inputs=1,
-        input_channels=(HardwareChannel(name="distance", is_digital=False),),
+        inputs=(Channel(name="distance", type="float"),),
     ),
-    HardwarePart(name="io", index=1, kind=PartKind.IO, n_inputs=1, input_channels=(HardwareChannel(name="door"),)),
+    HardwarePart(name="io", index=1, kind=PartKind.IO, inputs=(Channel(name="door"),)),
 )
 
 
@@ -113,7 +113,7 @@ def test_wrong_types_and_fields_are_refused_before_anything_runs(changes: dict, 
 def test_parts_that_move_are_refused() -> None:
     with pytest.raises(HardwareError, match="part 'arm' of kind ARM on the plugin topic; expected a part that is only"):
         made({"values": {}}, (arm(),))
-    lamp = HardwarePart(name="io", index=0, kind=PartKind.IO, n_outputs=1)
+    lamp = HardwarePart(name="io", index=0, kind=PartKind.IO, outputs=numbered_channels("output", 1))
     with pytest.raises(HardwareError, match="expected a part that is only read.*; got 1 outputs"):
         made({"values": {}}, (lamp,))
 

@@ -44,6 +44,18 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"parameters": (Parameter(name="a"), Parameter(name="a"))},
         "action type 'made': the parameter 'a' is declared twice",
     ),
+    "type of a parameter": (
+        {"parameters": (Parameter(name="a", type="flaot"),)},
+        "action type 'made': parameter 'a': type; expected one of the known names; did you mean 'float'; got 'flaot'",
+    ),
+    "length of a parameter": (
+        {"parameters": (Parameter(name="a", length="dofs"),)},
+        "action type 'made': parameter 'a': length; expected 1 to 1024, or any or dof; got 'dofs'",
+    ),
+    "default out of range": (
+        {"parameters": (Parameter(name="a", default=2.0, maximum=1.0),)},
+        "action type 'made': default of parameter 'a': out of range; expected at most 1; got 2.0",
+    ),
     "variable's name": (
         {"state_variables": (StateVariable(name="is done"),)},
         "action type 'made': name of a state variable is not valid",

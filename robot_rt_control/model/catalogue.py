@@ -1,0 +1,76 @@
+"""What a workcell has, as definitions see it: parts, and state variables with their places in the loop's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.state_variables import part_state_variables
+from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.validation.catalogue import Catalogue, KnownPart
+
+
+@dataclass(frozen=True)
+class VariableInfo:
+    """A state variable, for listing."""
+
+    name: str
+    type: str
+    unit: str
+    description: str
+    offset: int
+    """Of its float64 from the start of the world [bytes]."""
+
+    @property
+    def ref(self) -> VariableRef:
+        """What the condition compiler needs of it."""
+        return VariableRef(self.offset, self.type, self.unit)
+
+
+SYSTEM_VARIABLES = (
+    VariableInfo("time", "float", "s", "time since the loop's first tick", offset_of(world_dtype, "time")),
+    VariableInfo("speed", "float", "", "speed override, 0 to 1", offset_of(world_dtype, "speed")),
+    VariableInfo(
+        "protective_stop",
+        "bool",
+        "",
+        "whether a protective stop holds all parts",
+        offset_of(world_dtype, "protective_stop"),
+    ),
+)
+
+
+def workcell_variables(workcell: Workcell) -> dict[str, VariableInfo]:
+    """The state variables of the system and of all parts, by full name."""
+    table = {v.name: v for v in SYSTEM_VARIABLES}
+    for part in workcell.parts:
+        base = offset_of(world_dtype, "parts", part.index)
+        for v in part_state_variables(part):
+            table[v.name] = VariableInfo(v.name, v.type, v.unit, v.description, base + v.offset)
+    return table
+
+
+def workcell_catalogue(workcell: Workcell | None, types: Iterable[type[ActionType]]) -> Catalogue:
+    """What definitions are checked against.
+
+    Args:
+        workcell: None: nothing is known of it, and parts may have any name.
+    """
+    by_name = {t.name: t for t in types}
+    if workcell is None:
+        return Catalogue(types=by_name, variables={v.name: v.ref for v in SYSTEM_VARIABLES})
+    parts = {
+        part.name: KnownPart(kinds=(part.kind.name.lower(),), dof=part.dof, joint_unit=joint_unit(part))
+        for part in workcell.parts
+    }
+    variables = {name: variable.ref for name, variable in workcell_variables(workcell).items()}
+    return Catalogue(types=by_name, parts=parts, variables=variables)
+
+
+def joint_unit(part: PartDescription) -> str:
+    """Unit of its joints' positions: rad or m; "rad or m" if it has both."""
+    return " or ".join(sorted(set(part.units), reverse=True))

@@ -1,0 +1,156 @@
+"""What is wrong with one action: its type, the parts in its slots, its parameters, its streams."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
+from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.definitions.streams import n_values
+from robot_rt_control.validation.catalogue import Catalogue, KnownPart, unknown_action_type
+from robot_rt_control.validation.edges import Found, Path
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+
+
+def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Collection[tuple[str, str]]) -> Found:
+    """What is wrong with an action.
+
+    Args:
+        sampled: (action, parameter) whose values are not known, or only show their type.
+    """
+    if catalogue.types is None:
+        return
+    of, path = f"action {action.id!r}", ("actions", action.id)
+    action_type = catalogue.types.get(action.type)
+    if action_type is None:
+        yield unknown_action_type(of, action.type, catalogue.types), (*path, "type")
+        return
+    given = action.parts
+    in_slots: list[str] = []
+    try:
+        in_slots = slot_parts(of, action_type, given)
+    except DefinitionError as mistake:
+        yield mistake, (*path, "parts")
+    for slot, name in zip(action_type.slots, in_slots, strict=False):
+        yield from _find_in_slot(of, action_type, slot, name, catalogue, (*path, "parts"))
+    first = catalogue.part(in_slots[0]) if in_slots else None
+    if first is not None and not set(first.kinds) <= set(_kinds(action_type.slots[0])):
+        first = None  # reported above; what depends on its joints cannot be judged
+    if first is not None and first.dof is not None:
+        yield from _find_in_streams(of, action_type, first.dof, (*path, "parts"))
+    yield from _find_in_parameters(action, action_type, first, sampled)
+
+
+def slot_parts(of: str, action_type: type[ActionType], given: tuple[str, ...] | Mapping[str, str]) -> list[str]:
+    """The name of the part in each slot, in the order of the slots.
+
+    Args:
+        of: the action, for messages.
+
+    Raises:
+        DefinitionError: an unknown slot, or not as many parts as slots.
+    """
+    slots = action_type.slots
+    names = [s.name for s in slots]
+    shown = ", ".join(f"{s.name} ({' or '.join(_kinds(s))})" for s in slots)
+    if not isinstance(given, Mapping):
+        if len(given) != len(slots):
+            raise DefinitionError(
+                f"{of}: wrong number of parts",
+                expected=f"{len(slots)}, in the order of the slots of {action_type.name!r}: {shown}",
+                got=f"{len(given)} ({', '.join(given)})",
+            )
+        return list(given)
+    for name in given:
+        if name not in names:
+            raise DefinitionError(
+                f"{of}: type {action_type.name!r} has no slot {name!r}",
+                expected=unknown("slot", name, names),
+                got=repr(name),
+            )
+    for name in names:
+        if name not in given:
+            raise DefinitionError(
+                f"{of}: a part is missing", expected=f"a part in each slot: {shown}", got=f"none for {name!r}"
+            )
+    return [given[name] for name in names]
+
+
+def _kinds(slot: Slot) -> list[str]:
+    return [kind.name.lower() for kind in slot.kinds]
+
+
+def _find_in_slot(
+    of: str, action_type: type[ActionType], slot: Slot, name: str, catalogue: Catalogue, path: Path
+) -> Found:
+    part = catalogue.part(name)
+    if part is None and catalogue.parts is not None:
+        known = {*catalogue.parts, *catalogue.roles}
+        yield DefinitionError(f"{of}: unknown part", expected=unknown("part", name, known), got=repr(name)), path
+    elif part is not None and not set(part.kinds) <= set(_kinds(slot)):
+        error = DefinitionError(
+            f"{of}: {'role' if part.is_role else 'part'} {name!r} does not fit slot {slot.name!r} of type "
+            f"{action_type.name!r}",
+            expected=f"a part of kind {' or '.join(_kinds(slot))}",
+            got=" or ".join(part.kinds),
+        )
+        yield error, path
+
+
+def _find_in_streams(of: str, action_type: type[ActionType], dof: int, path: Path) -> Found:
+    for stream in action_type.streams:
+        if n_values(stream, dof) == 0:
+            error = DefinitionError(
+                f"{of}: stream {stream.name!r} has one value for each joint",
+                expected="a part with joints",
+                got="a part without",
+            )
+            yield error, path
+
+
+def _find_in_parameters(
+    action: ActionDefinition,
+    action_type: type[ActionType],
+    first: KnownPart | None,
+    sampled: Collection[tuple[str, str]],
+) -> Found:
+    path: Path = ("actions", action.id)
+    declared = {p.name: p for p in action_type.parameters}
+    dof = first.dof if first is not None else None
+    unit = first.joint_unit if first is not None else None
+    for given in action.parameters:
+        parameter = declared.get(given.name)
+        if parameter is not None and (action.id, given.name) in sampled:
+            continue
+        size = len(given.value) if isinstance(given.value, tuple) else 1
+        try:
+            check_parameters(
+                action.id,
+                action_type.parameters,
+                [given],
+                dof=size if dof is None else dof,
+                joint_unit=unit or _joint_unit_of(given, parameter),
+                only_given=True,
+            )
+        except DefinitionError as error:
+            yield error, (*path, "parameters", given.name)
+    names = {p.name for p in action.parameters} | {name for id, name in sampled if id == action.id}
+    for parameter in action_type.parameters:
+        if parameter.default is None and not parameter.optional and parameter.name not in names:
+            if dof is None and parameter.length == "dof":
+                parameter = replace(parameter, length="any")
+            try:
+                check_parameters(action.id, [parameter], [], dof=dof or 1, joint_unit=unit or "rad or m")
+            except DefinitionError as error:
+                yield error, path
+
+
+def _joint_unit_of(given: ParameterValue, parameter: Parameter | None) -> str:
+    """The unit of joints whose part is not known yet: what the value has, if joints can have that."""
+    if parameter is not None:
+        for unit in ("rad", "m"):
+            if given.unit == parameter.unit.replace("joint", unit):
+                return unit
+    return "rad or m"

@@ -1,0 +1,130 @@
+"""Everything that is wrong with definitions, as far as the catalogue tells: the one list of the rules.
+
+The control server asks before it defines anything, `program check` and uploads ask for a text's lines. What the action
+types' own code refuses (`create`, `prepare_parameters`) shows only when the server prepares the actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.definitions import ProgramDefinition
+from robot_rt_control.validation.actions import find_in_action
+from robot_rt_control.validation.catalogue import Catalogue, moved_parts
+from robot_rt_control.validation.conflicts import find_conflicts
+from robot_rt_control.validation.edges import Found, edges
+from robot_rt_control.validation.reactions import find_in_reaction
+from robot_rt_control.validation.scope import Scope, variables_of_type
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionFacts:
+    """What is known of the session that takes definitions.
+
+    Args:
+        label: what messages call it.
+        parts: that it holds; None: there is no session yet, or it may use all.
+        actions: that it has already: type (None: not known) and the parts that they move.
+        used_ids: of all actions that it ever had.
+        reactions: names of its free-standing reactions.
+    """
+
+    label: str = "the session"
+    parts: tuple[str, ...] | None = None
+    actions: Mapping[str, tuple[type[ActionType] | None, frozenset[str]]] = field(default_factory=dict)
+    used_ids: Collection[str] = ()
+    reactions: Collection[str] = ()
+
+
+def check_definitions(program: ProgramDefinition, catalogue: Catalogue, session: SessionFacts | None = None) -> None:
+    """Check definitions that have no text.
+
+    Raises:
+        DefinitionError: the only mistake.
+        ProgramError: several.
+    """
+    raise_all(error for error, _ in Subject(program, catalogue, session).find_mistakes())
+
+
+class Subject:
+    """Definitions, together with what they are judged by.
+
+    Args:
+        sampled: (action, parameter) whose values are not known, or only show their type.
+
+    Attributes:
+        types: of all actions, those included that the session has already; None: not known.
+        moved: the parts that each of them moves; all that it names, where its type is not known.
+        scope: what its reactions can name.
+    """
+
+    def __init__(
+        self,
+        program: ProgramDefinition,
+        catalogue: Catalogue,
+        session: SessionFacts | None = None,
+        sampled: Collection[tuple[str, str]] = (),
+    ) -> None:
+        self.program, self.catalogue, self.sampled = program, catalogue, sampled
+        self.session = session or SessionFacts()
+        self.types = {id: action_type for id, (action_type, _) in self.session.actions.items()}
+        self.moved = {id: moved for id, (_, moved) in self.session.actions.items()}
+        there = {*catalogue.parts, *catalogue.roles} if catalogue.parts is not None else None
+        for action in program.actions:
+            action_type = (catalogue.types or {}).get(action.type)
+            names = action.parts.values() if isinstance(action.parts, Mapping) else action.parts
+            moved = frozenset(names if action_type is None else moved_parts(action_type, action.parts))
+            self.types[action.id] = action_type
+            self.moved[action.id] = moved if there is None else moved & there  # unknown ones are reported once
+        variables = {t: variables_of_type(t) for t in self.types.values() if t is not None}
+        self.scope = Scope(catalogue, {id: None if t is None else variables[t] for id, t in self.types.items()})
+
+    def find_mistakes(self) -> Found:
+        """Every mistake, with its place."""
+        yield from self._find_in_ids()
+        for action in self.program.actions:
+            yield from find_in_action(action, self.catalogue, self.sampled)
+        for edge in edges(self.program):
+            yield from find_in_reaction(edge, self.types, self.scope)
+        yield from self._find_in_start()
+        sure = {id: moved for id, moved in self.moved.items() if self.types[id] is not None}
+        yield from find_conflicts(self.program, sure, self.session.parts)
+
+    def _find_in_ids(self) -> Found:
+        once = "Ids are never used again within a session: choose another one"
+        new = f"an id that {self.session.label} has not used yet"
+        for action in self.program.actions:
+            id, path = action.id, ("actions", action.id)
+            if id in self.session.actions:
+                yield DefinitionError(f"action {id!r} is there already", expected=new, hint=once), path
+            elif id in self.session.used_ids:
+                what = f"action {id!r} was there before and has been removed"
+                yield DefinitionError(what, expected=new, hint=once), path
+            if id in (self.catalogue.parts or ()):
+                error = DefinitionError(
+                    f"action {id!r} has the name of a part",
+                    expected="an id that is not the name of a part: conditions could not tell them apart",
+                    got=repr(id),
+                )
+                yield error, path
+        for i, reaction in enumerate(self.program.reactions):
+            if reaction.name and reaction.name in self.session.reactions:
+                error = DefinitionError(
+                    f"{reaction.label} is there already",
+                    expected="a name that no other free-standing reaction of the session has",
+                    got=repr(reaction.name),
+                )
+                yield error, ("reactions", i)
+
+    def _find_in_start(self) -> Found:
+        for name in self.program.start:
+            if name not in self.types:
+                error = DefinitionError(
+                    "program starts an action that is not defined",
+                    expected=unknown("action", name, self.types),
+                    got=repr(name),
+                )
+                yield error, ("start",)

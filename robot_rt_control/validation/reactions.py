@@ -1,0 +1,63 @@
+"""What is wrong with one reaction: its condition, its targets, its signal, what it captures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robot_rt_control.conditions.compiler import check_condition
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.validation.edges import Edge, Found
+from robot_rt_control.validation.scope import Scope
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+
+
+def find_in_reaction(edge: Edge, types: Mapping[str, type[ActionType] | None], scope: Scope) -> Found:
+    """What is wrong with a reaction.
+
+    Args:
+        types: of all actions that there are or will be; None: not known.
+        scope: what it can name.
+    """
+    reaction = edge.reaction
+    try:
+        check_condition(
+            reaction.condition,
+            lambda name: scope.resolve(name, edge.owner),
+            known=lambda: scope.known(edge.owner),
+            of=edge.condition_label,
+        )
+    except DefinitionError as mistake:
+        yield mistake, (*edge.path, "when")
+    for name in reaction.capture:
+        try:
+            scope.resolve(name, edge.owner)
+        except KeyError:
+            error = DefinitionError(
+                f"{edge.label} captures an unknown state variable",
+                expected=unknown("state variable", name, scope.known(edge.owner)),
+                got=repr(name),
+            )
+            yield error, (*edge.path, "capture")
+    target = reaction.signal.rpartition(".")[0]
+    for key, verb, name in (("start", "starts", reaction.start), ("signal", "signals", target)):
+        if name and name not in types:
+            error = DefinitionError(
+                f"{edge.label} {verb} an action that is not defined",
+                expected=unknown("action", name, types),
+                got=repr(name),
+            )
+            yield error, (*edge.path, key)
+    yield from _find_in_signal(edge, types)
+
+
+def _find_in_signal(edge: Edge, types: Mapping[str, type[ActionType] | None]) -> Found:
+    action, _, signal = edge.reaction.signal.rpartition(".")
+    action_type = types.get(action or edge.owner)
+    if signal and action_type is not None and signal not in action_type.signals:
+        error = DefinitionError(
+            f"{edge.label} raises a signal that action {action or edge.owner!r} (type {action_type.name!r}) does not "
+            "have",
+            expected=unknown("signal", signal, action_type.signals),
+            got=repr(signal),
+        )
+        yield error, (*edge.path, "signal")

@@ -1,0 +1,81 @@
+"""Which state variables conditions and captures can name (docs/semantics.md, C4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.validation.catalogue import Catalogue
+
+Variables = Mapping[str, VariableRef]
+"""State variables of an action, by bare name."""
+
+
+def variables_of_type(action_type: type[ActionType]) -> Variables:
+    """Types and units of an action's state variables. Their offsets are not known before it has its place."""
+    return {v.name: VariableRef(0, v.type, v.unit) for v in action_type.state_variables}
+
+
+class Scope:
+    """What the reactions of one session can name: the owner's variables, other actions', parts' and the system's.
+
+    Args:
+        catalogue: parts, roles and their variables.
+        actions: all actions of the session, by id; None: the action's type is not known.
+    """
+
+    def __init__(self, catalogue: Catalogue, actions: Mapping[str, Variables | None]) -> None:
+        self._catalogue, self._actions = catalogue, actions
+
+    def resolve(self, name: str, owner: str) -> VariableRef | None:
+        """The state variable; None: it cannot be known here whether there is one.
+
+        Args:
+            owner: id of the action whose reaction names it; empty: free-standing.
+
+        Raises:
+            KeyError: there is none of this name.
+        """
+        own = self._actions.get(owner)
+        if own is not None and name in own:
+            return own[name]
+        head, dot, rest = name.partition(".")
+        if dot and head in self._actions:
+            variables = self._actions[head]
+            return None if variables is None else variables[rest]
+        known = self._catalogue.variables
+        if known is None or (owner in self._actions and own is None and not dot):
+            return None
+        return known[name] if name in known else self._of_role(head, name)
+
+    def _of_role(self, head: str, name: str) -> VariableRef | None:
+        head = head.partition("[")[0]
+        role = self._catalogue.roles.get(head)
+        if role is not None:
+            for part in role.candidates or ():
+                if found := (self._catalogue.variables or {}).get(part + name[len(head) :]):
+                    return found
+            if not role.candidates:
+                return None
+        elif self._catalogue.parts is None and "." in name:
+            return None  # of a part of a workcell that is not known
+        raise KeyError(name)
+
+    def known(self, owner: str) -> Iterator[str]:
+        """All names, for near matches."""
+        yield from self._actions.get(owner) or ()
+        for action, variables in self._actions.items():
+            yield from (f"{action}.{name}" for name in variables or ())
+        of_workcell = self._catalogue.variables or {}
+        for name, role in self._catalogue.roles.items():
+            for part in role.candidates or ():
+                yield from (name + n[len(part) :] for n in of_workcell if n.startswith(f"{part}."))
+        yield from of_workcell
+
+    def action_of(self, name: str, owner: str) -> str:
+        """The id of the other action whose variable this is; empty: it is the owner's, a part's or the system's."""
+        if name in (self._actions.get(owner) or ()):
+            return ""
+        head, dot, _ = name.partition(".")
+        return head if dot and head in self._actions and head != owner else ""
