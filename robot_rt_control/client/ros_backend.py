@@ -181,6 +181,7 @@ class ThreadedWaiting:
     """Waiting where time passes by itself, and callbacks have threads of their own."""
 
     threaded = True
+    gated = False
 
     def now(self) -> float:
         return time.monotonic()

@@ -116,7 +116,8 @@ class Session:
         if self.ended is None or unanswered:
             try:
                 self._backend.close_session(self._key, _LAST_TRY_S if unanswered else None)
-                self._inbox.wait_for_end(_END_S)
+                if not self._backend.gated:
+                    self._inbox.wait_for_end(_END_S)
             except SessionError as error:
                 _log.info("session %s had ended already: %s", self.id, error)
             except RobotControlError as error:

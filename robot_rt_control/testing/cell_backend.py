@@ -55,6 +55,10 @@ class CellBackend:
         cell.sample_listeners.append(self._take_sample)
 
     @property
+    def gated(self) -> bool:
+        return self.server.gated
+
+    @property
     def server(self) -> ControlServer:
         """The cell's control server."""
         return self.cell.server

@@ -42,7 +42,7 @@ class ServicesOfCell(RosServices, ThreadedWaiting):
     """The part of `RosBackend` that a session needs."""
 
     def __init__(self, cell: LockstepCell) -> None:
-        self.cell = cell
+        self.cell, self.gated = cell, cell.server.gated
         self.one_at_a_time = threading.RLock()
         self.deaf = False
         """Whether the server's answers stay away, as those of a dead one do."""

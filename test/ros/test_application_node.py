@@ -221,7 +221,7 @@ def test_deactivating_closes_the_sessions_and_activating_runs_the_program_again(
     assert application.says("opened")
     assert server.transition(Transition.TRANSITION_DEACTIVATE)
     assert "close_session" in server.calls
-    assert application.says("the program was stopped (SessionError: session 'session_1' has ended: closed by the")
+    assert application.says("the program was stopped (SessionEnded: session 'session_1' has ended: closed by the")
     assert server.transition(Transition.TRANSITION_ACTIVATE)
     assert eventually(lambda: application.text.count("opened") == 2, START_S)
     assert application.stop() == 0

@@ -38,7 +38,7 @@ class Process:
 
     def __init__(self, module: str, log: Path, *parameters: str) -> None:
         self.module, self.log = module, log
-        self._parameters = [w for p in (f"workcell:={WORKCELL}", *parameters) for w in ("-p", p)]
+        self._parameters = [w for p in parameters for w in ("-p", p)]
         self.start()
 
     def start(self) -> None:
@@ -64,13 +64,23 @@ class Process:
         return self.process.wait(20)
 
 
+def _workcell_for_clients_code(folder: Path) -> Path:
+    """The workcell, with folders from which clients may load action types: this one, and those of the tests."""
+    text = WORKCELL.read_text().replace("server_types.py:", f"{WORKCELL.parent}/server_types.py:")
+    text = text.replace("../../../config", str(WORKCELL.parents[3] / "config"))
+    file = folder / "workcell.yaml"
+    file.write_text(f"{text}\naction_type_folders: [{Path(__file__).parent}, {folder.parent}]\n")
+    return file
+
+
 class Cell:
     """Both nodes, and a client."""
 
     def __init__(self, folder: Path) -> None:
         executor, server = "robot_rt_control.realtime.executor.node", "robot_rt_control.server.node.node"
-        self.executor = Process(executor, folder / "executor.log", "realtime_priority:=0")
-        self.server = Process(server, folder / "server.log", f"programs:={folder / 'programs'}")
+        workcell = f"workcell:={_workcell_for_clients_code(folder)}"
+        self.executor = Process(executor, folder / "executor.log", workcell, "realtime_priority:=0")
+        self.server = Process(server, folder / "server.log", workcell, f"programs:={folder / 'programs'}")
         self.attached = 1
         self.secrets: dict[str, str] = {}
         self.wait_until_attached()
@@ -276,7 +286,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "unknown action": (
         {"reactions": [msg.Reaction(condition="is_done", start="nowhere")]},
-        "reaction 'reaction_1' of action 'bad' starts an action that is not defined",
+        "reaction on 'is_done' of action 'bad' starts an action that is not defined",
     ),
     "unknown variable": (
         {"reactions": [msg.Reaction(condition="is_dnoe", event="e")]},
@@ -327,14 +337,15 @@ def test_S5_a_session_that_nobody_renews_is_lost(cell: Cell) -> None:
 
 
 def test_motion_and_speed(cell: Cell, session: str) -> None:
-    cell.call("set_motion", parts=["arm"], command="disable")
+    secret = cell.secrets[session]
+    cell.call("set_motion", parts=["arm"], command="disable", secret=secret)
     assert {p.name: p.operational_state for p in cell.client.parts()}["arm"] == "disabled"
     cell.call("define_actions", session=session, actions=[wait_action("a")])
     assert refusal(lambda: cell.call("start_actions", session=session, actions=["a"])) == (
         "start of 'a' was refused; expected parts whose motion is enabled; got part 'arm' is disabled. "
         "Enable the motion first"
     )
-    assert cell.call("set_motion", command="enable").message == ""
+    assert cell.call("set_motion", command="enable", secret=secret).message == ""
     cell.call("start_actions", session=session, actions=["a"])
     cell.call("set_speed", speed=0.5)
     cell.wait(lambda: cell.client.value("speed") == 0.5)

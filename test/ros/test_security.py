@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,8 @@ from robot_rt_control.client import Client
 
 POLICY = Path(__file__).resolve().parents[2] / "config" / "security" / "policies.xml"
 NODES = ("control_server", "realtime_executor", "hardware_driver")
+FOUND_S = 30.0
+"""Until then a new client has found all that there is."""
 PRESENT_BY_CLOCK = {"/realtime_executor/take_picture", "/diagnostics"}
 """In lockstep alone, or with a device that reports."""
 
@@ -39,9 +44,23 @@ def plain(names: list[tuple[str, list[str]]]) -> set[str]:
     return {name for name, _ in names if "/_action/" not in name}
 
 
+def has_all(graph: Any, node: str) -> bool:
+    """Whether a node that was found has told its services: those that the policy names, unless it is wrong."""
+    names = plain(graph.get_service_names_and_types_by_node(node, "/"))
+    return set(allowed(node, "service", "reply")) - PRESENT_BY_CLOCK <= names
+
+
+def eventually(happens: Callable[[], bool]) -> None:
+    """Wait until it happens, but not forever: what is asserted then tells what is missing."""
+    deadline = time.monotonic() + FOUND_S
+    while not happens() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
 @pytest.mark.parametrize("node", NODES)
 def test_each_node_may_do_what_it_does_and_no_more(client: Client, node: str) -> None:
     graph = client.node
+    eventually(lambda: node in graph.get_node_names() and has_all(graph, node))
     services = plain(graph.get_service_names_and_types_by_node(node, "/"))
     published = plain(graph.get_publisher_names_and_types_by_node(node, "/"))
     subscribed = plain(graph.get_subscriber_names_and_types_by_node(node, "/"))
