@@ -58,9 +58,27 @@ def measure(options: Options) -> Report:
         columns=["step", "empty cache [s]", "processor [s]", "from the cache [s]", "processor [s] "],
         rows=rows,
         goals=[
-            Goal(f"channel and both loops compiled within 15 s: {loops:.1f} s", loops < 15.0),
-            Goal(f"channel and both loops loaded within 1.5 s: {cached:.2f} s", cached < 1.5),
-            Goal(f"imports within 0.7 s: {imports:.2f} s", imports < 0.7),
+            Goal(
+                figure="channel and both loops, compiled",
+                aim="< 15 s",
+                measured=f"{loops:.1f} s",
+                met=loops < 15.0,
+                beside="itself from the cache (processor time)",
+            ),
+            Goal(
+                figure="channel and both loops, from the cache",
+                aim="< 1.5 s",
+                measured=f"{cached:.2f} s",
+                met=cached < 1.5,
+                beside="itself compiled (processor time)",
+            ),
+            Goal(
+                figure="imports of an executor",
+                aim="< 0.7 s",
+                measured=f"{imports:.2f} s",
+                met=imports < 0.7,
+                beside="an absolute figure (processor time)",
+            ),
         ],
         data={"steps": _STEPS, "seconds_clock_and_processor": seconds},
     )

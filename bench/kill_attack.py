@@ -38,6 +38,8 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED_MEMORY = Path("/dev/shm")
 WORKCELL = REPOSITORY / "config" / "iiwa.yaml"
+HARDWARE, CLOCK = "robot_rt_control.hardware.mock_plugin:MockPlugin", "realtime"
+"""A driver process that is no simulator: deaths are about real time."""
 MOVER = REPOSITORY / "bench" / "mover.py"
 
 VICTIMS = ("client", "application", "control_server", "realtime_executor", "hardware_driver")
@@ -117,7 +119,7 @@ class Outcome:
 
 
 class FaultedBefore(Exception):
-    """A part faulted before anything was killed: on an ordinary kernel the simulator may stand still for 50 ms."""
+    """A part faulted before anything was killed: on an ordinary kernel the driver may stand still for 50 ms."""
 
 
 class Attack:
@@ -127,7 +129,8 @@ class Attack:
         self._folder, self._domain, self._random = folder, domain, Random(seed)
         self._log = folder / "workcell.log"
         self._workcell = DemoWorkcell(
-            ["--workcell", str(WORKCELL), "--hardware", "pybullet", "--restart", "on-failure"], self._log
+            ["--workcell", str(WORKCELL), "--hardware", HARDWARE, "--clock", CLOCK, "--restart", "on-failure"],
+            self._log,
         )
         self._watch = Watch(domain)
         self._segments: set[str] = set()
@@ -170,7 +173,7 @@ class Attack:
         """The program that moves the arm: an application node, or a client of its own."""
         command = [sys.executable, str(MOVER)]
         if kind == "application":
-            options = BringupOptions(workcell=WORKCELL, hardware="pybullet", program=str(MOVER))
+            options = BringupOptions(workcell=WORKCELL, hardware=HARDWARE, clock=CLOCK, program=str(MOVER))
             node = next(p for p in processes(options) if isinstance(p, ProcessDescription) and p.name == "application")
             command = command_line(node, self._folder)
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=REPOSITORY)

@@ -35,8 +35,20 @@ def measure(options: Options) -> Report:
         columns=["of random motions", "median", "p90", "p99", "p99.9", "max", "motions"],
         rows=rows,
         goals=[
-            Goal(f"no limit violated: {violations}", violations == "0"),
-            Goal(f"median duration as Ruckig's within 1 %: {ratio:.4f}", abs(ratio - 1.0) < 0.01),
+            Goal(
+                figure="limits violated by random motions",
+                aim="0",
+                measured=violations,
+                met=violations == "0",
+                beside="Ruckig on the same motions",
+            ),
+            Goal(
+                figure="duration of random motions, median",
+                aim="within 1 %",
+                measured=f"{ratio:.4f} times",
+                met=abs(ratio - 1.0) < 0.01,
+                beside="Ruckig on the same motions",
+            ),
         ],
         data={"output": done.stdout},
     )

@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,22 @@ class Options:
         return max(1, full // 10) if self.quick else full
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Goal:
-    """What is aimed at, and whether it was reached."""
+    """A figure with its aim."""
 
-    text: str
+    figure: str
+    """What is measured."""
+    aim: str
+    measured: str
     met: bool
+    beside: str
+    """What the figure is measured beside: a reference, or the load of the machine's other processors."""
+
+    @property
+    def text(self) -> str:
+        """In one line."""
+        return f"{self.figure}: aim {self.aim}, measured {self.measured}, beside {self.beside}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +78,17 @@ def show(console: Console, report: Report) -> None:
         )
     for note in report.notes:
         console.print(f"  {escape(note)}", style="dim")
+
+
+def summary(goals: Sequence[Goal]) -> Table:
+    """One table of all figures that have an aim."""
+    table = Table(title="Figures", title_justify="left", title_style="bold", header_style="bold")
+    for column in ("figure", "aim", "measured", "", "measured beside"):
+        table.add_column(column)
+    for goal in goals:
+        verdict = "[green]reached[/]" if goal.met else "[red]missed[/]"
+        table.add_row(escape(goal.figure), escape(goal.aim), escape(goal.measured), verdict, escape(goal.beside))
+    return table
 
 
 def load_average() -> float:
@@ -102,7 +123,7 @@ def save(report: Report, name: str, folder: Path, of: dict[str, Any]) -> Path:
         "benchmark": name,
         "title": report.title,
         "machine": of,
-        "goals": [{"text": g.text, "met": g.met} for g in report.goals],
+        "goals": [asdict(g) for g in report.goals],
         "notes": list(report.notes),
         "data": report.data,
     }

@@ -1,4 +1,6 @@
-"""All measurements: one table for each, in one run. Results also go to files: JSON for machines, PNG for eyes.
+"""All measurements: one table for each, and at the end one of all figures that have an aim.
+
+Results also go to files: JSON for machines, PNG for eyes.
 
 ./run bench                      everything, about four minutes
 ./run bench --quick              a tenth of it
@@ -18,7 +20,16 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.report import Options, Report, load_average, machine, save, show  # noqa: E402  (behind the path)
+from bench.report import (  # noqa: E402  (behind the path)
+    Goal,
+    Options,
+    Report,
+    load_average,
+    machine,
+    save,
+    show,
+    summary,
+)
 
 BENCHMARKS = {
     "tick": "tick_compute",
@@ -48,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = Options(quick=given.quick, output=given.output, console=console)
     of = machine()
     console.print(", ".join(f"{name.replace('_', ' ')} {value}" for name, value in of.items()))
-    missed = 0
+    goals: list[Goal] = []
     for name in given.only or BENCHMARKS:
         busy = load_average()
         begin = time.monotonic()
@@ -59,8 +70,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         seconds = time.monotonic() - begin
         path = save(report, name, given.output, of | {"load_average": busy})
         console.print(f"  {path}; took {seconds:.0f} s, load average before it {busy:.2f}", style="dim")
-        missed += sum(not goal.met for goal in report.goals)
-    console.print(f"\n{missed} goals missed" if missed else "\nall goals reached")
+        goals += report.goals
+    missed = sum(not goal.met for goal in goals)
+    console.print()
+    console.print(summary(goals))
+    console.print(f"{missed} aims missed" if missed else "all aims reached")
     return 0
 
 

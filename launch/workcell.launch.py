@@ -8,7 +8,15 @@ from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutd
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes
+from robot_rt_control.application.bringup import (
+    CLOCK_HELP,
+    CLOCKS,
+    FACTOR_HELP,
+    BringupOptions,
+    ProcessDescription,
+    processes,
+    shipped_workcells,
+)
 
 YES, NO = "true", "false"
 
@@ -16,7 +24,8 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "workcell",
         default_value=BringupOptions.workcell,
-        description="Workcell file, or the name of one that comes with the package: arm7, iiwa, panda.",
+        description="Workcell file, or the name of one that comes with the package: "
+        + ", ".join(shipped_workcells()),
     ),
     DeclareLaunchArgument(
         "hardware",
@@ -25,16 +34,11 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument(
         "clock",
-        default_value="realtime",
-        choices=["realtime", "lockstep", "hardware"],
-        description="realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other; "
-        "hardware: the cycle of a device's driver drives the loop.",
+        default_value=BringupOptions.clock,
+        choices=list(CLOCKS),
+        description=f"What drives the loop. {CLOCK_HELP}.",
     ),
-    DeclareLaunchArgument(
-        "simulation_speed",
-        default_value="1.0",
-        description="Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step.",
-    ),
+    DeclareLaunchArgument("real_time_factor", default_value="1.0", description=f"{FACTOR_HELP}."),
     DeclareLaunchArgument(
         "gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."
     ),
@@ -86,22 +90,7 @@ def node(process: ProcessDescription) -> Node:
 def start(context: LaunchContext) -> list[Node | LogInfo]:
     """All processes of the workcell that the arguments describe."""
     argument = {action.name: LaunchConfiguration(action.name).perform(context) for action in ARGUMENTS}
-    described = processes(
-        BringupOptions(
-            workcell=argument["workcell"],
-            hardware=argument["hardware"],
-            clock=argument["clock"],
-            simulation_speed=float(argument["simulation_speed"]),
-            gui=argument["gui"] == YES,
-            rviz=argument["rviz"] == YES,
-            namespace=argument["namespace"],
-            program=argument["program"],
-            program_arguments=tuple(argument["program_arguments"].split()),
-            exit_with_program=argument["exit_with_program"] == YES,
-            realtime_cpu=int(argument["realtime_cpu"]),
-            realtime_priority=int(argument["realtime_priority"]),
-        )
-    )
+    described = processes(BringupOptions.from_texts(argument))
     return [LogInfo(msg=f"workcell {argument['workcell']}"), *(node(process) for process in described)]
 
 

@@ -16,5 +16,7 @@ BUILTIN = (
     "robot_rt_control.actions.watch_distance:WatchDistance",
     "robot_rt_control.actions.follow_joint_stream:FollowJointStream",
     "robot_rt_control.actions.follow_pose_stream:FollowPoseStream",
+    "robot_rt_control.actions.follow_joint_velocity_stream:FollowJointVelocityStream",
+    "robot_rt_control.actions.follow_twist_stream:FollowTwistStream",
 )
 """Where the built-in action types are, as "module:Class": the server loads them by these names."""

@@ -2,105 +2,59 @@
 
 import math
 
+from robot_rt_control.actions.cartesian import find_error, limit_vector, tool_dtype
 from robot_rt_control.actions.stream_following import (
     REPORT_INTERVAL,
     SMOOTHING,
     begin_following,
+    begin_reference,
     report_command,
-    rest_joint,
+    rest_joints,
     take_over,
-    track_joint,
+    track_tool,
 )
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.definitions.streams import StreamInput, StreamOutput
-from robot_rt_control.model.kinematics import (
-    differential_inverse,
-    forward,
-    kinematics_scratch_dtype,
-    orientation_error,
-    quaternion_inverse,
-    quaternion_multiply,
-)
+from robot_rt_control.model.kinematics import quaternion_inverse, quaternion_multiply
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
 
-_DAMPING = 0.05
 _GAIN = 50.0
 """[1/s] with which the reference closes up to the goal, as far as the velocity limits let it."""
-_LEASH = 0.3
-"""[rad or m] The reference waits for joints that are so far behind it."""
 
 
 @realtime
-def goal_twist(state, params):
-    """The twist (6,) in the world frame that leads the reference to the goal."""
-    goal = state.goal
+def find_goal_twist(state, params, part):
+    """The twist of the tool that leads the reference to the goal."""
+    goal, tool = state.goal, state.tool
+    take_goal(goal, tool)
+    find_error(tool, part, state.reference)
     for i in range(3):
-        state.offset[i] = goal.value[i] - state.tool_position[i]
-        state.twist[i] = goal.velocity[i]
+        tool.twist[i] = goal.velocity[i]
     for i in range(4):
-        state.goal_orientation[i] = goal.value[3 + i]
         state.turn_rate[i] = goal.velocity[3 + i]
-    orientation_error(state.goal_orientation, state.tool_orientation, state.rotation)
     # w = 2 dq/dt q^-1
-    quaternion_inverse(state.goal_orientation, state.inverse)
+    quaternion_inverse(tool.orientation, state.inverse)
     quaternion_multiply(state.turn_rate, state.inverse, state.turn)
     for i in range(3):
-        state.twist[3 + i] = 2.0 * state.turn[i]
-    limit_vector(state.twist, 0, params.linear_velocity)
-    limit_vector(state.twist, 3, params.angular_velocity)
-    for i in range(3):
-        state.correction[i] = _GAIN * state.offset[i]
-        state.correction[3 + i] = _GAIN * state.rotation[i]
-    limit_vector(state.correction, 0, params.linear_velocity)
-    limit_vector(state.correction, 3, params.angular_velocity)
+        tool.twist[3 + i] = 2.0 * state.turn[i]
+    limit_vector(tool.twist, 0, params.linear_velocity)
+    limit_vector(tool.twist, 3, params.angular_velocity)
     for i in range(6):
-        state.twist[i] += state.correction[i]
+        tool.error[i] *= _GAIN
+    limit_vector(tool.error, 0, params.linear_velocity)
+    limit_vector(tool.error, 3, params.angular_velocity)
 
 
 @realtime
-def limit_vector(vector, first, longest):
-    """Shorten the three elements from `first` on to a length of at most `longest`, in their direction."""
-    length = 0.0
-    for i in range(first, first + 3):
-        length += vector[i] * vector[i]
-    length = math.sqrt(length)
-    if length > longest:
-        for i in range(first, first + 3):
-            vector[i] *= longest / length
-
-
-@realtime
-def lead_reference(state, params, part):
-    """Move the joints' reference one step towards the goal. Returns a status."""
-    forward(part.chain, state.reference, state.tool_position, state.tool_orientation)
-    goal_twist(state, params)
-    status = differential_inverse(
-        part.chain, state.reference, state.twist, _DAMPING, state.reference_velocity, state.scratch
-    )
-    if status != 0:
-        return status
-    # Where a joint would be too fast all are slowed down alike, so that the tool keeps its direction.
-    scale = 1.0
-    for j in range(part.dof):
-        speed = abs(state.reference_velocity[j])
-        if speed > part.velocity_limit[j]:
-            scale = min(scale, part.velocity_limit[j] / speed)
-        behind = abs(state.reference[j] - state.joint_position[j])
-        scale = min(scale, max(1.0 - behind / _LEASH, 0.0))
-    for j in range(part.dof):
-        state.reference_velocity[j] *= scale
-        moved = state.reference[j] + state.reference_velocity[j] * part.dt
-        low, high = part.position_lower[j], part.position_upper[j]
-        if math.isfinite(low) and math.isfinite(high):
-            inside = min(max(moved, low), high)
-            if inside != moved:
-                state.reference_velocity[j] = 0.0
-            moved = inside
-        state.reference[j] = moved
-    return 0
+def take_goal(goal, tool):
+    """The pose to follow is the stream's."""
+    for i in range(3):
+        tool.position[i] = goal.value[i]
+    for i in range(4):
+        tool.orientation[i] = goal.value[3 + i]
 
 
 class FollowPoseStream(ActionType):
@@ -143,18 +97,11 @@ class FollowPoseStream(ActionType):
         "reference": (float, PER_JOINT),
         "reference_velocity": (float, PER_JOINT),
         "since_report": float,
-        "tool_position": (float, 3),
-        "tool_orientation": (float, 4),
-        "offset": (float, 3),
-        "rotation": (float, 3),
-        "goal_orientation": (float, 4),
         "turn_rate": (float, 4),
         "inverse": (float, 4),
         "turn": (float, 4),
-        "twist": (float, 6),
-        "correction": (float, 6),
+        "tool": tool_dtype,
         "profile": profile_dtype,
-        "scratch": kinematics_scratch_dtype,
     }
 
     @classmethod
@@ -170,8 +117,7 @@ class FollowPoseStream(ActionType):
     @staticmethod
     def on_enter(state, params, part):
         begin_following(state, part)
-        for j in range(part.dof):
-            state.reference[j] = state.joint_position[j]
+        begin_reference(state, part)
 
     @staticmethod
     def sense(state, params, part):
@@ -181,34 +127,24 @@ class FollowPoseStream(ActionType):
             state.orientation_error = math.nan
             return
         state.is_following = 1.0 - state.goal.timed_out
-        forward(part.chain, part.commanded_position, state.tool_position, state.tool_orientation)
+        take_goal(state.goal, state.tool)
+        find_error(state.tool, part, part.commanded_position)
         distance = 0.0
-        for i in range(3):
-            distance += (state.goal.value[i] - state.tool_position[i]) ** 2
-        for i in range(4):
-            state.goal_orientation[i] = state.goal.value[3 + i]
-        orientation_error(state.goal_orientation, state.tool_orientation, state.rotation)
         angle = 0.0
         for i in range(3):
-            angle += state.rotation[i] ** 2
+            distance += state.tool.error[i] ** 2
+            angle += state.tool.error[3 + i] ** 2
         state.position_error = math.sqrt(distance)
         state.orientation_error = math.sqrt(angle)
 
     @staticmethod
     def control(state, params, part):
         take_over(state, part)
-        status = 0
-        if state.is_following != 0.0:
-            status = lead_reference(state, params, part)
-        for j in range(part.dof):
-            if state.is_following == 0.0:
-                joint_status = rest_joint(state, part, j)
-                state.reference[j] = state.joint_position[j]
-            else:
-                joint_status = track_joint(
-                    state, part, j, state.reference[j], state.reference_velocity[j], params.smoothing
-                )
-            if joint_status != 0:
-                status = joint_status
+        if state.is_following == 0.0:
+            status = rest_joints(state, part)
+            begin_reference(state, part)
+        else:
+            find_goal_twist(state, params, part)
+            status = track_tool(state, params, part, 1.0)
         report_command(state, params, part)
         return status

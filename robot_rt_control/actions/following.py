@@ -40,6 +40,12 @@ def plan_stops(plan, part):
 
 
 @realtime
+def towards(value, goal, step):
+    """From a value to a goal, by at most one step."""
+    return value + min(max(goal - value, -step), step)
+
+
+@realtime
 def longest(plan, n):
     """Duration [s] of the longest of the first n profiles."""
     total = 0.0

@@ -4,24 +4,30 @@ import math
 
 import numpy as np
 
+from robot_rt_control.actions.cartesian import (
+    add_fading,
+    begin_tool,
+    command_joints,
+    find_error,
+    find_joint_velocity,
+    limit_joint_velocity,
+    plan_fading,
+    tool_dtype,
+)
 from robot_rt_control.actions.following import distance, follow, is_within, longest
 from robot_rt_control.actions.headings import turned_about_z
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import (
-    differential_inverse,
     forward,
     inverse_kinematics,
-    kinematics_scratch_dtype,
     orientation_error,
     quaternion_from_rotation_vector,
     quaternion_multiply,
     quaternion_rotate,
-    tool_twist,
 )
 from robot_rt_control.motion.profile import profile_dtype, sample_profile
 from robot_rt_control.motion.stop import plan_stop
 from robot_rt_control.motion.synchronize import plan_position_synchronized
-from robot_rt_control.motion.velocity import plan_velocity
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -52,7 +58,7 @@ def set_component_limits(state, first, speed, acceleration, ramp_time):
     way = math.sqrt(way)
     for i in range(first, first + 3):
         share = abs(state.way[i]) / way if way > 1e-12 else 1.0
-        if abs(state.twist[i]) > _MOVING * speed or abs(state.twist_acceleration[i]) > _MOVING * acceleration:
+        if abs(state.tool.twist[i]) > _MOVING * speed or abs(state.tool.acceleration[i]) > _MOVING * acceleration:
             share = 1.0
         share = max(share, _LEAST_SHARE)
         state.top_speed[i] = share * speed
@@ -88,9 +94,11 @@ def plan_line(state, params, part):
     state.elapsed = 0.0
     state.speed = params.speed
     state.angular_speed = params.angular_speed
-    forward(part.chain, part.commanded_position, state.start_position, state.start_orientation)
-    tool_twist(part.chain, part.commanded_position, part.motion_velocity, state.twist)
-    tool_twist(part.chain, part.commanded_position, part.motion_acceleration, state.twist_acceleration)
+    begin_tool(state.tool, part)
+    for i in range(3):
+        state.start_position[i] = state.tool.position[i]
+    for i in range(4):
+        state.start_orientation[i] = state.tool.orientation[i]
     set_goal(state, params)
     orientation_error(state.goal_orientation, state.start_orientation, state.vector)
     for i in range(3):
@@ -102,8 +110,8 @@ def plan_line(state, params, part):
         state.plan,
         6,
         state.zeros,
-        state.twist,
-        state.twist_acceleration,
+        state.tool.twist,
+        state.tool.acceleration,
         state.way,
         state.top_speed,
         state.top_acceleration,
@@ -112,32 +120,14 @@ def plan_line(state, params, part):
     if status != 0:
         return status
     state.total = longest(state.plan, 6)
-    # A redundant arm may also be moving without moving its tool: that motion fades out beside the line.
-    status = differential_inverse(
-        part.chain, part.commanded_position, state.twist, _DAMPING, state.joint_velocity, state.scratch
-    )
-    if status != 0:
-        return status
-    for j in range(part.dof):
-        joint_status = plan_velocity(
-            state.rest[j],
-            0.0,
-            part.motion_velocity[j] - state.joint_velocity[j],
-            0.0,
-            0.0,
-            part.acceleration_limit[j],
-            part.jerk_limit[j],
-        )
-        if joint_status != 0:
-            status = joint_status
-    return status
+    return plan_fading(state.rest, state.tool, part, _DAMPING)
 
 
 @realtime
 def block(state, part):
     """Give the line up and brake: something keeps the tool from following it. Returns a status.
 
-    What speeds a joint up ends at once, whatever the jerk: first to take that back smoothly would make it faster yet.
+    Acceleration along the motion is dropped at once, ignoring jerk: ramping it down would first add speed.
     """
     state.is_blocked = 1.0
     state.elapsed = 0.0
@@ -155,23 +145,21 @@ def block(state, part):
 
 
 @realtime
-def deviation_from_line(state, part):
-    """Put what the tool lacks to its place on the line into `correction`. Returns whether that is too much."""
+def is_off_line(state, part):
+    """Store the pose on the line, and the error to it, in `state.tool`; return whether the error is too large."""
+    tool = state.tool
     for i in range(3):
         p, _, _ = sample_profile(state.plan[i], state.elapsed)
-        state.place[i] = state.start_position[i] + p
+        tool.position[i] = state.start_position[i] + p
         state.vector[i], _, _ = sample_profile(state.plan[3 + i], state.elapsed)
     quaternion_from_rotation_vector(state.vector, state.turn)
-    quaternion_multiply(state.turn, state.start_orientation, state.place_orientation)
-    forward(part.chain, part.commanded_position, state.tool_position, state.tool_orientation)
-    orientation_error(state.place_orientation, state.tool_orientation, state.vector)
+    quaternion_multiply(state.turn, state.start_orientation, tool.orientation)
+    find_error(tool, part, part.commanded_position)
     away = 0.0
     turned = 0.0
     for i in range(3):
-        state.correction[i] = state.place[i] - state.tool_position[i]
-        state.correction[3 + i] = state.vector[i]
-        away += state.correction[i] * state.correction[i]
-        turned += state.vector[i] * state.vector[i]
+        away += tool.error[i] * tool.error[i]
+        turned += tool.error[3 + i] * tool.error[3 + i]
     return away > _LARGEST_DEVIATION * _LARGEST_DEVIATION or turned > _LARGEST_TURN * _LARGEST_TURN
 
 
@@ -179,25 +167,16 @@ def deviation_from_line(state, part):
 def move_along(state, part):
     """One step along the line by damped differential inverse kinematics. Returns a status."""
     for i in range(6):
-        _, v, _ = sample_profile(state.plan[i], state.elapsed + part.dt)
-        state.correction[i] = v + _CORRECTION * state.correction[i]
-    status = differential_inverse(
-        part.chain, part.commanded_position, state.correction, _DAMPING, state.joint_velocity, state.scratch
-    )
+        _, state.tool.twist[i], _ = sample_profile(state.plan[i], state.elapsed + part.dt)
+    status = find_joint_velocity(state.tool, part, part.commanded_position, _CORRECTION, _DAMPING)
     if status != 0:
         return status
+    add_fading(state.rest, state.elapsed, state.tool, part)
     # Where a joint would be too fast, the whole motion is slowed down along its line.
-    slowest = 1.0
-    for j in range(part.dof):
-        _, extra, _ = sample_profile(state.rest[j], state.elapsed)
-        state.joint_velocity[j] += extra
-        if abs(state.joint_velocity[j]) > part.velocity_limit[j]:
-            slowest = min(slowest, part.velocity_limit[j] / abs(state.joint_velocity[j]))
-    state.slowed = slowest
-    step = slowest * part.dt
+    state.slowed = limit_joint_velocity(state.tool, part)
+    step = state.slowed * part.dt
     state.elapsed += step
-    for j in range(part.dof):
-        part.position_command[j] = part.commanded_position[j] + state.joint_velocity[j] * step
+    command_joints(state.tool, part, step)
     return 0
 
 
@@ -245,6 +224,7 @@ class MoveLinear(ActionType):
             description="Largest distance of the measured tool from the goal that counts as settled.",
         ),
     )
+    example = {"offset": (0.05, 0.0, 0.0)}
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The command has arrived."),
         StateVariable(name="is_settled", type="bool", description="The tool is measured at the goal, at rest."),
@@ -277,13 +257,10 @@ class MoveLinear(ActionType):
         "plan": (profile_dtype, 6),
         "rest": (profile_dtype, PER_JOINT),  # motion that leaves the tool where it is; when blocked, the braking
         "zeros": (float, 6),
-        "twist": (float, 6),
-        "twist_acceleration": (float, 6),
         "way": (float, 6),
         "top_speed": (float, 6),
         "top_acceleration": (float, 6),
         "top_jerk": (float, 6),
-        "correction": (float, 6),
         "origin_position": (float, 3),  # where the action started
         "origin_orientation": (float, 4),
         "start_position": (float, 3),  # where the present line starts
@@ -292,14 +269,9 @@ class MoveLinear(ActionType):
         "goal_orientation": (float, 4),
         "former_position": (float, 3),
         "former_orientation": (float, 4),
-        "place": (float, 3),  # on the line, now
-        "place_orientation": (float, 4),
-        "tool_position": (float, 3),  # as commanded
-        "tool_orientation": (float, 4),
+        "tool": tool_dtype,
         "turn": (float, 4),
         "vector": (float, 3),
-        "joint_velocity": (float, PER_JOINT),
-        "scratch": kinematics_scratch_dtype,
     }
 
     def prepare_parameters(self, values, params):
@@ -387,7 +359,7 @@ class MoveLinear(ActionType):
     @staticmethod
     def control(state, params, arm):
         arm.command_mode = _POSITION
-        if state.is_blocked == 0.0 and deviation_from_line(state, arm):
+        if state.is_blocked == 0.0 and is_off_line(state, arm):
             status = block(state, arm)
             if status != 0:
                 return status

@@ -2,15 +2,16 @@
 
 import math
 
+from robot_rt_control.actions.cartesian import DAMPING, find_joint_velocity, limit_joint_velocity
 from robot_rt_control.actions.following import POSITION
 from robot_rt_control.definitions.action_type import Parameter
-from robot_rt_control.motion.tracking import come_to_rest, speed_before_stop, track
+from robot_rt_control.motion.tracking import MARGIN, come_to_rest, speed_before_stop, track, track_velocity
 from robot_rt_control.native.realtime_code import realtime
 
 _SAME = 1e-9
 """[rad or m] A command that left farther from what was written was changed by a limit."""
-_MARGIN = 0.8
-"""Fraction of the acceleration limit with which a goal may be braked before a position limit."""
+_LEASH = 0.3
+"""[rad or m] The reference waits for joints that are so far behind it."""
 
 SMOOTHING = Parameter(
     name="smoothing",
@@ -57,8 +58,8 @@ def track_joint(state, part, j, goal, goal_velocity, smoothing):
     goal = min(max(goal, low), high)
     if math.isfinite(low) and math.isfinite(high):
         # Towards a limit the goal has to slow down, too.
-        goal_velocity = min(goal_velocity, speed_before_stop(high - goal, _MARGIN * amax, jmax))
-        goal_velocity = max(goal_velocity, -speed_before_stop(goal - low, _MARGIN * amax, jmax))
+        goal_velocity = min(goal_velocity, speed_before_stop(high - goal, MARGIN * amax, jmax))
+        goal_velocity = max(goal_velocity, -speed_before_stop(goal - low, MARGIN * amax, jmax))
     q, v, a, status = track(
         state.profile,
         state.joint_position[j],
@@ -85,6 +86,83 @@ def rest_joint(state, part, j):
         state.joint_position[j],
         state.joint_velocity[j],
         state.joint_acceleration[j],
+        part.acceleration_limit[j],
+        part.jerk_limit[j],
+        part.dt,
+    )
+    return move_to(state, part, j, q, v, a, status)
+
+
+@realtime
+def rest_joints(state, part):
+    """One step of all joints to rest. Returns a status."""
+    status = 0
+    for j in range(part.dof):
+        joint_status = rest_joint(state, part, j)
+        if joint_status != 0:
+            status = joint_status
+    return status
+
+
+@realtime
+def begin_reference(state, part):
+    """The joints' reference, which leads the tool, begins where the joints are."""
+    for j in range(part.dof):
+        state.reference[j] = state.joint_position[j]
+
+
+@realtime
+def track_tool(state, params, part, gain):
+    """One step of the joints behind their reference, which moves by the tool's twist and `gain` times its error.
+
+    The joints track the reference with limited jerk. Where a joint would be too fast all are slowed down alike, so
+    that the tool keeps its direction; the reference waits for joints that are far behind it. How far the reference
+    was slowed down is `state.tool.slowed`.
+
+    Args:
+        state: with `reference` (float, PER_JOINT) and `tool` (`cartesian.tool_dtype`), whose `twist` and `error` are
+            those at the reference.
+
+    Returns:
+        A status.
+    """
+    tool = state.tool
+    status = find_joint_velocity(tool, part, state.reference, gain, DAMPING)
+    if status != 0:
+        return status
+    scale = limit_joint_velocity(tool, part)
+    for j in range(part.dof):
+        behind = abs(state.reference[j] - state.joint_position[j])
+        scale = min(scale, max(1.0 - behind / _LEASH, 0.0))
+    tool.slowed = scale
+    for j in range(part.dof):
+        velocity = tool.joint_velocity[j] * scale
+        moved = state.reference[j] + velocity * part.dt
+        low, high = part.position_lower[j], part.position_upper[j]
+        if math.isfinite(low) and math.isfinite(high):
+            inside = min(max(moved, low), high)
+            if inside != moved:
+                velocity = 0.0
+            moved = inside
+        state.reference[j] = moved
+        joint_status = track_joint(state, part, j, moved, velocity, params.smoothing)
+        if joint_status != 0:
+            status = joint_status
+    return status
+
+
+@realtime
+def jog_joint(state, part, j, goal_velocity):
+    """One step of joint j to a velocity [rad/s or m/s], which is less near the end of its range. Returns a status."""
+    q, v, a, status = track_velocity(
+        state.profile,
+        state.joint_position[j],
+        state.joint_velocity[j],
+        state.joint_acceleration[j],
+        goal_velocity,
+        part.position_lower[j],
+        part.position_upper[j],
+        part.velocity_limit[j],
         part.acceleration_limit[j],
         part.jerk_limit[j],
         part.dt,

@@ -4,7 +4,14 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference
-from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.action_type import (
+    JOINT_INDEX,
+    PER_JOINT,
+    ActionType,
+    Parameter,
+    Slot,
+    StateVariable,
+)
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import Status
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
@@ -73,6 +80,8 @@ class TrackTrajectory(ActionType):
         StateVariable(name="elapsed", unit="s", description="Time along the trajectory."),
         StateVariable(name="remaining_time", unit="s", description="Until the last point."),
         StateVariable(name="tracking_error", unit="joint", description="Largest |measured - commanded| position."),
+        StateVariable(name="start_joint", type="int", unit=JOINT_INDEX, description="Farthest off at the start."),
+        StateVariable(name="start_distance", unit="joint", description="How far that joint was off its first point."),
     )
     example = {"times": (0.0, 1.0), "positions": (0.3,) * 7 + (0.5,) * 7}  # for seven joints
     Params = {
@@ -162,9 +171,10 @@ class TrackTrajectory(ActionType):
     def on_enter(state, params, part):
         for j in range(part.dof):
             state.offset[j] = part.commanded_position[j] - point(params, 0, 0.0, j)
-            if abs(state.offset[j]) > params.start_tolerance:
-                return _START_TOO_FAR
-        return 0
+            if abs(state.offset[j]) > state.start_distance:
+                state.start_joint = j
+                state.start_distance = abs(state.offset[j])
+        return _START_TOO_FAR if state.start_distance > params.start_tolerance else 0
 
     @staticmethod
     def sense(state, params, part):

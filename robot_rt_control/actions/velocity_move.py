@@ -1,18 +1,21 @@
 """velocity_move: move with a joint velocity or a tool twist until something else is started."""
 
+from robot_rt_control.actions.cartesian import (
+    add_fading,
+    begin_tool,
+    command_joints,
+    find_error,
+    find_joint_velocity,
+    give_up_error,
+    lead_pose,
+    limit_joint_velocity,
+    plan_fading,
+    tool_dtype,
+    turn_twist,
+)
 from robot_rt_control.actions.following import POSITION
 from robot_rt_control.actions.headings import turned_about_z
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.model.kinematics import (
-    differential_inverse,
-    forward,
-    kinematics_scratch_dtype,
-    orientation_error,
-    quaternion_from_rotation_vector,
-    quaternion_multiply,
-    quaternion_rotate,
-    tool_twist,
-)
 from robot_rt_control.motion.profile import profile_dtype, sample_profile
 from robot_rt_control.motion.velocity import plan_velocity
 from robot_rt_control.native.realtime_code import realtime
@@ -56,31 +59,25 @@ def share_of_change(state, i, steady):
     A component that is accelerating already (more than `steady`) gets all of it, to come to an end soon; and each gets
     at least a little, to be rid of what acceleration it has.
     """
-    if abs(state.twist_acceleration[i]) > steady:
+    if abs(state.tool.acceleration[i]) > steady:
         return 1.0
     first = 0 if i < 3 else 3
     largest = 0.0
     for k in range(first, first + 3):
-        largest = max(largest, abs(state.goal[k] - state.twist[k]))
-    change = abs(state.goal[i] - state.twist[i])
+        largest = max(largest, abs(state.goal[k] - state.tool.twist[k]))
+    change = abs(state.goal[i] - state.tool.twist[i])
     return max(change / largest, _LEAST_SHARE) if change > 1e-9 * largest else 1.0
 
 
 @realtime
 def start_tool(state, params, part):
     """Plan the way of the six components of the twist, and of the joint motion that the twist does not explain."""
-    forward(part.chain, part.commanded_position, state.path_position, state.path_orientation)
-    tool_twist(part.chain, part.commanded_position, part.motion_velocity, state.twist)
-    tool_twist(part.chain, part.commanded_position, part.motion_acceleration, state.twist_acceleration)
+    begin_tool(state.tool, part)
     for i in range(3):
         state.goal[i] = params.linear[i]
         state.goal[3 + i] = params.angular[i]
     if params.in_tool_frame != 0.0:
-        quaternion_rotate(state.path_orientation, params.linear, state.vector)
-        quaternion_rotate(state.path_orientation, params.angular, state.rotation)
-        for i in range(3):
-            state.goal[i] = state.vector[i]
-            state.goal[3 + i] = state.rotation[i]
+        turn_twist(state.tool, state.goal)
     status = 0
     for i in range(6):
         acceleration = params.linear_acceleration if i < 3 else params.angular_acceleration
@@ -88,86 +85,32 @@ def start_tool(state, params, part):
         component_status = plan_velocity(
             state.plan[i],
             0.0,
-            state.twist[i],
-            state.twist_acceleration[i],
+            state.tool.twist[i],
+            state.tool.acceleration[i],
             state.goal[i],
             acceleration,
             acceleration / params.ramp_time,
         )
         if component_status != 0:
             status = component_status
-    # A redundant arm may also be moving without moving its tool: that motion fades out beside the twist.
-    inverse_status = differential_inverse(
-        part.chain, part.commanded_position, state.twist, _DAMPING, state.joint_velocity, state.scratch
-    )
-    if inverse_status != 0:
-        return inverse_status
-    for j in range(part.dof):
-        joint_status = plan_velocity(
-            state.rest[j],
-            0.0,
-            part.motion_velocity[j] - state.joint_velocity[j],
-            0.0,
-            0.0,
-            part.acceleration_limit[j],
-            part.jerk_limit[j],
-        )
-        if joint_status != 0:
-            status = joint_status
-    return status
-
-
-@realtime
-def lead_path(state, dt):
-    """Move the point that leads the tool by one step of the twist; `state.rotation` is scratch."""
-    for i in range(3):
-        state.path_position[i] += state.twist[i] * dt
-        state.rotation[i] = state.twist[3 + i] * dt
-    quaternion_from_rotation_vector(state.rotation, state.turn)
-    quaternion_multiply(state.turn, state.path_orientation, state.next_orientation)
-    for i in range(4):
-        state.path_orientation[i] = state.next_orientation[i]
+    fading_status = plan_fading(state.fading, state.tool, part, _DAMPING)
+    return fading_status if fading_status != 0 else status
 
 
 @realtime
 def move_tool(state, params, part):
     """One step of the tool's motion by damped differential inverse kinematics. Returns a status."""
-    dt = part.dt
     for i in range(6):
-        _, state.twist[i], _ = sample_profile(state.plan[i], state.elapsed)
-    forward(part.chain, part.commanded_position, state.tool_position, state.tool_orientation)
-    orientation_error(state.path_orientation, state.tool_orientation, state.rotation)
-    deviation = 0.0
-    for i in range(3):
-        offset = state.path_position[i] - state.tool_position[i]
-        state.correction[i] = offset
-        state.correction[3 + i] = state.rotation[i]
-        deviation = max(deviation, max(abs(offset), abs(state.rotation[i])))
-    if deviation > _LARGEST_DEVIATION:
-        for i in range(3):
-            state.path_position[i] = state.tool_position[i]
-        for i in range(4):
-            state.path_orientation[i] = state.tool_orientation[i]
-        for i in range(6):
-            state.correction[i] = 0.0
-    lead_path(state, dt)
-    for i in range(6):
-        state.correction[i] = state.twist[i] + _CORRECTION * state.correction[i]
-    status = differential_inverse(
-        part.chain, part.commanded_position, state.correction, _DAMPING, state.joint_velocity, state.scratch
-    )
+        _, state.tool.twist[i], _ = sample_profile(state.plan[i], state.elapsed)
+    find_error(state.tool, part, part.commanded_position)
+    give_up_error(state.tool, _LARGEST_DEVIATION)
+    lead_pose(state.tool, part.dt)
+    status = find_joint_velocity(state.tool, part, part.commanded_position, _CORRECTION, _DAMPING)
     if status != 0:
         return status
-    # Where a joint would be too fast all are slowed down alike, so that the tool keeps its direction.
-    slowest = 1.0
-    for j in range(part.dof):
-        _, extra, _ = sample_profile(state.rest[j], state.elapsed)
-        state.joint_velocity[j] += extra
-        if abs(state.joint_velocity[j]) > part.velocity_limit[j]:
-            slowest = min(slowest, part.velocity_limit[j] / abs(state.joint_velocity[j]))
-    state.slowed = slowest
-    for j in range(part.dof):
-        part.position_command[j] = part.commanded_position[j] + slowest * state.joint_velocity[j] * dt
+    add_fading(state.fading, state.elapsed, state.tool, part)
+    state.slowed = limit_joint_velocity(state.tool, part)
+    command_joints(state.tool, part, state.slowed * part.dt)
     return 0
 
 
@@ -217,21 +160,9 @@ class VelocityMove(ActionType):
     State = {
         "total": float,
         "plan": (profile_dtype, PER_JOINT),
-        "rest": (profile_dtype, PER_JOINT),
+        "fading": (profile_dtype, PER_JOINT),
         "goal": (float, 6),
-        "twist": (float, 6),
-        "twist_acceleration": (float, 6),
-        "correction": (float, 6),
-        "path_position": (float, 3),
-        "path_orientation": (float, 4),
-        "next_orientation": (float, 4),
-        "turn": (float, 4),
-        "tool_position": (float, 3),
-        "tool_orientation": (float, 4),
-        "vector": (float, 3),
-        "rotation": (float, 3),
-        "joint_velocity": (float, PER_JOINT),
-        "scratch": kinematics_scratch_dtype,
+        "tool": tool_dtype,
     }
 
     def prepare_parameters(self, values, params):

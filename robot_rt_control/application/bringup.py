@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from robot_rt_control.hardware.clocks import AUTO as AUTO
+from robot_rt_control.hardware.clocks import CLOCK_HELP as CLOCK_HELP
+from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
+from robot_rt_control.hardware.clocks import FACTOR_HELP as FACTOR_HELP
+from robot_rt_control.hardware.clocks import LOCKSTEP, chosen_clock
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell import MOCK, TOPIC, Workcell, load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -16,8 +22,6 @@ PACKAGE = "robot_rt_control"
 
 DEFAULT_WORKCELL = "arm7"
 """It runs without anything that this package does not bring."""
-
-CLOCKS = ("realtime", "lockstep", "hardware")
 
 Value = bool | int | float | str | list[str]
 """Of a ROS parameter."""
@@ -31,14 +35,13 @@ class BringupOptions:
     """How to bring a workcell up."""
 
     workcell: Path | str = DEFAULT_WORKCELL
-    """The workcell file, or the name of one that comes with the package: arm7, iiwa, panda."""
+    """The workcell file, or the name of one that comes with the package."""
     hardware: str = ""
     """Plugin that all devices run on: mock, pybullet, or module:Class; empty: the workcell's default."""
-    clock: str = "realtime"
-    """realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other;
-    hardware: the cycle of a device's driver drives the loop."""
-    simulation_speed: float = 1.0
-    """Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step only."""
+    clock: str = AUTO
+    """One of CLOCKS: see CLOCK_HELP."""
+    real_time_factor: float = 1.0
+    """Simulated seconds per second in lockstep; 0: as fast as possible; negative: by the service step only."""
     gui: bool = False
     """Show the simulation in a window."""
     rviz: bool = False
@@ -54,6 +57,45 @@ class BringupOptions:
     """Processor of the real-time thread; -1: any."""
     realtime_priority: int = 80
     """Of the real-time thread under SCHED_FIFO; 0: an ordinary thread."""
+
+    @classmethod
+    def from_texts(cls, texts: Mapping[str, str]) -> BringupOptions:
+        """Options as a command line or a launch file has them: numbers, true and false, words with spaces between.
+
+        Raises:
+            DefinitionError: a text is not what its option expects.
+        """
+        defaults = cls()
+        return cls(**{name: _read(name, text, getattr(defaults, name)) for name, text in texts.items()})
+
+
+_EXPECTED = {"real_time_factor": "a number of simulated seconds per second; 0: as fast as possible, negative: by step"}
+_TRUTH = {"true": True, "false": False}
+
+
+def _read(name: str, text: str, default: Any) -> Any:
+    """A text, as the type of its option's default."""
+    if isinstance(default, tuple):
+        return tuple(text.split())
+    if isinstance(default, str):
+        return text
+    kinds: dict[type, tuple[Callable[[str], Any], str]] = {
+        bool: (lambda word: _TRUTH[word.lower()], "true or false"),
+        int: (int, "a whole number"),
+        float: (_finite, "a number"),
+    }
+    read, expected = kinds[type(default)]
+    try:
+        return read(text)
+    except (KeyError, ValueError):
+        raise DefinitionError(name, expected=_EXPECTED.get(name, expected), got=repr(text)) from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +126,12 @@ def find_executable(package: str, executable: str) -> Path | None:
     return None
 
 
+def shipped_workcells() -> dict[str, Path]:
+    """Name → file of each workcell that comes with the package."""
+    share = package_folder(PACKAGE)
+    return {} if share is None else {file.stem: file for file in sorted((share / "config").glob("*.yaml"))}
+
+
 def find_workcell(workcell: Path | str) -> Path:
     """The file of a workcell.
 
@@ -96,8 +144,7 @@ def find_workcell(workcell: Path | str) -> Path:
     path = Path(workcell).expanduser()
     if path.is_file():
         return path
-    share = package_folder(PACKAGE)
-    shipped = {} if share is None else {file.stem: file for file in sorted((share / "config").glob("*.yaml"))}
+    shipped = shipped_workcells()
     try:
         return shipped[str(workcell)]
     except KeyError:
@@ -117,10 +164,10 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
 
     Raises:
         DefinitionError: the workcell file is not valid, options contradict each other, or RViz is not installed.
+        HardwareError: the clock is `auto`, and a device's plugin cannot be loaded.
     """
-    if options.clock not in CLOCKS:
-        raise DefinitionError("clock", expected="one of: " + ", ".join(CLOCKS), got=repr(options.clock))
     workcell = load_workcell(find_workcell(options.workcell), options.hardware or None)
+    options = replace(options, clock=chosen_clock(options.clock, workcell))
     if options.clock == "hardware":
         workcell.driving_device()  # refuses a workcell without one
     described = [
@@ -131,7 +178,7 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
             executable="control_server",
             node_name="control_server",
             namespace=options.namespace,
-            parameters=_common(workcell),
+            parameters=_common(options, workcell),
             consequence="the executor brings the parts of all sessions to safety",
         ),
         *_viewers(options, workcell, find),
@@ -141,8 +188,13 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
     return described
 
 
-def _common(workcell: Workcell) -> dict[str, Value]:
-    return {"workcell": str(workcell.path), "hardware": workcell.hardware}
+def _common(options: BringupOptions, workcell: Workcell) -> dict[str, Value]:
+    return {"workcell": str(workcell.path), "hardware": workcell.hardware, **_time(options)}
+
+
+def _time(options: BringupOptions) -> dict[str, Value]:
+    """In simulated time all nodes live in it."""
+    return {"use_sim_time": True} if options.clock == LOCKSTEP else {}
 
 
 def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
@@ -152,7 +204,7 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
         raise DefinitionError(
             "gui", expected="hardware with a window, such as pybullet", got=f"hardware {workcell.hardware!r}"
         )
-    if options.clock == "lockstep":
+    if options.clock == LOCKSTEP:
         return []  # the executor's process hosts the plugins: they step with the loop
     described = []
     for device in devices:
@@ -163,7 +215,7 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
                 executable="hardware_driver",
                 node_name=name,
                 namespace=options.namespace,
-                parameters={**_common(workcell), "device": device.name, "gui": options.gui},
+                parameters={**_common(options, workcell), "device": device.name, "gui": options.gui},
                 # Nothing that moves hangs on a device on topics: its values are unknown without it.
                 required=device.plugin != TOPIC,
                 consequence=f"the parts of device {device.name!r} are "
@@ -175,13 +227,13 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
 
 def _executor(options: BringupOptions, workcell: Workcell) -> ProcessDescription:
     parameters: dict[str, Value] = {
-        **_common(workcell),
+        **_common(options, workcell),
         "clock": options.clock,
         "realtime_cpu": options.realtime_cpu,
         "realtime_priority": options.realtime_priority,
     }
-    if options.clock == "lockstep":
-        parameters |= {"simulation_speed": float(options.simulation_speed), "gui": options.gui}
+    if options.clock == LOCKSTEP:
+        parameters |= {"real_time_factor": float(options.real_time_factor), "gui": options.gui}
     return ProcessDescription(
         name="realtime_executor",
         executable="realtime_executor",
@@ -194,7 +246,6 @@ def _executor(options: BringupOptions, workcell: Workcell) -> ProcessDescription
 
 def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[ProcessDescription]:
     """Programs of other packages: robot_state_publisher where it is installed, RViz where it is asked for."""
-    simulated_time: dict[str, Value] = {"use_sim_time": options.clock == "lockstep"}
     common: dict[str, Any] = {"namespace": options.namespace, "required": False}
     described = []
     if find("robot_state_publisher", "robot_state_publisher") is not None:
@@ -204,7 +255,7 @@ def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[Pr
                 package="robot_state_publisher",
                 executable="robot_state_publisher",
                 node_name="robot_state_publisher",
-                parameters={**simulated_time, "robot_description": workcell.robot_description()},
+                parameters={**_time(options), "robot_description": workcell.robot_description()},
                 **common,
             )
         )
@@ -223,7 +274,7 @@ def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[Pr
                 executable="rviz2",
                 node_name="rviz2",
                 arguments=("-d", str(view_file())),
-                parameters=simulated_time,
+                parameters=_time(options),
                 **common,
             )
         )
@@ -251,6 +302,7 @@ def _application(options: BringupOptions) -> ProcessDescription:
         node_name="application",
         namespace=options.namespace,
         parameters={
+            **_time(options),
             "program": options.program,
             "program_arguments": list(options.program_arguments),
             "exit_at_end": options.exit_with_program,

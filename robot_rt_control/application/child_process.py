@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from robot_rt_control.application.parent_death import end_with_parent
-from robot_rt_control.ros.readiness import READY, VARIABLE
+from robot_rt_control.ros.readiness import READY, STATUS, VARIABLE
 
 KEPT_LINES = 20
 _CHUNK = 65536
@@ -37,6 +37,8 @@ class ChildProcess:
         self.lines: deque[str] = deque(maxlen=KEPT_LINES)
         """The last lines of its output."""
         self.ready = False
+        self.status = ""
+        """What it says is not as it should be; empty: nothing."""
         self.started = time.monotonic()
         self._rest = b""
         address = f"@robot_rt_control-{os.getpid()}-{secrets.token_hex(8)}"
@@ -94,14 +96,17 @@ class ChildProcess:
         return texts
 
     def read_readiness(self) -> bool:
-        """Whether it has just said for the first time that it is up."""
+        """Take what it says about itself: `ready`, `status`. Returns whether there was anything new."""
+        before = self.ready, self.status
         try:
-            words = self._readiness.recv(_CHUNK).split(b"\n")
+            for line in self._readiness.recv(_CHUNK).split(b"\n"):
+                if line == READY:
+                    self.ready = True
+                elif line.startswith(STATUS):
+                    self.status = line.removeprefix(STATUS).decode(errors="replace")
         except BlockingIOError:
-            return False
-        news = READY in words and not self.ready
-        self.ready = self.ready or news
-        return news
+            pass
+        return (self.ready, self.status) != before
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the process alone: how its own children end is its business."""

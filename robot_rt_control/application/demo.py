@@ -2,8 +2,9 @@
 
     ./run demo
 
-Brings the workcell up (driver, executor, control server, each a process and a ROS node of its own), runs the state
-machine of document 1's table 3 beside a second program with a callback, and writes a plot and a picture.
+Brings the workcell up in simulated time (executor and control server, each a process and a ROS node of its own), runs
+the state machine of document 1's table 3, and writes a plot and a picture. Then it runs the same program on mock
+hardware against the wall clock, and shows how late the loop wakes up beside a plain Python thread.
 """
 
 from __future__ import annotations
@@ -16,23 +17,32 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from robot_rt_control.application.demo_lateness import Lateness, measure
+from robot_rt_control.application.demo_lateness import plot as plot_lateness
 from robot_rt_control.application.demo_recording import Recorder, Recording
-from robot_rt_control.application.demo_report import plot, results
+from robot_rt_control.application.demo_report import plot, realtime_results, results
 from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Action, Client, Event, Reaction, Session, variable
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 NEAR, FAR = 0.38, 0.50  # [m]
 SPEED = 0.15  # [m/s]
-_FIRST_START_S = 300.0
-"""The first start compiles the tick loop and the action types."""
+DISTANCE, HEIGHT = "rangefinder.distance", "arm.tool.z"
+"""What the program reacts to: a simulated sensor; the mock rangefinder sees nothing, there it is the tool's height."""
+_REALTIME_S = 5.0
+_PERIOD_S = 0.001
+_SWITCHES = 2
+"""The arm moves until it has turned round so often, however slow the simulation is ..."""
+_LONGEST_S = 600.0
+"""... but no longer than this."""
 
 
-def define_up_and_down(session: Session) -> None:
-    """Table 3: two states, and two switches on a live sensor value."""
-    distance = variable("rangefinder.distance")
+def define_up_and_down(session: Session, measured: str) -> None:
+    """Table 3: two states, and two switches on a live value [m]."""
+    distance = variable(measured)
     near = Reaction(distance < NEAR, start="move_up", event="switched", capture=[distance])
     far = Reaction(distance > FAR, start="move_down", event="switched", capture=[distance])
     session.add(
@@ -41,45 +51,73 @@ def define_up_and_down(session: Session) -> None:
     )
 
 
-def watch_half_way(session: Session, recording: Recording) -> None:
+def watch_half_way(session: Session, recording: Recording, measured: str) -> None:
     """The second program: a free-standing reaction of another session, with a callback."""
 
     def half_way(event: Event) -> None:
         recording.callback_delays.append(time.time() - event.time)
 
-    session.add(reactions=[Reaction(f"rangefinder.distance < {(NEAR + FAR) / 2:.3f}", call=half_way, name="half_way")])
+    session.add(reactions=[Reaction(f"{measured} < {(NEAR + FAR) / 2:.3f}", call=half_way, name="half_way")])
 
 
 def run(client: Client, seconds: float, console: Console) -> Recording:
-    """Run both programs for so long, with live progress; returns what was recorded."""
+    """Run the program for so long, with live progress; returns what was recorded."""
     recorder = Recorder(client)
     recording = recorder.recording
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with (
-        client.session("arm", name="up_and_down") as first,
-        client.session("rangefinder", name="watcher") as second,
-        Progress(*columns, console=console) as progress,
-    ):
-        define_up_and_down(first)
-        watch_half_way(second, recording)
-        first.start("move_down")
+    with client.session("arm", name="up_and_down") as session, Progress(*columns, console=console) as progress:
+        define_up_and_down(session, DISTANCE)
+        session.start("move_down")
         begin = time.monotonic()
         task = progress.add_task("starting", total=seconds)
         last_count = 0
-        while (elapsed := time.monotonic() - begin) < seconds:
+        while (elapsed := time.monotonic() - begin) < seconds or len(recording.switches()) < _SWITCHES:
+            if elapsed > _LONGEST_S:
+                break
             count = len(recording.switches())
             active = next((e.current_action for e in reversed(recording.events) if e.kind == "action_started"), "-")
             distance = recording.distances[-1][1] if recording.distances else float("nan")
-            calls = len(recording.callback_delays)
-            text = f"{active:<9} distance {distance:.3f} m, {count} switches, {calls} callbacks"
-            progress.update(task, completed=elapsed, description=text)
+            text = f"{active:<9} distance {distance:.3f} m, {count} switches"
+            progress.update(task, completed=min(elapsed, seconds), description=text)
             if count != last_count and not console.is_terminal:
                 console.print(text)
                 last_count = count
             time.sleep(0.1)
-        first.stop()
+        session.stop()
         time.sleep(0.3)
     return recorder.stop()
+
+
+def run_realtime(client: Client) -> tuple[Recording, tuple[Lateness, Lateness]]:
+    """Run the same program on the wall clock, beside a second one with a callback, and measure meanwhile."""
+    recorder = Recorder(client)
+    with (
+        client.session("arm", name="up_and_down") as first,
+        client.session("rangefinder", name="watcher") as second,
+    ):
+        define_up_and_down(first, HEIGHT)
+        watch_half_way(second, recorder.recording, HEIGHT)
+        first.start("move_down")
+        measured = measure(_REALTIME_S, _PERIOD_S, os.environ.get("ROS_DOMAIN_ID", "0"))
+        first.stop()
+        time.sleep(0.3)
+    return recorder.stop(), measured
+
+
+def bring_up(workcell: DemoWorkcell, client: Client, console: Console) -> None:
+    """Wait until the workcell is up, and show the steps on the way. Raises RobotControlError: it does not come up."""
+    shown = ""
+    with console.status("bringing the workcell up") as status:
+
+        def show(step: str) -> None:
+            nonlocal shown
+            status.update(f"bringing the workcell up, {step}")
+            name = step.partition(": ")[2].partition(" (")[0]
+            if name != shown and not console.is_terminal:
+                console.print(f"bringing the workcell up, {step}")
+            shown = name
+
+        workcell.wait_until_ready(client, show)
 
 
 def take_picture(client: Client, file: Path) -> None:
@@ -104,22 +142,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.width = 120  # a log file has room for the table
     arguments.output.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    log = arguments.output / "workcell.log"
-    command = ["--workcell", arguments.workcell, *(["--gui"] if arguments.gui else [])]
+    command = ["--workcell", arguments.workcell]
+    window = ["--gui"] if arguments.gui else []
     console.print("[bold]robot_rt_control demonstration[/bold]: an arm reacts to a rangefinder inside the tick")
     try:
-        with DemoWorkcell(command, log) as workcell, Client("demo", timeout_s=3.0) as client:
-            with console.status("bringing the workcell up") as status:
-                workcell.wait_until_ready(client, lambda line: status.update(f"[dim]{line}[/dim]"), _FIRST_START_S)
-            console.print("the workcell is up: driver, executor and control server, each a process of its own")
+        log = arguments.output / "workcell.log"
+        with DemoWorkcell([*command, *window], log) as workcell, Client("demo") as client:
+            bring_up(workcell, client, console)
+            console.print("the workcell is up, in simulated time: executor and control server, a process each")
             recording = run(client, arguments.seconds, console)
             take_picture(client, arguments.output / "scene.png")
+        console.print(f"now {_REALTIME_S:g} s of the same program in real time: mock hardware, 1 kHz, the wall clock")
+        log = arguments.output / "realtime.log"
+        options = ["--hardware", "mock", "--clock", "realtime"]
+        with DemoWorkcell([*command, *options], log) as workcell, Client("demo") as client:
+            bring_up(workcell, client, console)
+            realtime, measured = run_realtime(client)
     except RobotControlError as error:
-        console.print(f"[red]{error}[/red]")
+        console.print(f"[red]{escape(str(error))}[/red]")
         return 1
     plot(recording, arguments.output / "distance.png", near=NEAR, far=FAR)
+    plot_lateness(measured, _PERIOD_S, arguments.output / "lateness.png")
     console.print(results(recording))
-    for name in ("distance.png", "scene.png", "workcell.log"):
+    console.print(realtime_results(realtime, measured))
+    for name in ("distance.png", "scene.png", "lateness.png", "workcell.log", "realtime.log"):
         console.print(f"written: {arguments.output / name}")
     switches = recording.switches()
     late = [s for s in switches if s[1] is None or s[1].tick != s[0].tick]

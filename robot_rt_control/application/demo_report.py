@@ -1,47 +1,55 @@
-"""The demonstration's results: a short table, and a plot of the distance with the active action as coloured bands."""
+"""The demonstration's results: two short tables, and a plot of the distance with the active action as bands."""
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
 
+from robot_rt_control.application.demo_lateness import QUANTILES, Lateness
 from robot_rt_control.application.demo_recording import Recording
 
 _COLORS = {"move_down": "#f4a582", "move_up": "#92c5de"}
 
 
-def _milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.3f} ms"
-
-
 def results(recording: Recording) -> Table:
-    """The short table at the end."""
+    """What happened in simulated time."""
     switches = recording.switches()
     followed = [(fired, start) for fired, start in switches if start is not None]
     ticks = sorted({start.tick - fired.tick for fired, start in followed})
-    table = Table(title="What the demonstration measured", show_header=False)
+    table = Table(title="In simulated time, with PyBullet", show_header=False)
     table.add_row("reactions fired", str(len(switches)))
     table.add_row("ticks between condition and switch", ", ".join(map(str, ticks)) if ticks else "no switch")
     missing = len(switches) - len(followed)
     if missing:
         table.add_row("switches that were not seen", f"[red]{missing}[/red]")
-    delays = recording.callback_delays
-    if delays:
-        table.add_row(
-            f"tick to callback, {len(delays)} calls",
-            f"median {_milliseconds(statistics.median(delays))}, largest {_milliseconds(max(delays))}",
-        )
     status = recording.status
     if status is not None:
-        for name in ("lateness", "compute"):
-            values = [getattr(status, f"{name}_{p}") for p in ("p50", "p99", "p999", "max")]
-            what = "wake-up lateness" if name == "lateness" else "compute time of a tick"
-            numbers = " / ".join(f"{v * 1e6:.1f}" for v in values)
-            table.add_row(f"{what}, p50 / p99 / p99.9 / max", f"{numbers} µs")
-        table.add_row("ticks, missed deadlines", f"{status.tick}, {status.deadline_misses}")
-        table.add_row("real-time thread", status.scheduler)
+        table.add_row("ticks", str(status.tick))
+        factor = f"{status.real_time_factor:.2f} of {status.real_time_factor_target:g}"
+        table.add_row("real-time factor in the last second", factor)
+    return table
+
+
+def realtime_results(recording: Recording, measured: Sequence[Lateness]) -> Table:
+    """What happened on the wall clock: the loop's lateness beside a Python thread's."""
+    table = Table(title="In real time, on mock hardware")
+    for column in ("lateness [µs]", *QUANTILES):
+        table.add_column(column, justify="left" if column.startswith("late") else "right")
+    for lateness in measured:
+        table.add_row(lateness.name, *(f"{lateness.microseconds(fraction):.0f}" for fraction in QUANTILES.values()))
+    table.add_section()
+    status = recording.status
+    if status is not None:
+        values = (status.compute_p50, status.compute_p99, status.compute_p999, status.compute_max)
+        table.add_row("compute time of a tick [µs]", *(f"{value * 1e6:.1f}" for value in values))
+        table.caption = f"{status.tick} ticks, {status.deadline_misses} missed deadlines; thread: {status.scheduler}"
+    delays = recording.callback_delays
+    if delays:
+        worst = [statistics.median(delays) * 1e6, max(delays) * 1e6]
+        table.add_row(f"tick to callback, {len(delays)} calls [µs]", f"{worst[0]:.0f}", "", "", f"{worst[1]:.0f}")
     return table
 
 

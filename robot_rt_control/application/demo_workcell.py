@@ -12,10 +12,13 @@ from pathlib import Path
 from types import TracebackType
 
 from robot_rt_control.application.parent_death import end_with_parent
+from robot_rt_control.application.startup_steps import StartupSteps
 from robot_rt_control.client import Client
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _SHOWN_LINES = 15
+_POLL_S = 0.1
 
 
 class DemoWorkcell:
@@ -47,42 +50,38 @@ class DemoWorkcell:
         """The last lines that its processes printed."""
         return self._log.read_text(errors="replace").splitlines()[-n:]
 
-    def wait_until_ready(self, client: Client, progress: Callable[[str], None], timeout_s: float) -> None:
-        """Wait until all parts with joints are enabled.
+    def wait_until_ready(
+        self, client: Client, progress: Callable[[str], object], timeout_s: float = defaults.STARTUP_S
+    ) -> None:
+        """Wait until all processes are up and all parts with joints are enabled.
+
+        Args:
+            progress: is told again and again what is being done, and since when.
 
         Raises:
-            RobotControlError: a process died, or it took too long; with the last lines of output.
+            RobotControlError: a process died, a part is faulted, or it took too long; with the last lines of output.
         """
         assert self._process is not None
         deadline = time.monotonic() + timeout_s
-        seen = "nothing was asked yet"
-        while True:
-            lines = self.last_lines()
-            progress(lines[0] if lines else "starting")
+        steps = StartupSteps()
+        while not steps.is_up:
+            step = steps.update(self._log.read_text(errors="replace"))
+            progress(step)
             if self._process.poll() is not None or time.monotonic() > deadline:
                 shown = "\n".join(self.last_lines(_SHOWN_LINES))
                 raise RobotControlError(
                     "the workcell did not come up" if self._process.poll() is None else "the workcell ended",
-                    expected="all parts with joints enabled",
-                    got=seen,
+                    expected="all processes up",
+                    got=step,
                     hint=f"Its last words (all of them: {self._log}):\n{shown}",
                 )
-            try:
-                parts = client.parts()
-            except RobotControlError as error:
-                seen = str(error)
-                continue  # the control server is not there yet; the call has waited for it
-            moving = [p for p in parts if p.joint_names]
-            seen = ", ".join(f"{p.name} {p.operational_state}" for p in moving)
-            if parts and all(p.operational_state == "enabled" for p in moving):
-                return
-            for part in moving:
-                if part.operational_state == "faulted":
-                    raise RobotControlError(
-                        f"part {part.name!r} is faulted: {part.fault}",
-                        hint="Is the machine too busy? Bring the workcell up again",
-                    )
-            time.sleep(0.1)
+            time.sleep(_POLL_S)
+        for part in client.parts():
+            if part.joint_names and part.operational_state != "enabled":
+                raise RobotControlError(
+                    f"part {part.name!r} is {part.operational_state}: {part.fault}",
+                    hint=f"See {self._log}; on the wall clock: is the machine too busy? Bring the workcell up again",
+                )
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -90,7 +89,7 @@ class DemoWorkcell:
         process = self._process
         if process is None or process.poll() is not None:
             return
-        for number, patience in ((signal.SIGINT, 20.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+        for number, patience in ((signal.SIGINT, 60.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0)):
             process.send_signal(number)
             try:
                 process.wait(patience)

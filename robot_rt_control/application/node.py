@@ -13,7 +13,9 @@ from robot_rt_control import srv
 from robot_rt_control.application.user_program import bind, load_program
 from robot_rt_control.client import Client
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode, run_node
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.waiting import Waiting
 
 _PARAMETERS = (
     NodeParameter(
@@ -34,7 +36,7 @@ _PARAMETERS = (
     ),
     NodeParameter(
         name="workcell_timeout",
-        default=300.0,
+        default=defaults.STARTUP_S,
         minimum=0.0,
         maximum=86400.0,
         description="[s] to wait until all parts are enabled or faulted; compiling for the first time takes minutes.",
@@ -142,7 +144,7 @@ class ApplicationNode(WorkcellNode):
         client = Client(f"{self.get_name()}_client", namespace=self.get_namespace(), arguments=[])
         with self._lock:
             self._client = client
-        deadline = time.monotonic() + timeout_s
+        patience = Waiting(self.get_logger().info, timeout_s)
         there: Any = client.node.create_client(srv.ListParts, "control_server/list_parts")
         problem = "there is no control server"
         while not stop.is_set():
@@ -156,7 +158,7 @@ class ApplicationNode(WorkcellNode):
             except RobotControlError as error:  # it is there, but not up yet
                 problem = str(error)
                 stop.wait(_POLL_S)
-            if time.monotonic() > deadline:
+            if not patience.goes_on(f"the workcell: {problem}"):
                 raise RobotControlError(
                     f"the workcell did not come up within {timeout_s:g} s ({problem})",
                     hint="Bring the workcell up: ros2 launch robot_rt_control workcell.launch.py",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from robot_rt_control.vocabulary import defaults
+
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedProcess:
@@ -30,6 +32,8 @@ class Patience:
     """After SIGTERM, until SIGKILL."""
     hurried_s: float = 2.0
     """After a second Ctrl-C, until SIGKILL."""
+    report_s: float = defaults.STARTUP_REPORT_S
+    """Between two lines that name what is not up yet."""
     restart_delay_s: float = 1.0
     restarts: int = 3
     """So many of one process within `restart_window_s`; then it counts as failed."""

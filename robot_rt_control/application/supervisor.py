@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import signal
@@ -17,6 +18,7 @@ from robot_rt_control.application.console import Console
 from robot_rt_control.application.supervised_process import Patience, SupervisedProcess
 from robot_rt_control.ros.readiness import report_ready
 from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.waiting import Waiting
 
 RESTARTS = ("never", "on-failure")
 
@@ -74,6 +76,7 @@ class Supervisor:
         self._selector.register(self._bell, selectors.EVENT_READ, self._take_bell)
         self._begin = time.monotonic()
         self._told_ready = False
+        self._waiting = Waiting(self._console.say, math.inf, every_s=self._patience.report_s)
         self._asked_to_stop = 0
         self._ending: _Post | None = None
         self._is_ending = False
@@ -136,8 +139,13 @@ class Supervisor:
         due = [post.restart_at for post in self._posts if post.restart_at is not None and not self._is_ending]
         due += [self._deadline] if self._deadline is not None else []
         timeout = None if not due else max(0.0, min(due) - time.monotonic())
+        awaited = self._awaited()
+        if awaited:
+            timeout = min(self._patience.report_s, math.inf if timeout is None else timeout)
         for key, _ in self._selector.select(timeout):
             key.data()
+        if awaited and (awaited := self._awaited()):
+            self._waiting.goes_on(", ".join(awaited))
         now = time.monotonic()
         if self._deadline is not None and now >= self._deadline:
             self._press_harder()
@@ -189,17 +197,41 @@ class Supervisor:
             self._console.lines(child.name, lines)
 
     def _take_readiness(self, child: ChildProcess) -> None:
-        if child.exit_code is None and child.read_readiness():
+        was_ready = child.ready
+        if child.exit_code is not None or not child.read_readiness():
+            return
+        if child.ready and not was_ready:
             self._console.say(f"{child.name} is up after {child.age_s:.1f} s")
             self._tell_ready()
+        elif self._told_ready and not self._is_ending:
+            self._tell_status(child)
+
+    def _awaited(self) -> list[str]:
+        """Processes that are not up yet."""
+        if self._told_ready or self._is_ending:
+            return []
+        reporting = [post for post in self._posts if post.process.reports_ready]
+        return [post.process.name for post in reporting if post.child is None or not post.child.ready]
 
     def _tell_ready(self) -> None:
-        reporting = [post for post in self._posts if post.process.reports_ready]
-        if self._told_ready or not all(post.child is not None and post.child.ready for post in reporting):
+        if self._told_ready or self._awaited():
             return
         self._told_ready = True
-        self._console.say(f"all is up after {time.monotonic() - self._begin:.1f} s; Ctrl-C brings it down")
+        seconds = time.monotonic() - self._begin
+        troubled = [child for child in self._living() if child.status]
+        if troubled:
+            self._console.alarm(f"the processes are up after {seconds:.1f} s, but not all is well; Ctrl-C ends them")
+        else:
+            self._console.say(f"all is up after {seconds:.1f} s; Ctrl-C brings it down")
+        for child in troubled:
+            self._tell_status(child)
         self._on_ready()
+
+    def _tell_status(self, child: ChildProcess) -> None:
+        if child.status:
+            self._console.alarm(f"{child.name}: {child.status}")
+        else:
+            self._console.say(f"{child.name}: all is well again")
 
     def _take_death(self, post: _Post, child: ChildProcess) -> None:
         for descriptor in child.descriptors:

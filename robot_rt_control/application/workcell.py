@@ -8,15 +8,20 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from robot_rt_control.application.bringup import (
+    AUTO,
+    CLOCK_HELP,
     CLOCKS,
     DEFAULT_WORKCELL,
+    FACTOR_HELP,
     PACKAGE,
     BringupOptions,
     ProcessDescription,
     processes,
+    shipped_workcells,
 )
 from robot_rt_control.application.console import Console
 from robot_rt_control.application.process_command import command_line
@@ -27,7 +32,8 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 _EXAMPLES = """examples:
   %(prog)s                                            our own arm, without any simulator
   %(prog)s --workcell iiwa --gui                      a KUKA iiwa in PyBullet, in a window
-  %(prog)s --workcell panda --clock lockstep --speed 0  simulated time, as fast as it can
+  %(prog)s --workcell panda --real-time-factor 0      simulated time, as fast as it can
+  %(prog)s --workcell iiwa --clock realtime           PyBullet beside a loop on the wall clock
   %(prog)s --workcell iiwa --program examples/03_up_and_down.py 10
                                                       run its main(client, 10), then bring all down
 
@@ -47,7 +53,9 @@ def parser() -> argparse.ArgumentParser:
         "--workcell",
         default=DEFAULT_WORKCELL,
         metavar="FILE",
-        help="workcell file, or the name of one that comes with the package: arm7, iiwa, panda (default: %(default)s)",
+        help="workcell file, or the name of one that comes with the package: "
+        + ", ".join(shipped_workcells())
+        + " (default: %(default)s)",
     )
     add(
         "--hardware",
@@ -55,21 +63,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="PLUGIN",
         help="what all devices run on: mock, pybullet, or module:Class (default: what the workcell says)",
     )
-    add(
-        "--clock",
-        choices=CLOCKS,
-        default="realtime",
-        help="realtime: the wall clock; lockstep: simulated time, loop and simulator wait for each other; "
-        "hardware: the cycle of a device's driver drives the loop (default: %(default)s)",
-    )
-    add(
-        "--speed",
-        type=float,
-        default=1.0,
-        metavar="S",
-        help="lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step only "
-        "(default: 1)",
-    )
+    add("--clock", choices=CLOCKS, default=AUTO, help=f"what drives the loop (default: %(default)s). {CLOCK_HELP}")
+    add("--real-time-factor", default="1", metavar="F", help=f"{FACTOR_HELP} (default: %(default)s)")
     add("--gui", action="store_true", help="show the simulation in a window")
     add("--rviz", action="store_true", help="start RViz, where it is installed")
     add("--namespace", default="", metavar="NAME", help="of all nodes")
@@ -98,11 +93,11 @@ def parser() -> argparse.ArgumentParser:
 def options_of(arguments: argparse.Namespace) -> BringupOptions:
     """What the command line asks for."""
     program, *program_arguments = arguments.program or [""]
-    return BringupOptions(
+    return replace(
+        BringupOptions.from_texts({"real_time_factor": arguments.real_time_factor}),
         workcell=arguments.workcell,
         hardware=arguments.hardware,
         clock=arguments.clock,
-        simulation_speed=arguments.speed,
         gui=arguments.gui,
         rviz=arguments.rviz,
         namespace=arguments.namespace,

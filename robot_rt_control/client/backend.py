@@ -74,8 +74,10 @@ class Backend(Protocol):
     """Whether callbacks and leases have threads of their own. Else they are served while somebody waits, and leases do
     not run out."""
 
-    gated: bool
-    """Whether the loop is known to tick on request only: then a session's end is told with a later tick."""
+    @property
+    def gated(self) -> bool:
+        """Whether the loop is known to tick on request only: then a session's end is told with a later tick."""
+        ...
 
     # --- time and events ------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import (
     DefinitionError,
     RobotControlError,
@@ -31,7 +32,7 @@ from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
 
-BUILD_TIMEOUT_S = 180.0
+BUILD_TIMEOUT_S = defaults.STARTUP_S + 60.0
 """How long a client waits for code to be compiled: longer than the server does."""
 _LAST_TRY_S = 0.5
 """For closing a session that nobody has answered for already."""

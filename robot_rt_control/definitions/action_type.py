@@ -86,6 +86,10 @@ class Parameter:
     description: str = ""
 
 
+JOINT_INDEX = "index of a joint"
+"""As the unit of a state variable: it counts the joints of the part in the first slot, from 0."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StateVariable:
     """A named number of a running action that conditions and users can read."""

@@ -24,7 +24,7 @@ GAP_METHOD = "interpolate_"
 WINDOW = capacities.STREAM_WINDOW
 
 VARIABLES = (
-    ("age", "float", "s", "Since the newest sample of {0!r} took effect; at first, since the action's start."),
+    ("age", "float", "s", "Since the newest sample of {0!r} took effect; without one, since the action's start."),
     ("valid", "bool", "", "All values of {0!r} are known."),
     ("timed_out", "bool", "", "No sample of {0!r} took effect for longer than its time-out."),
     ("missed", "int", "", "Samples of {0!r} that did not come since the action's start."),
@@ -34,6 +34,19 @@ VARIABLES = (
 
 SETTINGS = ("gap", "delay", "horizon", "timeout")
 """Parameters of each stream input, `<stream>_<name>`. In this order in memory, float64 each."""
+
+
+LOOK_AHEAD = {
+    GapPolicy.HOLD: 0,
+    GapPolicy.LINEAR: 1,
+    GapPolicy.CUBIC: 2,
+    GapPolicy.EXTRAPOLATE: 0,
+    GapPolicy.CUSTOM: 1,
+}
+"""Samples after the present one that a gap policy needs; a delay that the server chooses waits for them.
+
+`extrapolate` uses the next two where they are known, as `cubic` does, but goes on without them.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import logging
+import math
 import signal
 import sys
 import time
@@ -33,8 +34,6 @@ _log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 _REST_TIMEOUT_S = 2.0
-_RESYNCHRONIZE_S = 0.1
-"""A driver that is farther behind than this does not make up for the lost cycles."""
 
 
 class Driver:
@@ -149,8 +148,8 @@ class Driver:
         late = time.monotonic() - deadline
         if late > 0.0:
             self.overruns += 1
-            if late > _RESYNCHRONIZE_S:
-                deadline += late
+            # Lost cycles are left out: made up for, they would run into the last command and stop dead there.
+            deadline += math.ceil(late / self.info.period_s) * self.info.period_s
         return deadline
 
     def close(self) -> None:

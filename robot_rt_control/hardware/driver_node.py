@@ -21,7 +21,9 @@ from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
 from robot_rt_control.ros.refusals import answer_to
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
+from robot_rt_control.vocabulary.waiting import Waiting
 
 _PARAMETERS = (
     NodeParameter(
@@ -30,8 +32,7 @@ _PARAMETERS = (
     NodeParameter(name="gui", default=False, description="Show the simulation in a window."),
 )
 
-_OPEN_S = 60.0
-"""How long opening the device may take."""
+_POLL_S = 0.2
 _PICTURE_S = 30.0
 _DIAGNOSTICS_S = 1.0
 
@@ -96,8 +97,10 @@ class HardwareDriverNode(WorkcellNode):
         self._error = None
         self._thread = threading.Thread(target=self._run, name="driver", daemon=True)
         self._thread.start()
-        if not self._opened.wait(_OPEN_S):
-            raise HardwareError(f"the device did not open within {_OPEN_S:g} s")
+        waiting = Waiting(self.get_logger().info)
+        while not self._opened.wait(_POLL_S):
+            if not waiting.goes_on("the device to open"):
+                raise HardwareError(f"the device did not open within {defaults.STARTUP_S:g} s")
         if self._error is not None:
             raise self._error
 

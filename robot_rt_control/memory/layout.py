@@ -391,6 +391,8 @@ stream_runtime_dtype = record(
         ("times", "f8", (c.STREAM_WINDOW,)),  # [s] on the loop's clock
         ("values", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: never given
         ("rates", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: not given
+        ("given", "i1", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # 0: the value is that of the sample before
+        ("used", "i8"),  # number of the newest sample that an activation has seen take effect, -1: none
         # the way that is being followed from one sample to the next
         ("way_end", "i8"),  # number of the sample at its end, -1: none
         ("way_time", "f8"),  # [s] its start
@@ -535,6 +537,11 @@ world_dtype = record(
         ("tables", tables_dtype, (2,)),
         ("parameter_arena", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),
         ("state_arena", "f8", (c.STATE_ARENA_BYTES // 8,)),
+        # a start that is tried before anything gives way to it: what its on_enter works on, and what it came to
+        ("trial_parts", part_dtype, (c.MAX_ACTION_SLOTS,)),
+        ("trial_state", "f8", (c.ACTION_STATE_BYTES // 8,)),
+        ("trial_slot", "i8"),  # of the action whose start was refused
+        ("trial_status", "i8"),  # what its on_enter returned
     ]
 )
 
@@ -598,7 +605,7 @@ timing_dtype = record(
         ("deadline_misses", "i8"),
         ("max_compute_ns", "i8"),
         ("max_lateness_ns", "i8"),
-        # 16 bins in an octave: bin = 16 * log2(nanoseconds), see realtime/tick/histogram.py
+        # 16 bins in an octave: bin = 16 * log2(nanoseconds), see memory/histogram.py
         ("compute", "i8", (c.HISTOGRAM_BINS,)),
         ("lateness", "i8", (c.HISTOGRAM_BINS,)),
     ]

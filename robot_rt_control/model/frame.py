@@ -21,7 +21,7 @@ PRISMATIC = 1
 @realtime
 def base_frame(chain: np.record) -> Frame:
     """X_WB: where the chain starts."""
-    b = chain["base"]  # np.record has an attribute of that name, which hides the field
+    b = chain["base"]  # for type checkers, `.base` is an attribute of every NumPy record
     return (
         b[0, 0], b[0, 1], b[0, 2],
         b[1, 0], b[1, 1], b[1, 2],

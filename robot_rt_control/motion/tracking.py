@@ -22,6 +22,8 @@ from robot_rt_control.vocabulary.enums import Status
 OK = int(Status.OK)
 SLOWEST = 0.02
 """Fraction of the velocity limit that is left to catch up with a goal that moves at the limit."""
+MARGIN = 0.8
+"""Fraction of the acceleration limit with which a goal may be braked before a position limit."""
 
 
 @realtime
@@ -147,6 +149,44 @@ def track(
     if status != OK:
         return q, v, a, status
     # From outside, every step back in is welcome.
+    if stops_inside(profile, next_q, next_v, next_a, min(low, q), max(high, q), amax, jmax):
+        return next_q, next_v, next_a, OK
+    return come_to_rest(profile, q, v, a, amax, jmax, dt)
+
+
+@realtime
+def track_velocity(
+    profile: np.record,
+    q: float,
+    v: float,
+    a: float,
+    goal_velocity: float,
+    low: float,
+    high: float,
+    vmax: float,
+    amax: float,
+    jmax: float,
+    dt: float,
+) -> tuple[float, float, float, int]:
+    """The state one step later on the fastest way to a velocity, which is reduced before the end of the range.
+
+    From a state that can stop between low and high, all later ones can.
+
+    Args:
+        goal_velocity: finite; beyond vmax it counts as vmax.
+
+    Returns:
+        And the other arguments: as `track`.
+    """
+    if dt <= 0.0:
+        return q, v, a, OK
+    goal = min(max(goal_velocity, -vmax), vmax)
+    goal = min(goal, speed_before_stop(high - q, MARGIN * amax, jmax))
+    goal = max(goal, -speed_before_stop(q - low, MARGIN * amax, jmax))
+    status = plan_velocity(profile, q, v, a, goal, amax, jmax)
+    if status != OK:
+        return q, v, a, status
+    next_q, next_v, next_a = sample_profile(profile, dt)
     if stops_inside(profile, next_q, next_v, next_a, min(low, q), max(high, q), amax, jmax):
         return next_q, next_v, next_a, OK
     return come_to_rest(profile, q, v, a, amax, jmax, dt)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterUninitializedException
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -22,6 +24,9 @@ from rclpy.signals import SignalHandlerOptions
 from robot_rt_control.ros.readiness import report_ready
 from robot_rt_control.ros.spinning import spin
 from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.waiting import Waiting
+
+_POLL_S = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +106,9 @@ class WorkcellNode(LifecycleNode):
         self.exit_code = 0
         self.ended = threading.Event()
         """The process is to end."""
+        self.awaited = ""
+        """What the node waits for before it counts as up, in words; empty: nothing."""
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
 
     def value(self, name: str) -> Any:
         """The value of a parameter.
@@ -118,6 +126,12 @@ class WorkcellNode(LifecycleNode):
         if choices and value not in choices:
             raise RobotControlError(f"parameter {name!r}", expected="one of: " + ", ".join(choices), got=repr(value))
         return value
+
+    def create_timer(self, timer_period_sec: float, callback: Any, *args: Any, **options: Any) -> Any:
+        """A timer on the steady clock, also with `use_sim_time`: simulated time may stand still, a node may not."""
+        if len(args) < 2:
+            options.setdefault("clock", self._steady)
+        return super().create_timer(timer_period_sec, callback, *args, **options)
 
     def remove(self, *entities: Any) -> None:
         """Destroy publishers, timers, services and so on of this node, also while it is spinning."""
@@ -209,6 +223,15 @@ class WorkcellNode(LifecycleNode):
             self.cleanup()
 
 
+def _wait_until_up(node: WorkcellNode) -> None:
+    """Report that the node is up as soon as it awaits nothing; until then say what it awaits."""
+    waiting = Waiting(node.get_logger().info, math.inf)
+    while node.awaited and not node.ended.wait(_POLL_S):
+        waiting.goes_on(node.awaited)
+    if not node.ended.is_set():
+        report_ready()
+
+
 def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, *, threads: int = 6) -> int:
     """Run a node's process until SIGINT, SIGTERM or `end`. Returns the exit code: 1 where it could not start.
 
@@ -231,7 +254,7 @@ def run_node(make: Callable[[], WorkcellNode], arguments: Sequence[str] | None, 
         if not node.start():
             return 1
         spinner.start()
-        report_ready()
+        _wait_until_up(node)
         node.ended.wait()
     except KeyboardInterrupt:
         pass

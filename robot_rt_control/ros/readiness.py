@@ -1,4 +1,4 @@
-"""Telling whoever started this process that it is up, by the protocol of systemd's notification socket."""
+"""Telling the parent process that this one is up, and what is wrong in it: systemd's notification protocol."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ VARIABLE = "NOTIFY_SOCKET"
 """The environment variable that names a Unix datagram socket; a leading @ stands for the abstract name space."""
 
 READY = b"READY=1"
+STATUS = b"STATUS="
 
 
 def report_ready() -> None:
     """Say that this process is up; does nothing where nobody asked for it."""
+    _send(READY)
+
+
+def report_status(text: str) -> None:
+    """Say in one line what is not as it should be in this process; empty: nothing any more."""
+    _send(STATUS + text.replace("\n", " ").encode())
+
+
+def _send(message: bytes) -> None:
     address = os.environ.get(VARIABLE, "")
     if not address:
         return
@@ -21,4 +31,4 @@ def report_ready() -> None:
         address = "\0" + address[1:]
     # Whoever asked may have gone meanwhile: that is no reason to stop.
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
-        channel.sendto(READY, address)
+        channel.sendto(message, address)

@@ -149,6 +149,8 @@ class SessionRegistry:
         self._lock = threading.Lock()
         self._live: dict[str, Session] = {}
         self._ended: OrderedDict[str, Session] = OrderedDict()
+        self.shortest_lease = 0.0
+        """[s] Shorter leases are this long, but for 0; see S5."""
 
     def open(
         self,
@@ -205,6 +207,7 @@ class SessionRegistry:
         if not 0.0 <= deadline < float("inf"):
             raise DefinitionError(f"{what}: deadline", expected="a time in seconds, 0: none", got=str(deadline))
         lease = LEASE_S if lease < 0 else lease
+        lease = max(lease, self.shortest_lease) if lease > 0 else lease
         with self._lock:
             for part in parts:
                 holder = self._holder(part)

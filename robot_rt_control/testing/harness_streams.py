@@ -42,7 +42,7 @@ def _begin(s, ring, n, width, quaternion, tick, period, activation, gap, horizon
     if activation == 0:
         return
     if s.activation != activation:
-        join_stream(s, activation, now)
+        join_stream(s, n, activation, now)
     find_values(s, n, quaternion, gap, horizon, now)
     if gap == _CUSTOM:
         show_values(s, n, width, record, 1.0)

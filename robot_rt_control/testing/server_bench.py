@@ -55,7 +55,7 @@ class ServerBench:
         self._folder = tempfile.TemporaryDirectory(prefix="cell_")
         self.executor = Executor(
             workcell,
-            ExecutorOptions(clock="lockstep", simulation_speed=-1.0, fault_folder=Path(self._folder.name)),
+            ExecutorOptions(clock="lockstep", real_time_factor=-1.0, fault_folder=Path(self._folder.name)),
             channel_name=None,
             image_name=lambda device: device,
             load=native_loader.load if interpreted is None else interpreted.load,

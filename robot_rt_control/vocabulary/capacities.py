@@ -29,6 +29,8 @@ SNAPSHOT_VARIABLES = 32
 """State variables of an active action, the first ones that it declares, that each snapshot shows."""
 PARAMETER_ARENA_BYTES = 1 << 24
 STATE_ARENA_BYTES = 1 << 23
+ACTION_STATE_BYTES = 1 << 20
+"""State of one action."""
 
 MAX_STREAMS = 64
 """Stream inputs and outputs of all actions together."""

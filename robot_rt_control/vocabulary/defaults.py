@@ -7,6 +7,16 @@ SERVER_NATIVE_SILENCE_S = 0.2
 """Silence of the server's GIL-free heartbeat after which it counts as hung."""
 SERVER_PYTHON_SILENCE_S = 2.0
 """Silence of the server's Python heartbeat after which it counts as hung."""
+SIMULATED_SERVER_SILENCE_S = 20.0
+"""In simulated time, for both heartbeats: a machine that is busy must not cost the sessions."""
+SIMULATED_LEASE_S = 10.0
+"""In simulated time, the shortest lease: a simulated robot hurts nobody meanwhile."""
+SIMULATED_PATIENCE = 15.0
+"""In simulated time the server waits so many times as long for the executor's answers."""
+STARTUP_S = 900.0
+"""What comes up is waited for so long, with a word on what is awaited; then it is an error."""
+STARTUP_REPORT_S = 10.0
+"""How often that word is said."""
 MAX_AGE_TICKS_COMPILED = 1
 MAX_AGE_TICKS_DRIVER = 50
 EXECUTOR_SILENCE_TICKS = 50

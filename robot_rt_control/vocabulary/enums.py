@@ -225,6 +225,8 @@ class Refusal(IntEnum):
     MALFORMED = 8
     STILL_FAULTED = 9
     PROTECTIVE_STOP = 10
+    CANNOT_START = 11
+    """The action's `on_enter` fails in the present state; the event carries what it returned and what it found."""
 
 
 class StopCause(IntEnum):

@@ -17,6 +17,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def example() -> Callable[[str], ModuleType]:
     """The module of an example by its file's name: the names begin with digits, so that `import` cannot."""
 
+    sys.path.insert(0, str(EXAMPLES))  # as for a script that is run: what the examples share is beside them
+
     def load(name: str) -> ModuleType:
         spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
         assert spec is not None and spec.loader is not None

@@ -36,7 +36,7 @@ def test_the_distance_is_kept(example, tmp_path, capsys):
 
 def test_blind_it_comes_to_rest_and_says_so(example):
     module = example("07_kept_distance")
-    parameters = {"distance": 0.1, "direction": [1.0, 0.0], "speed": 0.1, "tolerance": 0.01}
+    parameters = {"distance": 0.1, "speed": 0.1}
     harness = ActionHarness(module.KeepDistance, parameters=parameters)
     sensor = harness.part("sensor")
     sensor.distance = 0.1
@@ -47,5 +47,5 @@ def test_blind_it_comes_to_rest_and_says_so(example):
         sensor.distance = unseen
         harness.step(100)
         assert harness.state.is_seen == 0.0
-        assert harness.state.along == harness.state.upward == 0.0
+        assert harness.state.tool.twist[1] == harness.state.tool.twist[2] == 0.0
         assert harness.state.error == 0.0, "what was measured before is not spoilt"

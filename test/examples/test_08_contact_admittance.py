@@ -49,7 +49,7 @@ def harness(example):
 
 def height(harness) -> float:
     harness.step()
-    return float(harness.state.tool_position[2])
+    return float(harness.state.tool.tool_position[2])
 
 
 def test_against_nothing_it_goes_down_as_fast_as_force_and_damping_say(harness):

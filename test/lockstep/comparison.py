@@ -140,6 +140,9 @@ def observed(bench: Bench, writer: TableWriter, definitions: Definitions, events
     return Outcome(active, bench.calls(), [event_of(e) for e in events], memories, variables, states)
 
 
+_WITH_STATUS = (EventKind.ACTION_FAILED, EventKind.OVERRUN, EventKind.COMMAND_REFUSED)
+
+
 def event_of(row: Any) -> Event:
     kind = EventKind(int(row["kind"]))
     reason = int(row["reason"])
@@ -150,7 +153,7 @@ def event_of(row: Any) -> Event:
         int(row["current_action"]),
         _REASONS[kind](reason).name if kind in _REASONS else "",
         int(row["part"]) if kind in _OF_PARTS else -1,
-        int(row["status"]) if kind in (EventKind.ACTION_FAILED, EventKind.OVERRUN) else 0,
+        int(row["status"]) if kind in _WITH_STATUS else 0,
         tuple(float(x) for x in row["values"][: row["n_values"]]),
     )
 

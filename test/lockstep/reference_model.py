@@ -146,6 +146,8 @@ class ReferenceModel(ReactionRules):
             return
         match command:
             case Start(_, identities):
+                if self._cannot_start(identities):  # A13
+                    return
                 self._take_default(self._start(identities, self.tick_number, "DISPLACED"))  # R8
             case Stop(_, identities):
                 stopped = [self.active[i] for i in dict.fromkeys(identities) if i in self.active]
@@ -259,6 +261,18 @@ class ReferenceModel(ReactionRules):
             if action.session != session:
                 return "OTHER_SESSION"
         return ""
+
+    def _cannot_start(self, identities: tuple[int, ...]) -> bool:
+        """Try each action's on_enter; the first that fails refuses the command."""
+        for identity in identities:
+            self.calls.append((identity, "on_enter"))
+            status = self._definition(identity).behaviour.enter_status
+            if status:
+                found = (0.0,) * len(VARIABLES)
+                event = Event("COMMAND_REFUSED", reason="CANNOT_START", current=identity, status=status, values=found)
+                self.events.append(event)
+                return True
+        return False
 
     def _start_refusal(self, identities: tuple[int, ...]) -> str:  # A1
         parts = [p for i in identities for p in self._definition(i).parts]

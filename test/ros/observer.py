@@ -1,20 +1,21 @@
-"""A process that only watches: says "watching", watches topics for some seconds, then says what it saw as JSON."""
+"""A process that only watches: says "watching", watches topics until its input ends, then says what it saw as JSON."""
 
 from __future__ import annotations
 
 import json
+import select
 import sys
-import time
 
 import rclpy
 from robot_rt_control.msg import Event, ExecutorStatus
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, Range
 
 
-def main(seconds: float) -> None:
+def main() -> None:
     rclpy.init()
     node = rclpy.create_node("observer")
-    seen: dict[str, list] = {"events": [], "ranges": [], "joints": [], "status": []}
+    seen: dict[str, list] = {"events": [], "ranges": [], "joints": [], "status": [], "clock": []}
     node.create_subscription(
         Event,
         "control_server/events",
@@ -28,14 +29,22 @@ def main(seconds: float) -> None:
     node.create_subscription(
         ExecutorStatus,
         "realtime_executor/status",
-        lambda m: seen["status"].append([(p.name, p.active_action, p.session) for p in m.parts]),
+        lambda m: seen["status"].append(
+            {
+                "parts": [(p.name, p.active_action, p.session) for p in m.parts],
+                "clock": m.clock,
+                "factor": m.real_time_factor,
+                "target": m.real_time_factor_target,
+                "misses": m.deadline_misses,
+            }
+        ),
         10,
     )
+    node.create_subscription(Clock, "/clock", lambda m: seen["clock"].append(m.clock.sec + m.clock.nanosec * 1e-9), 10)
     while not (seen["joints"] and seen["ranges"] and seen["status"] and node.count_publishers("control_server/events")):
         rclpy.spin_once(node, timeout_sec=0.05)
     print("watching", flush=True)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while not select.select([sys.stdin], [], [], 0.0)[0]:
         rclpy.spin_once(node, timeout_sec=0.05)
     print(json.dumps(seen))
     node.destroy_node()
@@ -43,4 +52,4 @@ def main(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main()

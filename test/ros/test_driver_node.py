@@ -24,7 +24,7 @@ from robot_rt_control.memory.shared_memory import segment_path
 WORKCELL = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
 DOMAIN = 60 + os.getpid() % 20
 """Beside whatever else runs on this machine."""
-START_S = 30.0
+START_S = 300.0
 
 
 @pytest.fixture

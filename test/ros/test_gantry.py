@@ -32,7 +32,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "examples" / "drivers"
 DOMAIN = str(20 + os.getpid() % 10)
 """Beside the workcell of the other tests."""
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(3600)
 
 PERSON = """
   person:
@@ -72,7 +72,7 @@ class Watcher:
         self.node.create_subscription(Float64, "person/distance", lambda m: self.distances.append(m.data), 10)
         self.person = self.node.create_publisher(Float64, "person", 10)
 
-    def until(self, condition: Callable[[], Any], distance: float | None = None, timeout_s: float = 30.0) -> None:
+    def until(self, condition: Callable[[], Any], distance: float | None = None, timeout_s: float = 300.0) -> None:
         """Spin, and say all the while how far the person is, until the condition holds."""
         deadline = time.monotonic() + timeout_s
         while not condition():
@@ -94,15 +94,15 @@ def gantry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cl
         text = (FOLDER / "gantry.yaml").read_text()
         assert "port: 4800" in text and "\ndevices:\n" in text
         # On a busy machine the controller, a thread of these tests, may stand still for a while.
-        text = text.replace("port: 4800", f"port: {controller.port}, timeout_s: 5.0")
+        text = text.replace("port: 4800", f"port: {controller.port}, timeout_s: 60.0")
         text = text.replace("gantry_driver.py", str(FOLDER / "gantry_driver.py"))
         text = text.replace("\ndevices:\n", PERSON)
-        text = text.replace("  controller:\n", "  controller:\n    max_age_ticks: 250\n")
+        text = text.replace("  controller:\n", "  controller:\n    max_age_ticks: 3000\n")
         (tmp_path / "cell.yaml").write_text(text)
         arguments = ["--workcell", str(tmp_path / "cell.yaml"), "--clock", "hardware"]
         with DemoWorkcell(arguments, tmp_path / "workcell.log") as workcell:
-            with Client("starting", timeout_s=3.0) as starting:
-                workcell.wait_until_ready(starting, lambda _: None, 240.0)
+            with Client("starting", timeout_s=60.0) as starting:
+                workcell.wait_until_ready(starting, lambda _: None)
             watcher = Watcher()
             with Client("test") as client:
                 yield client, watcher
@@ -153,7 +153,7 @@ def test_the_gantry_moves_grips_heeds_a_person_and_survives_a_driver_that_hangs(
         watcher.until(lambda: watcher.status[-1].tick > tick + 200, distance=3.0)
     finally:
         os.kill(driver, signal.SIGCONT)
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + 300.0
     while True:
         try:
             client.clear_faults()

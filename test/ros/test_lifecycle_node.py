@@ -87,14 +87,14 @@ def test_entities_may_go_while_the_node_spins(context: Context) -> None:
     assert spinner.is_alive()
     ticks: list[int] = []
     timer = node.create_timer(0.001, lambda: ticks.append(1))
-    deadline = time.monotonic() + 5.0
+    deadline = time.monotonic() + 120.0
     while len(ticks) < 5 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert len(ticks) >= 5 and errors == []
     node.remove(timer)
     assert not list(node.timers)
     executor.shutdown(timeout_sec=2.0)
-    spinner.join(5.0)
+    spinner.join(120.0)
     assert not spinner.is_alive()
     node.destroy_node()
 
@@ -113,11 +113,11 @@ def test_a_callback_that_fails_stops_nobody_else(context: Context) -> None:
     node.create_timer(0.01, lambda: ticks.append(1))
     spinner = threading.Thread(target=spin, args=(executor, errors.append))
     spinner.start()
-    deadline = time.monotonic() + 5.0
+    deadline = time.monotonic() + 120.0
     while (len(errors) < 3 or len(ticks) < 3) and time.monotonic() < deadline:
         time.sleep(0.01)
     executor.shutdown(timeout_sec=2.0)
-    spinner.join(5.0)
+    spinner.join(120.0)
     node.destroy_node()
     assert len(errors) >= 3 and len(ticks) >= 3
     assert "ValueError: a mistake" in errors[0]
@@ -158,7 +158,7 @@ def run(activate: str, number: signal.Signals | None = None) -> tuple[int, list[
         if line == "activate\n" and number is not None:
             time.sleep(0.3)
             process.send_signal(number)
-    return process.wait(30.0), lines
+    return process.wait(300.0), lines
 
 
 WHOLE = ["configure", "activate", "deactivate", "cleanup"]

@@ -57,9 +57,9 @@ def nodes() -> Iterator[tuple[Node, Node]]:
 
 
 def wait(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + 120.0
     while not condition():
-        assert time.monotonic() < deadline, "nothing came within 20 s"
+        assert time.monotonic() < deadline, "nothing came within 120 s"
         time.sleep(0.01)
 
 
@@ -72,7 +72,7 @@ def test_samples_go_to_the_action_and_its_own_come_back(nodes: tuple[Node, Node]
         session.add(Action("a", "listener", parts="left"))
         session.start("a")
         cell.step()
-        link = StreamLink(application, timeout_s=20.0)
+        link = StreamLink(application, timeout_s=120.0)
         link.connect()
         got: list[Any] = []
         queue = CallbackQueue(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import sub
+from operator import gt, sub
 
 import numpy as np
 import pybullet
@@ -14,7 +14,11 @@ from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError
 
 _CATCH_UP = 1.1
-"""A position drive moves its goal at most so many times as fast as the system limit."""
+"""A position drive moves its goal, and the joint, at most so many times as fast as the system limit."""
+
+
+def _clamped(value: float, most: float) -> float:
+    return min(max(value, -most), most)
 
 
 class Drives:
@@ -23,19 +27,27 @@ class Drives:
     Position and velocity drives are PyBullet's motor constraints, with the joint's effort limit as their
     greatest effort. A position drive takes away the fraction k of the error in each step; so that
     it does not lag behind a moving command, its velocity goal is (1 - k) times the command's change: then the
-    joint is where the command was for it to be, in the step after the command. As a real drive does, it limits its
-    speed: where commands went on while the simulation stood still, the joint catches up without a blow.
+    joint is where the command was for it to be, in the step after the command. As a real drive does, it limits the
+    joint's speed: if commands went on while the simulation stood still, or stopped dead, the joint catches up
+    without a blow.
 
     Args:
         world: where the part's robot is.
         part: the part.
         gains: of position and velocity drives.
         command: float64 of shape (3 n,): position, velocity, effort of each joint; a view.
+        state: float64 of shape (3 n,): the same, measured; a view.
         period: [s]
     """
 
     def __init__(
-        self, world: PyBulletWorld, part: HardwarePart, gains: GainParameters, command: np.ndarray, period: float
+        self,
+        world: PyBulletWorld,
+        part: HardwarePart,
+        gains: GainParameters,
+        command: np.ndarray,
+        state: np.ndarray,
+        period: float,
     ) -> None:
         item = f"part {part.name!r}"
         self._client = world.client
@@ -59,6 +71,7 @@ class Drives:
         self._velocity_gains = [gains.velocity] * len(self._all)
         self._steps = [_CATCH_UP * velocity * period for velocity in part.limits.velocity]
         self._feed_forward = (1.0 - gains.position) / period
+        self._measured = state[0 : 3 * n : 3]
         self._commands = (command[0 : 3 * n : 3], command[1 : 3 * n : 3], command[2 : 3 * n : 3])
         self._last = list(part.initial_position)
         self._held = list(part.initial_position)
@@ -94,14 +107,18 @@ class Drives:
         """Hand this period's goals to the simulator; efforts count for one step of the simulation only."""
         if self.mode == CommandMode.POSITION:
             k = self._feed_forward
-            changes = [
-                min(max(change, -most), most)
-                for change, most in zip(map(sub, self._commands[0].tolist(), self._last), self._steps, strict=True)
-            ]
-            goal = [last + change for last, change in zip(self._last, changes, strict=True)]
-            velocity = [k * change for change in changes]
+            goal = self._commands[0].tolist()
+            changes = list(map(sub, goal, self._last))
+            if any(map(gt, map(abs, changes), self._steps)):
+                changes = list(map(_clamped, changes, self._steps))
+                goal = [last + change for last, change in zip(self._last, changes, strict=True)]
             self._last = goal
-            self._drive(goal, velocity)
+            # The joint's next speed is (position gain) * error / period + k * change: both parts keep the limit.
+            measured = self._measured.tolist()
+            errors = list(map(sub, goal, measured))
+            if any(map(gt, map(abs, errors), self._steps)):
+                goal = [q + _clamped(error, most) for q, error, most in zip(measured, errors, self._steps, strict=True)]
+            self._drive(goal, [k * change for change in changes])
         elif self.mode == CommandMode.VELOCITY:
             pybullet.setJointMotorControlArray(
                 self.body,

@@ -81,7 +81,8 @@ class PyBulletPlugin(HardwarePlugin):
         places: dict[int, list[int]] = {}
         for part in self.info.parts:
             if part.kind in JOINTED_KINDS:
-                drives = Drives(world, part, self.parameters.gains, self._commands[part.name], self.info.period_s)
+                measured, period_s = self._states[part.name], self.info.period_s
+                drives = Drives(world, part, self.parameters.gains, self._commands[part.name], measured, period_s)
                 self._drives[part.name] = drives
                 joints.setdefault(drives.body, []).extend(drives.joints)
                 wanted = state_slices[part.name]

@@ -15,6 +15,7 @@ from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.model.workcell import MOCK, DeviceDescription
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.vocabulary.errors import ChannelError, HardwareError
+from robot_rt_control.vocabulary.waiting import Waiting
 
 _log = logging.getLogger(__name__)
 
@@ -61,18 +62,18 @@ class Devices:
             period = self._world.workcell.period
             self._readers.append((device.name, partial(host.cycle_read, 0.0, period)))
             self._writers.append(partial(host.cycle_write, 0.0, period))
-        deadline = time.monotonic() + timeout_s
+        waiting = Waiting(progress, timeout_s)
         for device in self._driven:
             progress(f"waiting for the driver process of device {device.name!r}")
-            self._images[device.name] = image = self._attach(device, deadline)
+            self._images[device.name] = image = self._attach(device, waiting)
             self._connect(device, image)
 
-    def _attach(self, device: DeviceDescription, deadline: float) -> ProcessImage:
+    def _attach(self, device: DeviceDescription, waiting: Waiting) -> ProcessImage:
         while True:
             try:
                 return ProcessImage.attach(self._image_name(device.name))
             except ChannelError as error:
-                if time.monotonic() > deadline:
+                if not waiting.goes_on(f"the driver process of device {device.name!r}"):
                     raise HardwareError(
                         f"device {device.name!r}: its driver process did not come up ({error})",
                         hint="Start it: ros2 run robot_rt_control hardware_driver",

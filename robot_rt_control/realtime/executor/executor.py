@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_rt_control.hardware.clocks import HARDWARE, LOCKSTEP, REALTIME
 from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import offset_of, world_dtype
@@ -22,18 +24,20 @@ from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, def
 from robot_rt_control.realtime.executor.installer import Installer
 from robot_rt_control.realtime.executor.lockstep import Lockstep
 from robot_rt_control.realtime.executor.native_loader import NativeType
+from robot_rt_control.realtime.executor.patient_watch import PatientWatch
 from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
 from robot_rt_control.realtime.tick.server_watch import ServerWatch
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, FaultReason, OperationalState, OverrunPolicy
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
+from robot_rt_control.vocabulary.waiting import Waiting
 
 _log = logging.getLogger(__name__)
 
 _INTERNAL = offset_of(world_dtype, "pending_internal")
 _INTERNAL_S = 2.0
-"""How long the loop may take for a command of the executor's own."""
+"""How long the loop may take for a command of the executor's own; in simulated time SIMULATED_PATIENCE times that."""
 _LOG_S = 0.02
 """How often the executor looks whether a log of the last ticks is asked for."""
 _CYCLES_BEFORE_ENABLING = 20
@@ -43,11 +47,11 @@ _CYCLES_BEFORE_ENABLING = 20
 class ExecutorOptions:
     """How an executor runs."""
 
-    clock: str = "realtime"
+    clock: str = REALTIME
     """realtime: absolute deadlines on the wall clock; lockstep: simulated time, in step with the simulator;
     hardware: the cycle of the workcell's driving device."""
-    simulation_speed: float = 1.0
-    """Lockstep: how fast simulated time goes by itself; 0: as fast as possible; negative: only by `step`."""
+    real_time_factor: float = 1.0
+    """Lockstep: simulated seconds in a second; 0: as fast as possible; negative: only by `step`."""
     priority: int = 80
     """Of the real-time thread under SCHED_FIFO; 0: an ordinary thread."""
     cpu: int = -1
@@ -55,8 +59,10 @@ class ExecutorOptions:
     lock_memory: bool = True
     native_silence_s: float = defaults.SERVER_NATIVE_SILENCE_S
     python_silence_s: float = defaults.SERVER_PYTHON_SILENCE_S
-    device_timeout_s: float = 20.0
-    """How long `configure` waits for the driver processes to come up."""
+    simulated_silence_s: float = defaults.SIMULATED_SERVER_SILENCE_S
+    """Lockstep: silence of either heartbeat."""
+    device_timeout_s: float = defaults.STARTUP_S
+    """How long the driver processes, and then the first states of all devices, are waited for."""
     overrun_policy: str = ""
     """count, warn or fault: what missed deadlines lead to; empty: as the workcell says."""
     fault_folder: Path | None = None
@@ -65,7 +71,7 @@ class ExecutorOptions:
     @property
     def gated(self) -> bool:
         """Whether ticks come by `step` alone."""
-        return self.clock == "lockstep" and self.simulation_speed < 0
+        return self.clock == LOCKSTEP and self.real_time_factor < 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,17 +105,17 @@ class Executor:
         load: Callable[[str], NativeType] = native_loader.load,
     ) -> None:
         self.workcell, self.options = workcell, options
-        self._driving_device = workcell.driving_device().index if options.clock == "hardware" else None
+        self._driving_device = workcell.driving_device().index if options.clock == HARDWARE else None
         period_ns = round(workcell.period * 1e9)
         self.world = World(workcell)
-        self.world.memory.watching = options.clock != "lockstep"
+        self.world.memory.watching = options.clock != LOCKSTEP
         if channel_name is None:
             self.channel = Channel.private()
         else:
             self.channel = Channel.create(channel_name, workcell=workcell.digest, period_ns=period_ns)
         self.channel.memory.gated = options.gated
-        self.channel.memory.simulated = options.clock == "lockstep"
-        self.devices = Devices(self.world, in_process=options.clock == "lockstep", image_name=image_name)
+        self.channel.memory.simulated = options.clock == LOCKSTEP
+        self.devices = Devices(self.world, in_process=options.clock == LOCKSTEP, image_name=image_name)
         self._period_ns = period_ns
         self._set_overruns()
         log = workcell.fault_log
@@ -124,11 +130,12 @@ class Executor:
             self.world.address,
             self.channel,
             load,
-            ticking=options.clock != "lockstep",
+            ticking=options.clock != LOCKSTEP,
         )
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
         self._server_watch = ServerWatch(self.channel)
+        self._patient_watch = PatientWatch(self.channel, options.simulated_silence_s)
         self._lost_epoch = 0
         self._stop = threading.Event()
         self._workers: list[threading.Thread] = []
@@ -151,8 +158,8 @@ class Executor:
         """
         self.devices.open(self.options.device_timeout_s, progress)
         begin = time.monotonic()
-        progress("loading the tick loop (the first time it is compiled: some ten seconds)")
-        if self.options.clock != "lockstep":
+        progress("loading the tick loop (the first time it is compiled, which takes about a minute)")
+        if self.options.clock != LOCKSTEP:
             RealtimeThread.compile(World(self.workcell).memory, Channel.private())
         else:
             self.lockstep = Lockstep(
@@ -160,14 +167,18 @@ class Executor:
                 self.channel,
                 self.devices,
                 period_ns=self._period_ns,
-                speed=self.options.simulation_speed,
+                factor=self.options.real_time_factor,
                 before_tick=self._before_lockstep_tick,
             )
         progress(f"the tick loop is ready after {time.monotonic() - begin:.1f} s")
 
-    def activate(self) -> None:
-        """Start ticking, and enable the motion of all parts that have no fault."""
-        if self.options.clock != "lockstep":
+    def activate(self, progress: Callable[[str], object] = _log.info) -> None:
+        """Start ticking, and enable the motion of all parts that have no fault.
+
+        Args:
+            progress: takes lines that say what is awaited.
+        """
+        if self.options.clock != LOCKSTEP:
             self._thread = RealtimeThread(
                 self.world.memory,
                 self.channel,
@@ -191,29 +202,36 @@ class Executor:
         ]
         for worker in self._workers:
             worker.start()
-        self._enable_all()
+        self._enable_all(progress)
         if self.lockstep is not None:
             self.lockstep.start()
 
-    def _enable_all(self) -> None:
-        """Enable every part, also one whose device needs a while; a fault stays for somebody to clear."""
-        deadline = time.monotonic() + self.options.device_timeout_s
+    def _enable_all(self, progress: Callable[[str], object]) -> None:
+        """Enable every part as soon as its device delivers states; a fault stays for somebody to clear."""
+        waiting = Waiting(progress, self.options.device_timeout_s)
         while True:
-            self._internal_command(Command.ENABLE, self._all_states_known)
-            left = [
-                part.name
-                for part in self.workcell.parts
-                if self.world.memory.parts_runtime[part.index].state == OperationalState.DISABLED
-            ]
-            if not left:
+            awaited = self._awaited()
+            going_on = waiting.goes_on("the first states of " + ", ".join(awaited or self._disabled()))
+            if not awaited or not going_on:
+                self._internal_command(Command.ENABLE)
+                if not self._disabled():
+                    return
+            if not going_on:
+                names = ", ".join(self._disabled())
+                _log.error("not enabled, as their position is not known: %s; enable them later", names)
                 return
-            if time.monotonic() > deadline:
-                _log.error("not enabled, as their position is not known: %s; enable them later", ", ".join(left))
-                return
+            if self.lockstep is not None:
+                self.lockstep.step(1)
+            else:
+                time.sleep(0.005)
+
+    def _disabled(self) -> list[str]:
+        runtimes = self.world.memory.parts_runtime
+        return [p.name for p in self.workcell.parts if runtimes[p.index].state == OperationalState.DISABLED]
 
     def deactivate(self, timeout_s: float = 2.0) -> bool:
         """Bring all parts to rest, disable their motion and stop ticking. Returns whether they came to rest in time."""
-        self._internal_command(Command.DISABLE, lambda: True)
+        self._internal_command(Command.DISABLE)
         deadline = time.monotonic() + timeout_s
         while not (rest := self._at_rest()) and time.monotonic() < deadline:
             if self.lockstep is not None:
@@ -239,6 +257,17 @@ class Executor:
         self.channel.close()
 
     # --- while it runs ----------------------------------------------------------------------------
+
+    def real_time_factor(self) -> tuple[float, float, str]:
+        """Simulated time per wall-clock time over the last second, its target, and a warning if it falls behind.
+
+        NaN, NaN and none on another clock than lockstep.
+        """
+        if self.lockstep is None or self.options.gated:
+            return math.nan, math.nan, ""
+        meter = self.lockstep.meter
+        factor = meter.factor(self.lockstep.time_ns * 1e-9)
+        return factor, meter.target, meter.shortfall(factor)
 
     @property
     def scheduling(self) -> str:
@@ -283,7 +312,8 @@ class Executor:
         command = Command.PROTECTIVE_STOP if stop else Command.RELEASE_PROTECTIVE_STOP
         with self._commanding:
             pending = self.world.address + _INTERNAL
-            deadline = time.monotonic() + _INTERNAL_S
+            patience = 1.0 if self.lockstep is None else defaults.SIMULATED_PATIENCE
+            deadline = time.monotonic() + _INTERNAL_S * patience
             self._await_internal(deadline)
             self.world.memory.internal.command = command
             store_release(pending, 1)
@@ -304,22 +334,22 @@ class Executor:
         if self.lockstep is not None:
             self.lockstep.serve(self._installer.serve)
 
-    def _all_states_known(self) -> bool:
-        """Whether every device with joints or outputs delivers states without an error.
+    def _awaited(self) -> list[str]:
+        """Parts with joints or outputs whose device does not deliver states without an error.
 
         A driver's first cycles are slow, and one that has missed its executor takes commands again when it has seen
         their enable withdrawn.
         """
         w = self.world.memory
+        found = []
         for part in self.workcell.parts:
             if not (part.dof or part.outputs):
                 continue
             device = w.devices[w.parts_runtime[part.index].device]
-            if device.image and (device.last_cycle < _CYCLES_BEFORE_ENABLING or device.faulted):
-                return False
-            if not np.isfinite(w.parts[part.index].position[: part.dof]).all():
-                return False
-        return True
+            starting = bool(device.image) and (device.last_cycle < _CYCLES_BEFORE_ENABLING or bool(device.faulted))
+            if starting or not np.isfinite(w.parts[part.index].position[: part.dof]).all():
+                found.append(part.name)
+        return found
 
     def _at_rest(self) -> bool:
         w = self.world.memory
@@ -327,14 +357,9 @@ class Executor:
             not w.parts[p.index].commanded_velocity[: p.dof].any() for p in self.workcell.parts if p.dof
         )
 
-    def _internal_command(self, command: Command, ready: Callable[[], bool]) -> None:
-        """Have the loop do a command of the executor's own as soon as `ready`; the server's ring is not touched."""
+    def _internal_command(self, command: Command) -> None:
+        """Have the loop do a command of the executor's own; the server's ring is not touched."""
         deadline = time.monotonic() + self.options.device_timeout_s
-        while not ready() and time.monotonic() < deadline:
-            if self.lockstep is not None:
-                self.lockstep.step(1)
-            else:
-                time.sleep(0.005)
         with self._commanding:
             internal = self.world.memory.internal
             internal.command, internal.part = command, -1
@@ -356,10 +381,12 @@ class Executor:
 
     def _before_lockstep_tick(self) -> None:
         self._installer.serve()
-        # Without heartbeats: simulated time stands still for as long as anybody likes.
-        memory = self.channel.memory
-        if int(memory.server_epoch) != self._lost_epoch and not self.channel.server_attached:
-            self._lost_epoch = int(memory.server_epoch)
+        epoch = int(self.channel.memory.server_epoch)
+        if epoch == self._lost_epoch:
+            return
+        # Gated, simulated time stands still for as long as anybody likes: then heartbeats tell nothing.
+        if not self.channel.server_attached or (not self.options.gated and self._patient_watch.lost()):
+            self._lost_epoch = epoch
             self.world.memory.server_lost = 1
 
     def _write_logs(self) -> None:

@@ -1,4 +1,4 @@
-"""Driving the tick in simulated time: by request, at a speed factor, or as fast as possible."""
+"""Driving the tick in simulated time: paced to the wall clock, as fast as possible, or by request."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from robot_rt_control.memory.channel import Channel
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
 from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
+from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
 
-_BATCH_S = 0.02
+_BATCH_S = 0.005
+"""Simulated time that passes between two pauses, at a factor of 1 ..."""
+_MOST = 4.0
+"""... and at most so many times as much: who waits for the loop gets in between two batches."""
+_GUEST_POLL_S = 0.0002
 
 
 class Lockstep:
-    """Runs ticks one behind the other; simulator and loop wait for each other.
+    """Runs ticks one after the other; simulator and loop wait for each other.
+
+    On a machine that is too slow for the factor, simulated time falls behind: no tick is left out, none is late.
 
     Args:
-        speed: simulated seconds in a second; 0: as fast as possible; negative: only by `step`.
+        factor: simulated seconds in a second; 0: as fast as possible; negative: only by `step`.
         before_tick: called before each batch of ticks, by the thread that runs them, under the lock.
     """
 
@@ -29,15 +36,18 @@ class Lockstep:
         devices: Devices,
         *,
         period_ns: int,
-        speed: float,
+        factor: float,
         before_tick: Callable[[], object],
     ) -> None:
         self._world, self._channel, self._devices = world, channel, devices
-        self._period_ns, self._speed, self._before_tick = period_ns, speed, before_tick
+        self._period_ns, self._factor, self._before_tick = period_ns, factor, before_tick
         self._entry = lockstep_entry(keep_gil=devices.in_process)
         self._lock = threading.Lock()
+        self._guests = 0
+        self._counting = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self.meter = FactorMeter(max(factor, 0.0))
 
     @property
     def time_ns(self) -> int:
@@ -46,7 +56,7 @@ class Lockstep:
 
     def start(self) -> None:
         """Let time go by itself, unless it is gated by `step`."""
-        if self._speed >= 0:
+        if self._factor >= 0:
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, name="lockstep", daemon=True)
             self._thread.start()
@@ -55,19 +65,31 @@ class Lockstep:
         """Let time stand still."""
         self._stop.set()
         if self._thread is not None:
-            self._thread.join(5.0)
+            self._thread.join()
             self._thread = None
 
     def serve(self, function: Callable[[], object]) -> None:
         """Call a function while no tick runs."""
-        with self._lock:
-            function()
+        with self._counting:
+            self._guests += 1
+        try:
+            with self._lock:
+                function()
+        finally:
+            with self._counting:
+                self._guests -= 1
 
     def step(self, ticks: int) -> int:
         """Run so many ticks. Returns the last one's number. Raises HardwareError: a simulator failed."""
-        with self._lock:
+        last = 0
+
+        def run() -> None:
+            nonlocal last
             self._ticks(ticks)
-            return int(self._world.memory.tick)
+            last = int(self._world.memory.tick)
+
+        self.serve(run)
+        return last
 
     def _ticks(self, ticks: int) -> None:
         self._before_tick()
@@ -90,17 +112,17 @@ class Lockstep:
         return int(memory.events.head) + int(memory.samples_out)
 
     def _run(self) -> None:
-        """Batches of ticks: at `speed` against the wall clock, or without pause."""
-        batch = max(1, round(_BATCH_S * 1e9 / self._period_ns * (self._speed or 1.0)))
-        due = time.monotonic()
+        """Batches of ticks: paced to the wall clock, or without pause."""
+        batch = max(1, round(_BATCH_S * 1e9 / self._period_ns * min(self._factor or _MOST, _MOST)))
+        simulated_s = batch * self._period_ns * 1e-9
+        pacer = Pacer(self._factor) if self._factor > 0 else None
         while not self._stop.is_set():
-            self.step(batch)
-            if self._speed == 0:
-                time.sleep(0)  # let a thread that waits for the lock have it
-                continue
-            due += batch * self._period_ns * 1e-9 / self._speed
-            pause = due - time.monotonic()
-            if pause > 0:
+            with self._lock:
+                self._ticks(batch)
+            pause = 0.0 if pacer is None else pacer.pause(simulated_s)
+            if pause > 0.0:
                 self._stop.wait(pause)
             else:
-                due = time.monotonic()  # slower than asked for: do not try to catch up
+                time.sleep(0)  # other threads of Python get their turn
+            while self._guests and not self._stop.is_set():
+                time.sleep(_GUEST_POLL_S)  # a lock alone would not let them in: it is free for an instant only

@@ -19,31 +19,33 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from robot_rt_control import msg, srv
+from robot_rt_control.hardware.clocks import AUTO, CLOCK_HELP, CLOCKS, FACTOR_HELP, LOCKSTEP, chosen_clock
 from robot_rt_control.hardware.from_workcell import with_window
 from robot_rt_control.hardware.picture import camera_of, picture_path
+from robot_rt_control.memory.histogram import percentile
 from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, PartStatus
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
-from robot_rt_control.realtime.tick.histogram import percentile
 from robot_rt_control.ros.lifecycle_node import NodeParameter, WorkcellNode, run_node
+from robot_rt_control.ros.readiness import report_status
 from robot_rt_control.ros.refusals import answer_to
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 
 _PARAMETERS = (
     NodeParameter(
         name="clock",
-        default="realtime",
-        choices=("realtime", "lockstep", "hardware"),
-        description="What drives the loop: the wall clock, simulated time in step with the simulator, "
-        "or the cycle of a device's driver.",
+        default=AUTO,
+        choices=CLOCKS,
+        description=f"What drives the loop. {CLOCK_HELP}.",
     ),
     NodeParameter(
-        name="simulation_speed",
+        name="real_time_factor",
         default=1.0,
         minimum=-1.0,
         maximum=1000.0,
-        description="Lockstep: simulated seconds per second; 0: as fast as possible; negative: by the service step.",
+        description=f"{FACTOR_HELP}.",
     ),
     NodeParameter(name="gui", default=False, description="Lockstep: show the simulation in a window."),
     NodeParameter(
@@ -70,10 +72,10 @@ _PARAMETERS = (
     ),
     NodeParameter(
         name="device_timeout",
-        default=60.0,
+        default=defaults.STARTUP_S,
         minimum=0.0,
-        maximum=3600.0,
-        description="[s] to wait for the driver processes to come up.",
+        maximum=86400.0,
+        description="[s] to wait for the driver processes to come up, and for the first states of all devices.",
     ),
     NodeParameter(
         name="overrun_policy",
@@ -82,6 +84,11 @@ _PARAMETERS = (
         description="What missed deadlines lead to; workcell: as the workcell file says.",
     ),
 )
+
+_CLOCK_S = 0.01
+"""Between two messages on /clock; each costs every node in simulated time a callback."""
+_SHORTFALL_S = 10.0
+"""At most so often it is said that simulated time falls behind."""
 
 
 def _duration(nanoseconds: int) -> Time:
@@ -94,6 +101,7 @@ class RealtimeExecutorNode(WorkcellNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("realtime_executor", _PARAMETERS, **options)
         self.executor_core: Executor | None = None
+        self._trouble = ""
         self._made: list[Any] = []
 
     # --- life cycle -----------------------------------------------------------------------------
@@ -103,11 +111,12 @@ class RealtimeExecutorNode(WorkcellNode):
         if not path:
             raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
         workcell = load_workcell(Path(path), self.value("hardware") or None)
-        if self.value("gui") and self.value("clock") == "lockstep":
+        clock = chosen_clock(self.value("clock"), workcell)
+        if self.value("gui") and clock == LOCKSTEP:
             workcell = with_window(workcell)
         options = ExecutorOptions(
-            clock=self.value("clock"),
-            simulation_speed=self.value("simulation_speed"),
+            clock=clock,
+            real_time_factor=self.value("real_time_factor"),
             priority=self.value("realtime_priority"),
             cpu=self.value("realtime_cpu"),
             lock_memory=self.value("lock_memory"),
@@ -131,8 +140,9 @@ class RealtimeExecutorNode(WorkcellNode):
 
     def activate(self) -> None:
         core = self._core()
-        core.activate()
+        core.activate(self.get_logger().info)
         self._offer(core.workcell)
+        self._tell_trouble(core.part_status())
         self.get_logger().info(f"ticking every {core.workcell.period * 1e3:g} ms ({core.scheduling})")
 
     def deactivate(self) -> None:
@@ -168,9 +178,9 @@ class RealtimeExecutorNode(WorkcellNode):
             self.create_timer(1.0 / self.value("joint_state_rate"), self._publish_joints, callback_group=fast),
             self.create_timer(0.2, self._publish_status, callback_group=slow),
         ]
-        if self.value("clock") == "lockstep":
+        if self._core().options.clock == LOCKSTEP:
             self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
-            timers.append(self.create_timer(0.005, self._publish_clock, callback_group=fast))
+            timers.append(self.create_timer(_CLOCK_S, self._publish_clock, callback_group=fast))
             self._made.append(self._clock_publisher)
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
         self._made.append(
@@ -189,7 +199,7 @@ class RealtimeExecutorNode(WorkcellNode):
 
     def _stamp(self, time_ns: int) -> Time:
         """A tick's start on the ROS clock: simulated time in lockstep."""
-        if self.value("clock") == "lockstep":
+        if self._core().options.clock == LOCKSTEP:
             return _duration(time_ns)
         age = time.monotonic_ns() - time_ns
         return _duration(self.get_clock().now().nanoseconds - age)
@@ -223,11 +233,16 @@ class RealtimeExecutorNode(WorkcellNode):
             return
         snapshot, memory = core.channel.snapshot(), core.channel.memory
         timing = memory.timing
+        factor, target, shortfall = core.real_time_factor()
+        if shortfall:
+            self.get_logger().warning(shortfall, throttle_duration_sec=_SHORTFALL_S)
         message = msg.ExecutorStatus(
             stamp=self._stamp(int(snapshot.time_ns)),
             tick=int(snapshot.tick),
             period=core.workcell.period,
-            clock=self.value("clock"),
+            clock=core.options.clock,
+            real_time_factor=factor,
+            real_time_factor_target=target,
             lifecycle_state=self.lifecycle_word,
             server_attached=core.channel.server_attached,
             speed=float(snapshot.speed),
@@ -242,8 +257,21 @@ class RealtimeExecutorNode(WorkcellNode):
             for suffix, fraction in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999)):
                 setattr(message, f"{what}_{suffix}", percentile(counts, fraction))
             setattr(message, f"{what}_max", float(worst) * 1e-9)
-        message.parts.extend(msg.PartStatus(**asdict(part)) for part in core.part_status())
+        parts = core.part_status()
+        message.parts.extend(msg.PartStatus(**asdict(part)) for part in parts)
+        self._tell_trouble(parts)
         self._status.publish(message)
+
+    def _tell_trouble(self, parts: Sequence[PartStatus]) -> None:
+        """Say to who has started this process which parts are not enabled."""
+        trouble = "; ".join(
+            f"part {part.name!r} is {part.operational_state}" + (f": {part.fault}" if part.fault else "")
+            for part in parts
+            if part.operational_state != "enabled"
+        )
+        if trouble != self._trouble:
+            self._trouble = trouble
+            report_status(trouble)
 
     def _step(self, request: Any, response: Any) -> Any:
         def do() -> None:
@@ -251,8 +279,8 @@ class RealtimeExecutorNode(WorkcellNode):
             if not core.options.gated:
                 raise RobotControlError(
                     "step: simulated time goes by itself here",
-                    expected="clock:=lockstep and a negative simulation_speed",
-                    got=f"clock:={core.options.clock}, simulation_speed {core.options.simulation_speed:g}",
+                    expected="clock:=lockstep and a negative real_time_factor",
+                    got=f"clock:={core.options.clock}, real_time_factor {core.options.real_time_factor:g}",
                 )
             response.tick = core.step(int(request.ticks))
             response.time = _duration(response.tick * round(core.workcell.period * 1e9))

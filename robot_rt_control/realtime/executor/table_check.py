@@ -81,6 +81,7 @@ def _check_actions(t: np.record, n_parts: int) -> None:
     _regions("parameters", used["parameter_offset"], used["parameter_size"], capacities.PARAMETER_ARENA_BYTES)
     _regions("state", used["state_offset"], used["state_size"], capacities.STATE_ARENA_BYTES)
     _disjoint("state", used["state_offset"], used["state_size"])
+    _in_range("size of a state", used["state_size"], 0, capacities.ACTION_STATE_BYTES + 1)
     _in_range("number of signals", used["n_signals"], 0, capacities.STATE_ARENA_BYTES)
     _in_range("number of state variables", used["n_variables"], 0, capacities.STATE_ARENA_BYTES)
     if (8 * (used["n_signals"] + used["n_variables"]) > used["state_size"]).any():

@@ -7,10 +7,10 @@ from robot_rt_control.memory.atomics import (
     store_release_i4,
 )
 from robot_rt_control.memory.clock import now_ns, ring
+from robot_rt_control.memory.histogram import bin_of
 from robot_rt_control.memory.layout import channel_dtype, offset_of, record
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.hardware_clock import sleep_until_due, wait_for_device
-from robot_rt_control.realtime.tick.histogram import bin_of
 from robot_rt_control.realtime.tick.tick import tick
 
 loop_dtype = record(

@@ -25,14 +25,18 @@ def show_motion(w, p):
     Where time stands still so does the part; and no velocity seems larger than what the limits allow, as it would
     where the part was braked in real time.
     """
-    part = w.parts[p]
-    if part.dt == w.period:
+    show_motion_of(w.parts[p], w.limits[p], w.period)
+
+
+@realtime
+def show_motion_of(part, limits, period):
+    """As `show_motion`, of a part's record: the loop's own, or a copy of it."""
+    if part.dt == period:
         for j in range(part.dof):
             part.motion_velocity[j] = part.commanded_velocity[j]
             part.motion_acceleration[j] = part.commanded_acceleration[j]
         return
-    limits = w.limits[p]
-    faster = 0.0 if part.dt <= 0.0 else w.period / part.dt
+    faster = 0.0 if part.dt <= 0.0 else period / part.dt
     for j in range(part.dof):
         part.motion_velocity[j] = _within(part.commanded_velocity[j] * faster, limits.velocity[j])
         part.motion_acceleration[j] = _within(part.commanded_acceleration[j] * faster * faster, limits.acceleration[j])

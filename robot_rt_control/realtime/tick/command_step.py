@@ -23,12 +23,14 @@ from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
+from robot_rt_control.realtime.tick.trial_start import report_trial, try_start
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import (
     Command,
     EventKind,
     OperationalState,
     Refusal,
+    Status,
     StopCause,
 )
 
@@ -60,6 +62,8 @@ _TOO_MANY = int(Refusal.TOO_MANY_SCHEDULED)
 _PASSED = int(Refusal.TARGET_TICK_PASSED)
 _MALFORMED = int(Refusal.MALFORMED)
 _STOPPED = int(Refusal.PROTECTIVE_STOP)
+_CANNOT_START = int(Refusal.CANNOT_START)
+_OK = int(Status.OK)
 
 _BY_COMMAND = int(StopCause.COMMAND)
 _DISPLACED = int(StopCause.DISPLACED)
@@ -111,6 +115,9 @@ def _start(w, ch, c, session):
                 for u in range(b.n_parts):
                     if b.parts[u] == a.parts[s]:
                         return _OVERLAP
+    for i in range(c.n_actions):
+        if try_start(w, c.actions[i]) != _OK:
+            return _CANNOT_START
     # Everything that gives way ends first, so that a part set free is free for any of the new ones.
     ended = 0
     for i in range(c.n_actions):
@@ -234,6 +241,8 @@ def _answer(w, ch, transaction, session, refusal):
         e = ch.events.entries[k]
         e.transaction = transaction
         e.session = session
+        if refusal == _CANNOT_START:
+            report_trial(w, e)
         publish_event(ch)
 
 

@@ -92,9 +92,8 @@ def show_flags(s, n, width, record, variables, timeout, tick, now):
         variables: address of the first of them, see `streams.VARIABLES`.
         timeout: [s]; 0: never.
     """
-    since = s.start_time
-    if s.present >= 0:
-        since = max(since, s.times[s.present])
+    # A sample from before the start is as old as it is: one older than the time-out leads nowhere.
+    since = s.times[s.present] if s.present >= 0 else s.start_time
     age = max(now - since, 0.0)
     valid = is_known(s, n)
     timed_out = 1.0 if timeout > 0.0 and age > timeout else 0.0
@@ -130,13 +129,13 @@ def begin_values(w, i, activation):
     s = w.streams_runtime[d.place]
     a = t.actions[d.action]
     now = w.tick * w.period
+    n, width = int(d.n_values), int(d.width)
     if s.activation != activation:
-        join_stream(s, activation, now)
+        join_stream(s, n, activation, now)
     base = address_of(w)
     settings = base + _PARAMETERS + a.parameter_offset + d.settings
     choice = load_f8(settings)
     gap = int(choice) if math.isfinite(choice) else 0
-    n, width = int(d.n_values), int(d.width)
     find_values(s, n, int(d.quaternion), gap, load_f8(settings + 16), now)
     if gap != _CUSTOM or d.method < 0:
         return 0

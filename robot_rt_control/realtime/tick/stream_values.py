@@ -8,6 +8,7 @@ that values never jump because a next sample has become known. On the cubic way 
 import math
 
 from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.stream_window import forget_used
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import GapPolicy
 
@@ -18,8 +19,12 @@ _JOINING = -2
 
 
 @realtime
-def join_stream(s, activation, now):
-    """An action has started: its stream's times and counts begin anew; the samples that it has stay."""
+def join_stream(s, n, activation, now):
+    """An action has started: its stream's times and counts begin anew.
+
+    Samples that an earlier activation has used are gone: its goal is not this one's. Those that have come since stay.
+    """
+    forget_used(s, n)
     s.activation = activation
     s.start_time = now
     s.missed_before = s.missed
@@ -120,6 +125,7 @@ def find_values(s, n, quaternion, gap, horizon, now):
             s.velocity[j] = 0.0
         s.time = now
         return
+    s.used = s.first + s.present
     follows = gap > _HOLD and gap < _CUSTOM
     if follows and s.present + 1 < s.count:
         if s.way_end != s.first + s.present + 1:

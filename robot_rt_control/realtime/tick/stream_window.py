@@ -30,6 +30,7 @@ def reset_stream(s, identity):
     s.first = 0
     s.count = 0
     s.present = -1
+    s.used = -1
     s.way_end = -1
     s.sent = 0
 
@@ -43,9 +44,24 @@ def _make_room(s):
         for j in range(capacities.MAX_STREAM_VALUES):
             s.values[k, j] = s.values[k + 1, j]
             s.rates[k, j] = s.rates[k + 1, j]
+            s.given[k, j] = s.given[k + 1, j]
     s.count -= 1
     s.first += 1
     s.present = max(s.present - 1, -1)
+
+
+@realtime
+def forget_used(s, n):
+    """Forget the samples that an activation has seen take effect, also where later partial ones go on from them."""
+    if s.used < s.first:
+        return
+    while s.count > 0 and s.first <= s.used:
+        _make_room(s)
+    for k in range(s.count):
+        for j in range(n):
+            if s.given[k, j] == 0:
+                s.values[k, j] = s.values[k - 1, j] if k > 0 else math.nan
+    s.version += 1
 
 
 @realtime
@@ -62,6 +78,7 @@ def _keep_rotation(s, k, before, i):
     if before >= 0 and not math.isfinite(scale):
         for j in range(i, i + 4):
             s.values[k, j] = s.values[before, j]
+            s.given[k, j] = 0
         return
     if product < 0.0:
         scale = -scale
@@ -92,9 +109,12 @@ def _insert(s, e, n, quaternion, tick, period):
     s.times[k] = time
     for j in range(capacities.MAX_STREAM_VALUES):
         value = math.nan
+        s.given[k, j] = 0
         if j < n:
             value = e.values[j]
-            if not math.isfinite(value):  # not given: it keeps what it was
+            if math.isfinite(value):
+                s.given[k, j] = 1
+            else:  # not given: it keeps what it was
                 value = s.values[before, j] if before >= 0 else math.nan
         s.values[k, j] = value
         s.rates[k, j] = e.rates[j] if j < n and math.isfinite(e.rates[j]) else math.nan

@@ -43,13 +43,16 @@ PREPARING_S = 2.0
 _slots_dtype = record([("parts", part_dtype, (MAX_ACTION_SLOTS,))])
 
 
-def compute_time(action_type: type[ActionType], key: str) -> tuple[float, str]:
+def compute_time(
+    action_type: type[ActionType], key: str, counted: frozenset[str] = frozenset()
+) -> tuple[float, str]:
     """The longest tick of an action of this type, started on sample parts with its example's parameters.
 
     Native code that does not end ends this process by SIGPROF.
 
     Args:
         key: of its native code, which is in the cache.
+        counted: declared parameters that loops count to; they take their maximum.
 
     Returns:
         [s], and nothing; or NaN, and why it could not be measured.
@@ -59,8 +62,9 @@ def compute_time(action_type: type[ActionType], key: str) -> tuple[float, str]:
         return known, ""
     try:
         with _time_limit(PREPARING_S):
-            initial, params = _prepare(action_type)
-    except Exception as error:  # of the user's create or prepare_parameters: it may not like these parts
+            initial, params = _prepare(action_type, counted)
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        # Of the user's create or prepare_parameters: it may not like these parts.
         return math.nan, f"{type(error).__name__}: {error}"
     signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)
     seconds = _measure(action_type, key, initial, params)
@@ -85,7 +89,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _prepare(action_type: type[ActionType]) -> tuple[np.ndarray, np.ndarray]:
+def _prepare(action_type: type[ActionType], counted: frozenset[str]) -> tuple[np.ndarray, np.ndarray]:
     """Sample parts for the slots, and the parameter record for the example."""
     parts: dict[str, PartFacts] = {}
     for slot in action_type.slots:
@@ -97,12 +101,15 @@ def _prepare(action_type: type[ActionType]) -> tuple[np.ndarray, np.ndarray]:
         for name in part_dtype.names or ():
             place[name] = part.record[name]
         for quantity in PART_KINDS[part.kind].measured:
-            place[quantity.field][() if quantity.index is None else quantity.index] = quantity.sample
+            if quantity.index is None:
+                place[quantity.field] = quantity.sample
+            else:
+                place[quantity.field][quantity.index] = quantity.sample
         place["position"][: part.dof] = place["commanded_position"][: part.dof] = 0.3
     for part in parts.values():
         part.workcell = MappingProxyType(parts)
     params = np.zeros(1, parameter_dtype(action_type))
-    values = _values(action_type, next(iter(parts.values())).dof)
+    values = _values(action_type, next(iter(parts.values())).dof, counted)
     fill_parameters(action_type.create(parts), values, params[0])
     return initial, params
 
@@ -121,11 +128,14 @@ def _measure(action_type: type[ActionType], key: str, initial: np.ndarray, param
     return float(shortest[:done].max()) * 1e-9
 
 
-def _values(action_type: type[ActionType], dof: int) -> Mapping[str, Any]:
+def _values(action_type: type[ActionType], dof: int, counted: frozenset[str]) -> Mapping[str, Any]:
     """Parameters as `prepare_parameters` takes them: the example's, else defaults, else some in the range."""
-    given = [ParameterValue(name=n, value=_plain(v)) for n, v in action_type.example.items()]
+    given = [ParameterValue(name=n, value=_plain(v)) for n, v in action_type.example.items() if n not in counted]
     for p in action_type.parameters:
-        if p.name not in action_type.example and p.default is None and not p.optional:
+        if p.name in counted:
+            assert p.maximum is not None  # otherwise the loop was refused
+            given.append(ParameterValue(name=p.name, value=int(p.maximum)))
+        elif p.name not in action_type.example and p.default is None and not p.optional:
             given.append(ParameterValue(name=p.name, value=_some(p, dof)))
     return check_parameters(f"example of {action_type.name}", action_type.parameters, given, dof=dof)
 

@@ -24,6 +24,10 @@ class Data:
     writable: str
     root: str
     """Where it belongs: "state", "params" or "part"."""
+    slot: int = -1
+    """Of a part: index of its slot."""
+    member: str = ""
+    """Of what belongs to a record of the method's parameters: the record's field that it is in."""
 
     @property
     def is_array(self) -> bool:
@@ -42,7 +46,7 @@ class Data:
         writable = self.writable
         if writable == COMMANDS:
             writable = ALL if name in COMMAND_FIELDS else NOTHING
-        return Data(f"{self.label}.{name}", base, shape, writable, self.root)
+        return Data(f"{self.label}.{name}", base, shape, writable, self.root, self.slot, self.member or name)
 
     def unknown_field(self, name: str) -> str:
         """What is wrong with a field name."""
@@ -57,6 +61,8 @@ class Data:
     @property
     def write_hint(self) -> str:
         """Where to write instead."""
+        if self.root == "part" and self.member in COMMAND_FIELDS:
+            return "Its slot only reads (moves=False): declare a slot that moves to command the part"
         if self.root == "part":
             return f"Of a part, an action writes {', '.join(COMMAND_FIELDS)}; keep its own values in fields of State"
         return "Parameters are read-only in real time: copy them to a field of State and change that"

@@ -9,14 +9,17 @@ from robot_rt_control.server.builder.record_access import NOTHING, Data, least_w
 
 Report = Callable[[ast.AST, str, str], None]
 """Takes a violation: node, operation, hint."""
+Written = Callable[[ast.AST, Data], None]
+"""Takes what is written, and where."""
 
 
 class RecordFlow:
     """Which names stand for which records and arrays, in one function. Names that mean nothing of that are absent."""
 
-    def __init__(self, names: dict[str, Data | None], report: Report) -> None:
+    def __init__(self, names: dict[str, Data | None], report: Report, written: Written) -> None:
         self.names = names
         self.report = report
+        self.written = written
 
     def data(self, node: ast.expr) -> Data | None:
         """The record, array or number in a record that an expression stands for; None: something else."""
@@ -129,7 +132,8 @@ class RecordFlow:
         return data
 
     def require_writable(self, node: ast.AST, data: Data) -> None:
-        """Report a write to what an action may only read."""
+        """Report a write, and one to what an action may only read as a violation."""
+        self.written(node, data)
         if data.writable == NOTHING:
             self.report(node, f"writes {data.label}, which an action may only read", data.write_hint)
 

@@ -89,6 +89,9 @@ def find_action_types(place: str) -> list[str]:
     return [f"{place}:{name}" for name in names]
 
 
+_IMPORT_ENDS = (Exception, SystemExit, KeyboardInterrupt)
+"""What a user's file may end its import with; `sys.exit()` must end the request, not the process that serves it."""
+
 _seen: dict[str, bytes] = {}
 """Modules that files of action types have brought along → digest of their files when they were imported."""
 
@@ -171,7 +174,7 @@ def _import_file(file: Path) -> types.ModuleType:
     try:
         # From its text: a .pyc file may be older than an edit of the same second.
         exec(compile(file.read_bytes(), str(file), "exec", dont_inherit=True), vars(module))
-    except BaseException as error:  # also SystemExit: the request is answered, with the line
+    except _IMPORT_ENDS as error:
         del sys.modules[name]
         raise _import_failed(str(file), error) from error
     finally:
@@ -182,7 +185,7 @@ def _import_file(file: Path) -> types.ModuleType:
 def _import_module(name: str) -> types.ModuleType:
     try:
         return importlib.import_module(name)
-    except BaseException as error:
+    except _IMPORT_ENDS as error:
         raise _import_failed(name, error) from error
 
 
@@ -264,14 +267,8 @@ def native_key(source: ActionSource, functions: Iterable[Any]) -> str:
 def layouts_of(action_type: type[ActionType]) -> tuple[np.dtype, np.dtype]:
     """State and parameter record types, with their errors turned into the builder's."""
     try:
-        layouts = state_dtype(action_type), parameter_dtype(action_type)
+        return state_dtype(action_type), parameter_dtype(action_type)
     except DefinitionError as error:
         raise CompileError(error.what, expected=error.expected, got=error.got, hint=error.hint) from error
-    for record, dtype in zip(("State", "Params"), layouts, strict=True):
-        for name in dtype.names or ():
-            if hasattr(np.record, name):
-                raise CompileError(
-                    f"{action_type.__name__}.{record}: a field cannot be called {name!r}",
-                    hint="NumPy's records use this name themselves: interpreted code would not reach the field",
-                )
-    return layouts
+    except ValueError as error:  # a name that no record can have
+        raise CompileError(f"{action_type.__name__}: {error}") from error

@@ -9,14 +9,16 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from robot_rt_control.definitions.action_type import ActionType, stream_inputs
 from robot_rt_control.memory.layout import part_dtype
-from robot_rt_control.server.builder.bounded_loops import ends
+from robot_rt_control.server.builder.bounded_loops import MOST_ROUNDS, ends
 from robot_rt_control.server.builder.forbidden import (
     STATEMENTS,
     forbidden_call,
@@ -24,6 +26,7 @@ from robot_rt_control.server.builder.forbidden import (
     forbidden_module,
     is_marked,
 )
+from robot_rt_control.server.builder.number_range import ANYTHING, LONGEST, NumberRanges, Range
 from robot_rt_control.server.builder.realtime_methods import (
     FunctionSource,
     python_function,
@@ -34,7 +37,11 @@ from robot_rt_control.server.builder.record_access import ALL, COMMANDS, NOTHING
 from robot_rt_control.server.builder.record_flow import RecordFlow
 from robot_rt_control.server.builder.source import ActionSource, is_package_file, layouts_of
 from robot_rt_control.server.builder.violation import Violation, refuse
-from robot_rt_control.vocabulary.errors import CompileError
+from robot_rt_control.vocabulary.capacities import ACTION_STATE_BYTES
+from robot_rt_control.vocabulary.errors import CapacityError, CompileError
+
+_MODE_OF = {"position_command": "POSITION", "velocity_command": "VELOCITY", "effort_command": "EFFORT"}
+"""Command field → the mode in which it leaves."""
 
 
 @dataclass
@@ -44,7 +51,11 @@ class CheckedCode:
     methods: dict[str, FunctionSource]
     helpers: dict[str, Any] = field(default_factory=dict)
     """Functions of the user marked @realtime that it calls: name with module → function."""
+    counted: set[str] = field(default_factory=set)
+    """Declared parameters that loops count to."""
     violations: set[Violation] = field(default_factory=set)
+    commands: dict[tuple[int, str], Violation] = field(default_factory=dict)
+    """(slot, command field of its part) → where it is written first, as the violation that it may turn out to be."""
 
 
 def check_syntax(source: ActionSource) -> CheckedCode:
@@ -61,19 +72,61 @@ def check_syntax(source: ActionSource) -> CheckedCode:
             f"action type {source.action_type.name!r} has no real-time method",
             expected="at least one of on_enter, sense, set_parameters, control",
         )
-    seen: set[tuple[FunctionType, tuple[Data | None, ...]]] = set()
+    if state.itemsize > ACTION_STATE_BYTES:
+        raise CapacityError(
+            f"action type {source.action_type.name!r}: the state of an action",
+            expected=f"at most {ACTION_STATE_BYTES} bytes (ACTION_STATE_BYTES)",
+            got=f"{state.itemsize} bytes",
+        )
     own_files = {m.file for m in checked.methods.values()}
+    loops = _Loops(_declared_ranges(source.action_type), frozenset(s.name for s in stream_inputs(source.action_type)))
+    seen: set[object] = set()
     for method in checked.methods.values():
         names = method.parameters
         data: list[Data | None] = [
             Data(names[0], state, (), ALL, "state"),
             Data(names[1], parameters, (), NOTHING, "params"),
         ]
-        data += [Data(name, part_dtype, (), COMMANDS, "part") for name in names[2 : 2 + len(slots)]]
-        _FunctionCheck(method, tuple(data), checked, seen, own_files, ()).run()
+        data += [
+            Data(name, part_dtype, (), COMMANDS if slot.moves else NOTHING, "part", i)
+            for i, (name, slot) in enumerate(zip(names[2:], slots, strict=True))
+        ]
+        _FunctionCheck(method, tuple(data), checked, seen, own_files, (), loops).run()
+    checked.violations |= {
+        violation
+        for (slot, name), violation in checked.commands.items()
+        if name in _MODE_OF and (slot, "command_mode") not in checked.commands
+    }
     if checked.violations:
         raise refuse(sorted(checked.violations))
     return checked
+
+
+@dataclass(frozen=True)
+class _Loops:
+    """What is known about the numbers that loops count to."""
+
+    declared: dict[str, Range]
+    """Whole-number parameters that reach the record as they are given → range."""
+    streams: frozenset[str]
+    given: tuple[Range, ...] = ()
+    """Ranges of the function's parameters."""
+    around: float = 1.0
+    """How many rounds the loops around the call of the function make."""
+
+
+def _declared_ranges(action_type: type[ActionType]) -> dict[str, Range]:
+    """Only where nothing is computed from them first: what `prepare_parameters` makes of them is not known."""
+    if action_type.prepare_parameters is not ActionType.prepare_parameters:
+        return {}
+    whole = [p for p in action_type.parameters if p.type == "int" and p.length == 1]
+    return {
+        p.name: (
+            -math.inf if p.minimum is None else min(0.0, p.minimum),
+            math.inf if p.maximum is None else max(0.0, p.maximum),
+        )
+        for p in whole
+    }
 
 
 class _FunctionCheck(ast.NodeVisitor):
@@ -84,20 +137,31 @@ class _FunctionCheck(ast.NodeVisitor):
         source: FunctionSource,
         data: tuple[Data | None, ...],
         checked: CheckedCode,
-        seen: set[tuple[FunctionType, tuple[Data | None, ...]]],
+        seen: set[object],
         own_files: set[str],
         callers: tuple[FunctionType, ...],
+        loops: _Loops,
     ) -> None:
         self.source, self.data = source, data
         self.checked, self.seen, self.own_files = checked, seen, own_files
         self.callers = (*callers, source.function)
         self.locals = {*source.function.__code__.co_varnames, *source.function.__code__.co_cellvars}
-        self.flow = RecordFlow(dict(zip(source.parameters, data, strict=False)), self.report)
+        self.flow = RecordFlow(dict(zip(source.parameters, data, strict=False)), self.report, self.note_write)
+        self.loops, self.around = loops, loops.around
+        self.numbers = NumberRanges(
+            source.node.body,
+            given=dict(zip(source.parameters, loops.given, strict=False)),
+            declared=loops.declared,
+            streams=loops.streams,
+            data=self.flow.data,
+            resolve=self._look_up,
+        )
 
     def run(self) -> None:
-        if (self.source.function, self.data) in self.seen:
+        key = (self.source.function, self.data, self.loops.given, self.loops.around)
+        if key in self.seen:
             return
-        self.seen.add((self.source.function, self.data))
+        self.seen.add(key)
         for name in self.source.function.__code__.co_freevars:
             self.report(
                 self.source.node,
@@ -107,10 +171,24 @@ class _FunctionCheck(ast.NodeVisitor):
         for _ in range(2):  # twice: in a loop, a name may get its meaning below its use
             for statement in self.source.node.body:
                 self.visit(statement)
+        self.checked.counted |= self.numbers.used
 
     def report(self, node: ast.AST, operation: str, hint: str) -> None:
         line = getattr(node, "lineno", self.source.node.lineno)
         self.checked.violations.add(Violation(self.source.file, line, operation, hint))
+
+    def note_write(self, node: ast.AST, data: Data) -> None:
+        """Note which command fields of a part are written: without its mode, a command does not leave."""
+        if data.slot < 0 or not data.member:
+            return
+        part = data.label.split(".")[0]
+        hint = (
+            f"Set {part}.command_mode = {_MODE_OF.get(data.member, '')} (of actions.authoring) beside it, in each tick"
+        )
+        operation = f"writes {part}.{data.member}, but {part}.command_mode is never set: nothing would move"
+        line = getattr(node, "lineno", self.source.node.lineno)
+        found = Violation(self.source.file, line, operation, hint)
+        self.checked.commands.setdefault((data.slot, data.member), found)
 
     # --- statements ------------------------------------------------------------------------------
 
@@ -161,14 +239,54 @@ class _FunctionCheck(ast.NodeVisitor):
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
         self.flow.iterate(node.target, node.iter)
+        self._loop(node, self._rounds(node.iter))
+
+    def _rounds(self, iterated: ast.expr) -> float:
+        """How many rounds a `for` loop makes at most."""
+        if isinstance(iterated, ast.Call):
+            found, value = self._resolve(iterated.func)
+            if found and value is range and iterated.args:
+                return self.numbers.rounds(iterated.args)
+            if found and value in (enumerate, zip) and iterated.args:
+                return min(self._rounds(a) for a in iterated.args)
+        return self.numbers.length(iterated)
+
+    def _loop(self, node: ast.For | ast.While, rounds: float) -> None:
+        """The body of a loop that makes so many rounds at most."""
+        around = self.around
+        self.around *= max(1.0, rounds)
+        if math.isinf(rounds):
+            shown = ast.unparse(node.iter if isinstance(node, ast.For) else node.test)
+            operation = f"loops over {shown}, whose greatest number of rounds is not known"
+            hint = "Declare a `maximum` of the parameter that it counts to, or write `range(min(n, N))`"
+            self.report(node, operation, hint)
+            self.around = around
+        elif self.around > MOST_ROUNDS:
+            operation = f"loops up to {self.around:.0f} rounds in one tick, expected at most {MOST_ROUNDS}"
+            self.report(node, operation, "Do a part of the work in each tick, or declare a smaller `maximum`")
+            self.around = around
         for statement in [*node.body, *node.orelse]:
             self.visit(statement)
+        self.around = around
 
     def visit_While(self, node: ast.While) -> None:
         if not ends(node):
             hint = "Write `for _ in range(N)` with `break`, or count: `while n < N and …:` with `n += 1` in every round"
             self.report(node, "loops without a bound that can be seen", hint)
-        self.generic_visit(node)
+        self.visit(node.test)
+        self._loop(node, math.inf if self._counts_to_anything(node.test) else LONGEST)
+
+    def _counts_to_anything(self, test: ast.expr) -> bool:
+        """Whether a loop's test compares with a parameter that may have any value."""
+        compared = [n for n in ast.walk(test) if isinstance(n, ast.Compare)]
+        sides = [side for c in compared for side in (c.left, *c.comparators)]
+        return any(math.isinf(self.numbers.of(side)[1]) and any(map(self._is_open, ast.walk(side))) for side in sides)
+
+    def _is_open(self, node: ast.AST) -> bool:
+        """Whether this is a declared parameter without a maximum."""
+        data = self.flow.data(node) if isinstance(node, ast.Attribute | ast.Name) else None
+        name = data.label.partition(".")[2] if data is not None and data.root == "params" else ""
+        return math.isinf(self.loops.declared.get(name, (0.0, 0.0))[1])
 
     # --- expressions -----------------------------------------------------------------------------
 
@@ -229,6 +347,13 @@ class _FunctionCheck(ast.NodeVisitor):
             return
         hint = "Write numbers, a tuple or a NumPy array at the top of the file: the compiler freezes them"
         self.report(node, f"reads {shown}, which is of type {type(value).__name__}", hint)
+
+    def _look_up(self, node: ast.expr) -> tuple[bool, Any]:
+        """What a name of the module stands for, without a word if there is none."""
+        before = set(self.checked.violations)
+        found = self._resolve(node)
+        self.checked.violations = before
+        return found
 
     def _resolve(self, node: ast.expr) -> tuple[bool, Any]:
         """What a name or a dotted name stands for where that is known before the code runs."""
@@ -300,16 +425,26 @@ class _FunctionCheck(ast.NodeVisitor):
         assert function is not None  # whatever is marked has a Python function
         file = function.__code__.co_filename
         if is_package_file(file) and file not in self.own_files:
+            if any(data is not None and data.slot >= 0 for data in map(self.flow.data, node.args)):
+                self._check(node, function, CheckedCode({}, counted=self.checked.counted, commands=self.checked.commands))
             return
         self.checked.helpers[f"{function.__module__}.{function.__qualname__}"] = marked
         if function in self.callers:
             self.report(node, f"calls {shown} recursively", "Write a loop with a bound")
             return
+        self._check(node, function, self.checked)
+
+    def _check(self, node: ast.Call, function: FunctionType, into: CheckedCode) -> None:
+        """Check a function that is called, for these arguments."""
         callee = source_of(function)
         given: dict[str, Data | None] = dict(zip(callee.parameters, map(self.flow.data, node.args), strict=False))
         given |= {k.arg: self.flow.data(k.value) for k in node.keywords if k.arg is not None}
         data = tuple(given.get(name) for name in callee.parameters)
-        _FunctionCheck(callee, data, self.checked, self.seen, self.own_files, self.callers).run()
+        passed = dict(zip(callee.parameters, map(self.numbers.of, node.args), strict=False))
+        passed |= {k.arg: self.numbers.of(k.value) for k in node.keywords if k.arg is not None}
+        ranges = tuple(passed.get(name, ANYTHING) for name in callee.parameters)
+        loops = replace(self.loops, given=ranges, around=self.around)
+        _FunctionCheck(callee, data, into, self.seen, self.own_files, self.callers, loops).run()
 
 
 def _is_step(node: ast.expr) -> bool:

@@ -33,6 +33,7 @@ from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.validation.definitions import check_definitions
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, Refusal
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError, SessionError
 from robot_rt_control.vocabulary.event_kinds import Kind
@@ -108,6 +109,8 @@ class ServerCore:
             if self._sessions is None:
                 prefix = "s" if first else f"s{int(channel.memory.server_epoch)}_"
                 self._sessions = SessionRegistry(self.parts, clock=self._clock, prefix=prefix)
+            patient = bool(channel.memory.simulated) and while_waiting is None
+            self._sessions.shortest_lease = defaults.SIMULATED_LEASE_S if patient else 0.0
             self._lost = ""
             attachment = Attachment(
                 channel,
@@ -412,7 +415,7 @@ class ServerCore:
         if session.end_reason:
             self.session(session.id)  # raises, with the reason
         view = self.snapshot_after(answer.tick)
-        raise explain(command, answer.refusal, actions, target_tick, view, self.fault_file)
+        raise explain(command, answer, actions, target_tick, view, self.fault_file)
 
     # --- events ---------------------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_rt_control.server.events.reasons import fault_text, refusal_text, status_text, stop_text
+from robot_rt_control.server.events.reasons import fault_text, found_at_start, refusal_text, status_text, stop_text
 from robot_rt_control.server.tables.directory import Directory
-from robot_rt_control.vocabulary.enums import EventKind, StopCause
+from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _BUDGET_NAMES = ("compute_time", "time_budget")
@@ -80,6 +80,12 @@ class EventTranslator:
             session = self._holder_of(part)
         reaction = directory.reactions.get(int(event["reaction"]))
         n = int(event["n_values"])
+        names: tuple[str, ...] = reaction.captures[:n] if reaction else ()
+        if kind == EventKind.BUDGET_EXCEEDED:
+            names = _BUDGET_NAMES
+        elif kind == EventKind.COMMAND_REFUSED and current in directory.actions:
+            variables = directory.actions[current].type.action_type.state_variables
+            names = tuple(v.name for v in variables[:n])
         return ServerEvent(
             kind=Kind[kind.name],
             session=session,
@@ -93,7 +99,7 @@ class EventTranslator:
             reason=self._reason(kind, event),
             cause=_cause(event) if kind == EventKind.ACTION_STOPPED else None,
             file=self._log_file(int(event["log"])),
-            names=_BUDGET_NAMES if kind == EventKind.BUDGET_EXCEEDED else reaction.captures[:n] if reaction else (),
+            names=names,
             values=tuple(float(v) for v in event["values"][:n]),
         )
 
@@ -107,6 +113,10 @@ class EventTranslator:
     def _reason(self, kind: EventKind, event: np.record) -> str:
         reason = int(event["reason"])
         if kind in (EventKind.COMMAND_REFUSED, EventKind.SWITCH_DROPPED):
+            action = self._directory.actions.get(int(event["current_action"]))
+            if reason == Refusal.CANNOT_START and action is not None:
+                found = found_at_start(action, int(event["status"]), event["values"])
+                return f"action {action.id!r} cannot start from the present state: {found}"
             return refusal_text(reason)
         if kind == EventKind.ACTION_STOPPED:
             status = status_text(int(event["status"]))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
+from robot_rt_control.definitions.action_type import JOINT_INDEX
+from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.vocabulary.enums import FaultReason, Refusal, Status, StopCause
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
 
@@ -17,6 +22,7 @@ _REFUSALS = {
     Refusal.MALFORMED: "the command is malformed",
     Refusal.STILL_FAULTED: "the part is faulted, and the cause of the fault is still there or was not cleared",
     Refusal.PROTECTIVE_STOP: "a protective stop holds all parts",
+    Refusal.CANNOT_START: "an action cannot start from the present state",
 }
 
 _STOP_CAUSES = {
@@ -75,3 +81,19 @@ def status_text(status: int) -> str:
     if status > 0:
         return f"status {status} of the action's own code"
     return _text(_STATUSES, Status, status)
+
+
+def found_at_start(action: DefinedAction, status: int, values: Sequence[float]) -> str:
+    """Why an action's `on_enter` fails: its status, and the state variables that it has set.
+
+    Args:
+        values: of its first state variables; what is 0 or unknown was not set.
+    """
+    part = action.prepared.parts[0]
+    found = []
+    for variable, value in zip(action.type.action_type.state_variables, values, strict=False):
+        if variable.unit == JOINT_INDEX and math.isfinite(value) and 0 <= value < len(part.joint_names):
+            found.append(f"{variable.name} {part.joint_names[int(value)]!r}")
+        elif value and math.isfinite(value):
+            found.append(f"{variable.name} {value:.4g}")
+    return status_text(status) + (f" ({', '.join(found)})" if found else "")

@@ -15,14 +15,14 @@ import numpy as np
 
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.server.link.transactions import Answer, Posted, Waiter, transaction_row
-from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import Command, EventKind, Refusal
 from robot_rt_control.vocabulary.errors import CapacityError, ChannelError, DefinitionError
 
 _log = logging.getLogger(__name__)
 
 TIMEOUT_S = 2.0
-"""How long the executor may take to answer a command or an installation."""
+"""How long the executor may take to answer; in simulated time SIMULATED_PATIENCE times as long."""
 _WAKE_S = 0.1
 """The dispatcher looks this often whether the executor lives."""
 
@@ -66,6 +66,8 @@ class ExecutorLink:
         self._waiters: dict[int, Waiter] = {}
         self._versions: dict[int, Waiter] = {}
         self._lost = ""
+        simulated = bool(channel.memory.simulated) and while_waiting is None
+        self._patience = defaults.SIMULATED_PATIENCE if simulated else 1.0
         self.gated = bool(channel.memory.gated)
         """Whether the loop ticks on request only."""
         self._stopping = threading.Event()
@@ -215,7 +217,8 @@ class ExecutorLink:
                     expected=f"at most {capacities.COMMAND_RING_ENTRIES} commands (COMMAND_RING_ENTRIES)",
                     hint="Let the loop step before sending more" if self.gated else "Is the real-time thread running?",
                 )
-        return Posted(transaction, f"command {Command(int(row.command)).name}", TIMEOUT_S + until_due, waiter)
+        timeout_s = (TIMEOUT_S + until_due) * self._patience
+        return Posted(transaction, f"command {Command(int(row.command)).name}", timeout_s, waiter)
 
     def answer(self, posted: Posted) -> Answer:
         """Wait for the loop's answer to a transaction (not where the loop is gated).
@@ -230,7 +233,8 @@ class ExecutorLink:
         finally:
             self._waiters.pop(posted.transaction, None)
         refusal = Refusal(int(event["reason"])) if event["kind"] == EventKind.COMMAND_REFUSED else Refusal.NONE
-        return Answer(queued=False, tick=int(event["tick"]), refusal=refusal, transaction=posted.transaction)
+        tick = int(event["tick"])
+        return Answer(queued=False, tick=tick, refusal=refusal, transaction=posted.transaction, event=event)
 
     def _time_until(self, tick: int) -> float:
         """[s] until a tick is due, at the nominal period."""
@@ -261,13 +265,13 @@ class ExecutorLink:
         waiter = Waiter()
         self._versions[version] = waiter
         try:
-            request = channel.request_install()
-            self._sleep_until(lambda: channel.install_answered(request), TIMEOUT_S, "an installation")
+            request, timeout_s = channel.request_install(), TIMEOUT_S * self._patience
+            self._sleep_until(lambda: channel.install_answered(request), timeout_s, "an installation")
             if not staging.accepted:
                 raise DefinitionError(f"the executor refused the definitions: {bytes(staging.reason).decode()}")
             if self.gated:
                 return 0
-            return int(self._wait(waiter, TIMEOUT_S, "an installation")["tick"])
+            return int(self._wait(waiter, timeout_s, "an installation")["tick"])
         except _Silent as silent:  # nobody knows which tables it has, or will have
             self._lose(silent.what)
             raise

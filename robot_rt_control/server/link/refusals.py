@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from robot_rt_control.server.events.reasons import refusal_text
+from robot_rt_control.server.events.reasons import found_at_start, refusal_text
 from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.link.transactions import Answer
 from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal
+from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal, Status
 from robot_rt_control.vocabulary.errors import CommandRefused
 
 _HINTS = {
@@ -20,9 +21,14 @@ _HINTS = {
 }
 
 
+_START_HINTS = {
+    int(Status.START_TOO_FAR): "Nothing has changed: move to where its motion begins first, for example with move_joint"
+}
+
+
 def explain(
     command: Command,
-    refusal: Refusal,
+    answer: Answer,
     actions: Sequence[DefinedAction],
     target_tick: int,
     snapshot: SnapshotView | None,
@@ -31,10 +37,12 @@ def explain(
     """The error for a refused command.
 
     Args:
+        answer: the loop's.
         actions: that the command named.
         snapshot: taken after the refusal, for the state of the parts.
         fault_file: gives the log of the last ticks before a part's fault; empty: there is none.
     """
+    refusal = answer.refusal
     names = ", ".join(repr(a.id) for a in actions)
     what = f"{command.name.lower().replace('_', ' ')}{' of ' + names if names else ''} was refused"
     if refusal == Refusal.PART_NOT_ENABLED and snapshot is not None:
@@ -55,6 +63,15 @@ def explain(
                 got=", ".join(states),
                 hint="Clear the fault, then enable the motion" if faulted else "Enable the motion first",
             )
+    if refusal == Refusal.CANNOT_START and answer.event is not None:
+        identity, status = int(answer.event["current_action"]), int(answer.event["status"])
+        for action in actions:
+            if action.entry.identity == identity:
+                return CommandRefused(
+                    f"{what}: action {action.id!r} cannot start from the present state",
+                    got=found_at_start(action, status, answer.event["values"]),
+                    hint=_START_HINTS.get(status, "Nothing has changed: look at what its on_enter needs"),
+                )
     if refusal == Refusal.TARGET_TICK_PASSED and snapshot is not None:
         return CommandRefused(
             what,

@@ -23,6 +23,8 @@ class Answer:
     tick: int = 0
     refusal: Refusal = Refusal.NONE
     transaction: int = 0
+    event: np.record | None = None
+    """Of a refusal: the loop's event (`layout.event_dtype`)."""
 
 
 class Waiter:

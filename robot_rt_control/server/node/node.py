@@ -30,6 +30,7 @@ from robot_rt_control.server.node.stream_topics import StreamTopics
 from robot_rt_control.server.programs.program_store import ProgramStore, default_folder
 from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.types.action_types import ActionTypes
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _PARAMETERS = (
@@ -40,7 +41,7 @@ _PARAMETERS = (
     ),
     NodeParameter(
         name="build_timeout",
-        default=120.0,
+        default=defaults.STARTUP_S,
         minimum=1.0,
         maximum=3600.0,
         description="[s] that building one action type may take.",
@@ -123,6 +124,7 @@ class ControlServerNode(WorkcellNode):
         self._program_state = ProgramStateTopic(self, self.server, lambda ns: time_message(self._ros_time(ns)))
         parallel, single = ReentrantCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self._next_try, self._complaint = 0.0, ""
+        self.awaited = "the executor"
         self._keep()
         self._offered_services = Services(self, lambda: self.server, lambda: self._recoveries, parallel)
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
@@ -179,6 +181,7 @@ class ControlServerNode(WorkcellNode):
         channel = Channel.attach(self._channel_name, workcell=self._digest, require_active=True)
         self._simulated = bool(channel.memory.simulated)
         server.attach(channel)
+        self.awaited = ""
         self._had_executor, self._complaint = True, ""
         self.get_logger().info("attached to the executor; default and safety actions are installed")
 

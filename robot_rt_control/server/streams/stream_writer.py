@@ -7,16 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_rt_control.definitions.streams import StreamInput
+from robot_rt_control.definitions.streams import LOOK_AHEAD, StreamInput
 from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
 from robot_rt_control.memory.layout import offset_of, stream_ring_dtype
 from robot_rt_control.server.streams.stream_timing import StreamTiming
 from robot_rt_control.vocabulary import capacities, defaults
+from robot_rt_control.vocabulary.enums import GapPolicy
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _HEAD, _TAIL = offset_of(stream_ring_dtype, "head"), offset_of(stream_ring_dtype, "tail")
-_LOOKAHEAD = {"hold": 0, "extrapolate": 0, "linear": 1, "cubic": 2, "custom": 1}
-"""Samples beyond the present one that a gap policy makes use of."""
 
 
 class StreamWriter:
@@ -104,7 +103,7 @@ class StreamWriter:
         """Time [s] and tick from which a sample holds; tick 0: the next one."""
         if tick > 0:
             return tick * self._period, tick
-        time = self.timing.effective_time(source, now, delay=delay, lookahead=_LOOKAHEAD[gap])
+        time = self.timing.effective_time(source, now, delay=delay, lookahead=LOOK_AHEAD[GapPolicy[gap.upper()]])
         time = max(time, self._time + 1e-6)
         if delay == 0.0 and self._tick <= now / self._period:
             return time, 0

@@ -640,7 +640,9 @@ class Busy(ActionType):
     @staticmethod
     def control(state, params, part):
         state.ticks += 1.0
-        for i in range(params.rounds):
+        for i in range(1_000_000):
+            if i >= params.rounds:
+                break
             state.x = math.sin(state.x + i)
 
 
@@ -651,8 +653,47 @@ class TooBusy(Busy):
     example = {"rounds": 100_000}
 
 
+class Rounds(ActionType):
+    """A loop whose end is a parameter: measured at its maximum."""
+
+    name = "rounds"
+    slots = (Slot(name="part", kinds=MOVING),)
+    parameters = (Parameter(name="n", type="int", default=1, minimum=0, maximum=100),)
+    state_variables = (StateVariable(name="x"),)
+    time_budget = 50e-6
+
+    @staticmethod
+    def control(state, params, part):
+        for _ in range(params.n):
+            state.x += 1.0
+
+
+class TooManyRounds(Rounds):
+    """Its default takes no time, its maximum does."""
+
+    name = "too_many_rounds"
+    parameters = (Parameter(name="n", type="int", default=1, minimum=0, maximum=100_000),)
+
+    @staticmethod
+    def control(state, params, part):
+        for i in range(params.n):
+            state.x = math.sin(state.x + i)
+
+
+class AnyRounds(Rounds):
+    """Nothing says when its loop ends."""
+
+    name = "any_rounds"
+    parameters = (Parameter(name="n", type="int", default=1),)
+
+    @staticmethod
+    def control(state, params, part):
+        for _ in range(params.n):
+            state.x += 1.0
+
+
 class Endless(ActionType):
-    """Ends in a thousand years."""
+    """Ends, but not while anybody waits."""
 
     name = "endless"
     slots = (Slot(name="part", kinds=MOVING),)
@@ -660,8 +701,8 @@ class Endless(ActionType):
 
     @staticmethod
     def control(state, params, part):
-        for i in range(1_000_000_000_000):
-            state.x = math.sin(state.x + i)
+        for i in range(10_000_000):
+            state.x = math.sin(math.sin(math.sin(state.x + i)))
 
 
 def test_K11_the_longest_tick_is_measured_and_held_against_the_budget(cell: LockstepCell) -> None:
@@ -680,6 +721,31 @@ def test_K11_code_that_does_not_end_is_refused(cell: LockstepCell) -> None:
     with pytest.raises(CompileError, match="its real-time methods did not end within 5 s. Look for a loop that"):
         cell.load(Endless)
     cell.load(Busy)
+
+
+def test_K11_a_loop_s_end_is_a_constant_or_a_parameter_with_a_maximum(cell: LockstepCell) -> None:
+    with pytest.raises(CompileError) as refused:
+        cell.load(AnyRounds)
+    assert "loops over range(params.n), whose greatest number of rounds is not known; Declare a `maximum`" in str(
+        refused.value
+    )
+    assert f"{__file__}:" in str(refused.value)
+
+
+def test_K11_a_loop_is_measured_at_the_maximum_of_its_parameter(cell: LockstepCell) -> None:
+    with pytest.raises(CompileError, match="one tick of action type 'too_many_rounds' takes up to .* more than its"):
+        cell.load(TooManyRounds)
+    cell.load(Rounds)
+    session = cell.session("left")
+    session.add(Action("a", Rounds))
+    with pytest.raises(DefinitionError) as refused:
+        session.set("a", n=101)
+    assert (refused.value.expected, refused.value.got) == ("0 to 100", "101.0")
+    session.start("a")
+    with pytest.raises(DefinitionError, match="parameter 'n': out of range"):
+        session.set("a", n=9_000_000_000_000_000)
+    cell.step(2)
+    assert session.value("a.x") == 2.0
 
 
 def test_K12_an_action_above_its_budget_is_reported_once_a_second(cell: LockstepCell) -> None:

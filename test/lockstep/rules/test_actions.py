@@ -179,11 +179,13 @@ def test_A6_a_failure_ends_action_and_session_in_that_tick_and_no_other_session(
     session.add(
         Action("bad", "probe", parts="left", speed=0.5, fail_in=METHODS[method], fail_at=at, status=status),
         Action("good", "probe", parts="tool"),
+        # By a command, a start whose on_enter fails is refused (A13).
+        Action("way", "probe", parts="left", reactions=[Reaction("senses == 1", start="bad")]),
     )
     other.add(Action("o", "probe"))
     other.start("o")
     cell.step(2)
-    session.start("good", "bad")
+    session.start("good", "way" if method == "on_enter" else "bad")
     tick = cell.step(at)
     (failed,) = cell.kinds("action_failed")
     why = "index out of range" if status == -1 else "status 7 of the action's own code"
@@ -200,6 +202,80 @@ def test_A6_a_failure_ends_action_and_session_in_that_tick_and_no_other_session(
     cell.step(10)
     assert (other.value("o.controls"), other.ended, cell.active("right")) == (2 + at + 10, None, "o")
     assert not np.isnan(cell.part("left").commanded_position[:2]).any()
+
+
+@pytest.mark.parametrize("status", [7, -1])
+@pytest.mark.parametrize("at_tick", [0, 3])
+def test_A13_a_start_by_command_whose_on_enter_fails_is_refused_and_nothing_gives_way(
+    cell: LockstepCell, status: int, at_tick: int
+) -> None:
+    session = cell.session("left", "tool")
+    session.add(
+        Action("a", "probe", parts="left", speed=0.1, reactions=[Reaction("senses == 5", event="five")]),
+        Action("b", "probe", parts="tool"),
+        Action("bad", "probe", parts="left", fail_in=METHODS["on_enter"], status=status),
+        Action("c", "probe", parts="tool"),
+    )
+    session.start("a", "b")
+    cell.step(2)
+    before = cell.events.copy()
+    session.start("c", "bad", at_tick=cell.tick + at_tick if at_tick else 0)
+    tick = cell.step(at_tick or 1)
+    (refused,) = [e for e in cell.events if e not in before and e.kind not in ("command_done", "reaction_fired")]
+    why = "index out of range" if status == -1 else "status 7 of the action's own code"
+    assert (refused.kind, refused.tick, refused.session) == ("command_refused", tick, session.id)
+    assert refused.current_action == "bad"
+    assert refused.reason.startswith(f"action 'bad' cannot start from the present state: {why}")
+    assert "entries 1" in refused.reason and dict(zip(refused.names, refused.values, strict=True))["entries"] == 1.0
+    assert session.ended is None and session.active == ("a", "b")
+    cell.step(5 - int(session.value("a.senses")))
+    assert len(cell.fired("five")) == 1 and session.value("a.entries") == 1.0, "what is active did not notice"
+    session.start("c")
+    cell.step()
+    assert session.active == ("a", "c")
+
+
+def test_A13_a_re_entry_that_fails_leaves_the_action_as_it_was(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    session.add(Action("a", "probe", speed=0.1))
+    session.start("a")
+    cell.step(3)
+    session.set("a", fail_in=METHODS["on_enter"])
+    session.start("a")
+    cell.step()
+    (refused,) = cell.kinds("command_refused")
+    assert refused.current_action == "a" and session.ended is None
+    assert session.value("a.senses") == 4.0 and session.value("a.entries") == 1.0
+
+
+def test_A13_a_start_by_a_reaction_whose_on_enter_fails_is_the_actions_failure(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    session.add(
+        Action("a", "probe", speed=0.1, reactions=[Reaction("senses == 3", start="bad")]),
+        Action("bad", "probe", fail_in=METHODS["on_enter"]),
+    )
+    session.start("a")
+    cell.step(3)
+    assert [e.current_action for e in cell.kinds("action_failed")] == ["bad"] and cell.active("left") == "safety"
+    assert session.ended == "action 'bad' failed: status 7 of the action's own code"
+
+
+def test_A13_a_trajectory_that_begins_elsewhere_is_refused_with_joint_and_distance(cell: LockstepCell) -> None:
+    session = cell.session("left", "tool")
+    far = [float(q) + 0.11 for q in cell.part("left").commanded_position[: cell.part("left").dof]]
+    session.add(Action("t", "track_trajectory", parts="left", times=[0.0, 9.0], positions=[*far, *far]))
+    session.add(Action("grip", "probe", parts="tool"))
+    session.start("grip")
+    cell.step()
+    session.start("t")
+    cell.step()
+    (refused,) = cell.kinds("command_refused")
+    joint = cell.workcell.part("left").joint_names[0]
+    assert refused.reason == (
+        "action 't' cannot start from the present state: the robot is too far from where the motion begins "
+        f"(start_joint '{joint}', start_distance 0.11)"
+    )
+    assert session.ended is None and session.active == ("grip",)
 
 
 def test_A6_a_failure_in_the_tick_of_a_switch_is_that_ticks(cell: LockstepCell) -> None:

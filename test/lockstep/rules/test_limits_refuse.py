@@ -42,8 +42,11 @@ OUTPUTS: dict[str, tuple[dict[str, Any], str]] = {
     "set_output": ({"outputs": "output_0", "values": [2.0]}, "value of output 'output_0'; expected 0 to 1")
 }
 WITHOUT_GOAL = {"hold", "stop", "wait_for_input", "watch_distance", "watch_tool"}
-WHILE_IT_MOVES = {"move_linear", "follow_joint_stream", "follow_pose_stream"}
-"""Where a goal of the tool or of a stream leads the joints shows as it moves: they are held back at their limits."""
+WHILE_IT_MOVES = {
+    *("move_linear", "follow_joint_stream", "follow_joint_velocity_stream", "follow_pose_stream"),
+    "follow_twist_stream",
+}
+"""For tool and stream goals the joint motion is known only at run time; it is limited there."""
 GRIPPER: dict[str, tuple[dict[str, Any], str]] = {
     "grasp": ({"effort": 500.0}, "the effort is above its limit; expected at most 40; got 500"),
     "move_gripper": ({"opening": 1.5}, "parameter 'opening'"),

@@ -39,6 +39,8 @@ BENCH_ACTIONS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
 STREAM_ACTIONS: dict[str, list[float]] = {
     "follow_joint_stream": GOAL,
     "follow_pose_stream": [0.4, 0.1, 0.7, 0.0, 1.0, 0.0, 0.0],
+    "follow_joint_velocity_stream": [0.05, 0.0, 0.05, 0.0, 0.05, 0.0, 0.05],
+    "follow_twist_stream": [0.01, 0.0, -0.02, 0.0, 0.0, 0.05],
 }
 """Action → a sample of its stream input `goal`."""
 
@@ -127,8 +129,9 @@ def test_a_tick_that_follows_a_stream_allocates_nothing(cell: LockstepCell, acti
     session.start("a")
     cell.step(2)
     stream = session.stream("a", "goal")
+    first, *others = STREAM_ACTIONS[action]
     for k in range(200):
-        stream.write(np.array(STREAM_ACTIONS[action]) + [1e-3 * (k % 7), *[0.0] * 6], tick=cell.tick + 20 + 5 * k)
+        stream.write([first + 1e-3 * (k % 7), *others], tick=cell.tick + 20 + 5 * k)
     cell.step(20)
     assert allocations(cell, 10) == allocations(cell, 900)
     assert cell.active("arm") == "a" and not cell.kinds("action_failed")

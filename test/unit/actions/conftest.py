@@ -33,10 +33,14 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "watch_distance": {"samples": 1},
     "follow_joint_stream": {"goal_timeout": 0.0},
     "follow_pose_stream": {"goal_timeout": 0.0},
+    "follow_joint_velocity_stream": {"goal_timeout": 0.0},
+    "follow_twist_stream": {"goal_timeout": 0.0},
 }
 SAMPLES: dict[str, tuple[float, ...]] = {
     "follow_joint_stream": GOAL,
     "follow_pose_stream": (0.3, 0.1, 0.8, 0.0, 0.0, 0.0, 1.0),
+    "follow_joint_velocity_stream": (0.3, -0.2, 0.1, 0.3, 0.0, -0.3, 9.0),
+    "follow_twist_stream": (0.1, 0.0, -0.1, 0.0, 0.0, 0.3),
 }
 """What is written to the stream input `goal` before the action starts."""
 

@@ -19,9 +19,7 @@ def _run(h, ticks=TICKS):
 
 def test_compiled_equals_interpreted(harness, action_type):
     interpreted, state = _run(harness(action_type, moving=action_type.name != "track_trajectory"))
-    compiled, compiled_state = _run(
-        harness(action_type, moving=action_type.name != "track_trajectory", compiled=True)
-    )
+    compiled, compiled_state = _run(harness(action_type, moving=action_type.name != "track_trajectory", compiled=True))
     np.testing.assert_array_equal(interpreted, compiled)
     for name in [v.name for v in action_type.state_variables]:
         np.testing.assert_equal(float(compiled_state[name]), float(state[name]), err_msg=name)

@@ -26,7 +26,7 @@ def ignore(*names):
     for name in names:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
 def wait():
-    time.sleep(60)
+    time.sleep(600)
 def interrupted(*_):
     print("interrupted", flush=True)
     os._exit(0)
@@ -50,7 +50,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def eventually(condition: Callable[[], object], timeout_s: float = 10.0) -> bool:
+def eventually(condition: Callable[[], object], timeout_s: float = 120.0) -> bool:
     """Whether it becomes true in time."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -87,7 +87,7 @@ class Run:
 
     def end(self) -> int:
         """Wait until it has ended by itself."""
-        self._thread.join(20.0)
+        self._thread.join(120.0)
         assert self.exit_code is not None, self.text
         return self.exit_code
 

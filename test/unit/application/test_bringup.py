@@ -16,8 +16,9 @@ from robot_rt_control.application.bringup import (
     processes,
     view_file,
 )
+from robot_rt_control.application.workcell import options_of, parser
 from robot_rt_control.model.robot_description import WORLD
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError
 
 ARM = """
 name: cell
@@ -67,11 +68,12 @@ def test_mock_needs_executor_and_server_alone() -> None:
         "realtime_priority": 80,
     }
     assert server.parameters == {"workcell": str(find_workcell("arm7")), "hardware": "mock"}
+    assert "use_sim_time" not in executor.parameters
     assert executor.required and server.required
 
 
 def test_the_driver_comes_first_and_ends_last() -> None:
-    found = described(workcell="iiwa", program="a.py")
+    found = described(workcell="iiwa", clock="realtime", program="a.py")
     names = [process.name for process in found]
     assert names == ["hardware_driver", "realtime_executor", "control_server", "application"]
     assert found[0].parameters == {
@@ -84,7 +86,7 @@ def test_the_driver_comes_first_and_ends_last() -> None:
 
 
 def test_several_devices_have_a_driver_each(two_devices: Path) -> None:
-    found = by_name(described(workcell=two_devices))
+    found = by_name(described(workcell=two_devices, clock="realtime"))
     assert [name for name in found if name.startswith("hardware")] == ["hardware_driver_one", "hardware_driver_two"]
     assert found["hardware_driver_two"].node_name == "hardware_driver_two"
     assert found["hardware_driver_two"].parameters["device"] == "two"
@@ -96,17 +98,94 @@ def test_mock_overrides_the_workcells_hardware(two_devices: Path) -> None:
     assert found["control_server"].parameters["hardware"] == "mock"
 
 
-def test_in_lockstep_the_executor_hosts_the_simulation() -> None:
-    found = by_name(described(workcell="iiwa", clock="lockstep", simulation_speed=0, gui=True))
-    assert list(found) == ["realtime_executor", "control_server"]
+def test_I13_a_simulator_lives_in_simulated_time_and_so_do_all_nodes() -> None:
+    found = by_name(described(everything, workcell="iiwa", gui=True, rviz=True, program="a.py"))
+    assert list(found) == ["realtime_executor", "control_server", "robot_state_publisher", "rviz2", "application"]
     parameters = found["realtime_executor"].parameters
-    assert parameters["clock"] == "lockstep"
-    assert parameters["simulation_speed"] == 0.0 and isinstance(parameters["simulation_speed"], float)
-    assert parameters["gui"] is True
+    assert parameters["clock"] == "lockstep" and parameters["gui"] is True
+    assert parameters["real_time_factor"] == 1.0 and isinstance(parameters["real_time_factor"], float)
+    assert all(process.parameters["use_sim_time"] is True for process in found.values())
+
+
+PLUGINS = """
+from robot_rt_control.hardware.mock_plugin import MockPlugin
+class Simulator(MockPlugin): simulated = True
+class Device(MockPlugin): simulated = False
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "clock"),
+    [
+        ("Simulator", "Simulator", "lockstep"),
+        ("Simulator", "Device", "realtime"),
+        ("Device", "Device", "realtime"),
+        ("Simulator", "mock", "lockstep"),
+        ("Device", "mock", "realtime"),
+        ("mock", "mock", "realtime"),
+    ],
+)
+def test_I13_the_default_clock_is_simulated_time_if_all_devices_simulate(
+    tmp_path: Path, one: str, two: str, clock: str
+) -> None:
+    (tmp_path / "plugins.py").write_text(PLUGINS)
+    names = [name if name == "mock" else f"{tmp_path / 'plugins.py'}:{name}" for name in (one, two)]
+    text = ARM.format(hardware="mock")
+    for name in names:
+        text = text.replace(', "my.module:Plugin": {}', "" if name == "mock" else f", '{name}': {{}}", 1)
+    (tmp_path / "cell.yaml").write_text(text)
+    found = by_name(described(workcell=tmp_path / "cell.yaml", hardware=f"{names[0]},two={names[1]}"))
+    assert found["realtime_executor"].parameters["clock"] == clock
+
+
+def test_topics_follow_any_clock() -> None:
+    gluing = by_name(described(workcell="gluing"))
+    assert gluing["realtime_executor"].parameters["clock"] == "lockstep"
+    assert by_name(described(workcell="gluing", hardware="mock"))["realtime_executor"].parameters["clock"] == "realtime"
+
+
+def test_a_plugin_that_is_not_there_is_an_error(two_devices: Path) -> None:
+    with pytest.raises(HardwareError, match="hardware plugin 'my.module:Plugin': cannot import 'my'"):
+        described(workcell=two_devices)
+
+
+def test_as_fast_as_possible_and_step_by_step() -> None:
+    for factor in (0.0, -1.0):
+        found = by_name(described(workcell="iiwa", real_time_factor=factor))
+        assert found["realtime_executor"].parameters["real_time_factor"] == factor
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (
+            {"real_time_factor": "fast"},
+            "real_time_factor; expected a number of simulated seconds per second; 0: as fast as possible, "
+            "negative: by step; got 'fast'",
+        ),
+        ({"real_time_factor": "nan"}, "got 'nan'"),
+        ({"realtime_cpu": "one"}, "realtime_cpu; expected a whole number; got 'one'"),
+        ({"gui": "maybe"}, "gui; expected true or false; got 'maybe'"),
+    ],
+)
+def test_a_bad_value_answers_with_what_is_expected(texts: dict[str, str], message: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        BringupOptions.from_texts(texts)
+    assert message in str(caught.value)
+
+
+def test_options_from_texts() -> None:
+    texts = {"workcell": "iiwa", "real_time_factor": "0.5", "gui": "true", "realtime_cpu": "1"}
+    texts["program_arguments"] = "a b"
+    assert BringupOptions.from_texts(texts) == BringupOptions(
+        workcell="iiwa", real_time_factor=0.5, gui=True, realtime_cpu=1, program_arguments=("a", "b")
+    )
+    with pytest.raises(DefinitionError, match="real_time_factor; expected a number.*got 'fast'"):
+        options_of(parser().parse_args(["--real-time-factor", "fast"]))
 
 
 def test_the_window_is_the_drivers_on_the_wall_clock() -> None:
-    found = by_name(described(workcell="iiwa", gui=True))
+    found = by_name(described(workcell="iiwa", clock="realtime", gui=True))
     assert found["hardware_driver"].parameters["gui"] is True
     assert "gui" not in found["realtime_executor"].parameters
 
@@ -121,7 +200,7 @@ def test_a_program_may_end_everything_or_not() -> None:
 
 
 def test_all_nodes_are_in_the_namespace() -> None:
-    found = described(everything, workcell="iiwa", namespace="cell_1", program="a.py", rviz=True)
+    found = described(everything, workcell="iiwa", clock="realtime", namespace="cell_1", program="a.py", rviz=True)
     assert len(found) == 6
     assert {process.namespace for process in found} == {"cell_1"}
 
@@ -165,7 +244,7 @@ def test_a_window_of_the_mock_is_an_error() -> None:
 def test_an_unknown_clock_is_an_error() -> None:
     with pytest.raises(DefinitionError) as caught:
         described(clock="sundial")
-    assert str(caught.value) == "clock; expected one of: realtime, lockstep, hardware; got 'sundial'"
+    assert str(caught.value) == "clock; expected one of: auto, realtime, lockstep, hardware; got 'sundial'"
 
 
 def test_workcells_are_found_by_name_and_by_path(two_devices: Path) -> None:
@@ -205,6 +284,6 @@ def test_with_the_hardware_clock_the_executor_follows_a_driver(two_devices: Path
 def test_nothing_hangs_on_the_driver_of_topics(two_devices: Path) -> None:
     text = two_devices.read_text().replace('two: {mock: {}, "my.module:Plugin": {}}', "two: {topic: {}}")
     two_devices.write_text(text.replace("two, inputs: 1, outputs: 1", "two, inputs: 1"))
-    found = by_name(described(workcell=two_devices))
+    found = by_name(described(workcell=two_devices, clock="realtime"))
     assert found["hardware_driver_one"].required and not found["hardware_driver_two"].required
     assert found["hardware_driver_two"].consequence == "the parts of device 'two' are unknown"

@@ -19,12 +19,12 @@ def test_own_executables_are_modules_of_this_python(tmp_path: Path) -> None:
         executable="realtime_executor",
         node_name="loop",
         namespace="/cell_1/",
-        parameters={"clock": "lockstep", "realtime_cpu": 1, "gui": False, "simulation_speed": 0.5},
+        parameters={"clock": "lockstep", "realtime_cpu": 1, "gui": False, "real_time_factor": 0.5},
     )
     assert command_line(process, tmp_path) == [
         sys.executable,
         *("-m", "robot_rt_control.realtime.executor.node", "--ros-args", "-r", "__node:=loop", "-r", "__ns:=/cell_1"),
-        *("-p", 'clock:="lockstep"', "-p", "realtime_cpu:=1", "-p", "gui:=false", "-p", "simulation_speed:=0.5"),
+        *("-p", 'clock:="lockstep"', "-p", "realtime_cpu:=1", "-p", "gui:=false", "-p", "real_time_factor:=0.5"),
     ]
     assert list(tmp_path.iterdir()) == []
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from robot_rt_control.application.supervised_process import SupervisedProcess
 from robot_rt_control.application.supervisor import Supervisor
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-from .conftest import PRELUDE, Run, alive, eventually, fake, running
+from .conftest import IMPATIENT, PRELUDE, Run, alive, eventually, fake, running
 
 GOOD = "ready(); wait()"
 
@@ -27,7 +28,7 @@ def pid_of(run: Run, name: str) -> int:
 
 def test_all_start_and_end_in_the_reverse_order() -> None:
     with running(fake("driver", GOOD), fake("executor", GOOD), fake("server", GOOD)) as run:
-        assert run.ready.wait(10.0)
+        assert run.ready.wait(120.0)
         assert "executor is up after" in run.text
         assert "all is up after" in run.text
         assert run.stop() == 0
@@ -41,9 +42,44 @@ def test_all_start_and_end_in_the_reverse_order() -> None:
     )
 
 
+SAYS = """
+def say(text):
+    address = os.environ["NOTIFY_SOCKET"]
+    socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(text, "\\0" + address[1:])
+def on(number, text):
+    signal.signal(number, lambda *_: say(text))
+"""
+
+
+def test_I18_what_is_not_up_yet_is_named_every_now_and_then() -> None:
+    code = SAYS + "on(signal.SIGUSR1, b'READY=1'); print('handles', flush=True)\nwhile True: time.sleep(1)"
+    late = fake("late", code)
+    patience = replace(IMPATIENT, report_s=0.05)
+    with running(fake("good", GOOD), late, patience=patience) as run:
+        assert run.says("handles")
+        assert run.says("still waiting for late (")
+        assert "all is up" not in run.text
+        os.kill(pid_of(run, "late"), signal.SIGUSR1)
+        assert run.ready.wait(120.0)
+        assert run.says("all is up after")
+        assert run.stop() == 0
+
+
+def test_I18_all_is_up_is_only_said_if_all_is_well() -> None:
+    text = "STATUS=part 'arm' is faulted: the hardware's data is too old"
+    code = SAYS + f"say({text!r}.encode()); on(signal.SIGUSR1, b'STATUS='); ready()\nwhile True: time.sleep(1)"
+    with running(fake("executor", code), fake("server", GOOD)) as run:
+        assert run.ready.wait(120.0)
+        assert run.says("executor: part 'arm' is faulted: the hardware's data is too old")
+        assert "but not all is well" in run.text and "all is up" not in run.text
+        os.kill(pid_of(run, "executor"), signal.SIGUSR1)
+        assert run.says("executor: all is well again")
+        assert run.stop() == 0
+
+
 def test_processes_that_do_not_report_are_not_waited_for() -> None:
     with running(fake("viewer", "wait()", reports_ready=False), fake("executor", GOOD)) as run:
-        assert run.ready.wait(10.0)
+        assert run.ready.wait(120.0)
         assert run.stop() == 0
 
 
@@ -65,7 +101,7 @@ def test_a_required_process_that_fails_brings_all_down() -> None:
 
 def test_a_required_process_that_is_killed_is_a_failure() -> None:
     with running(fake("executor", GOOD)) as run:
-        assert run.ready.wait(10.0)
+        assert run.ready.wait(120.0)
         os.kill(pid_of(run, "executor"), signal.SIGKILL)
         assert run.end() == 1
     assert re.search(r"executor \(process \d+\) was ended by SIGKILL after [\d.]+ s, and had written nothing", run.text)
@@ -89,7 +125,7 @@ def test_a_process_that_ignores_signals_is_pressed_harder() -> None:
     deaf = fake("deaf", "ignore('SIGINT', 'SIGTERM'); ready()\nwhile True: time.sleep(1)")
     hard = fake("hard", "ignore('SIGINT'); ready()\nwhile True: time.sleep(1)")
     with running(fake("good", GOOD), deaf, hard) as run:
-        assert run.ready.wait(10.0)
+        assert run.ready.wait(120.0)
         assert run.stop() == 1
     assert "hard did not end within 1 s of SIGINT: SIGTERM" in run.text
     assert "hard was ended by SIGTERM" in run.text
@@ -101,7 +137,7 @@ def test_a_process_that_ignores_signals_is_pressed_harder() -> None:
 def test_the_second_request_hurries_and_the_third_kills() -> None:
     deaf = "ignore('SIGINT', 'SIGTERM'); ready()\nwhile True: time.sleep(1)"
     with running(fake("a", deaf), fake("b", GOOD), fake("c", deaf)) as run:
-        assert run.ready.wait(10.0)
+        assert run.ready.wait(120.0)
         run.supervisor.stop()
         assert run.says("ending, in this order: c, b, a")
         run.supervisor.stop()
@@ -115,7 +151,7 @@ def test_the_second_request_hurries_and_the_third_kills() -> None:
 def test_hurrying_alone_ends_everything() -> None:
     deaf = "ignore('SIGINT', 'SIGTERM'); ready()\nwhile True: time.sleep(1)"
     with running(fake("a", deaf), fake("b", GOOD)) as run:
-        assert run.ready.wait(10.0)
+        assert run.ready.wait(120.0)
         run.supervisor.stop()
         run.supervisor.stop()
         assert run.end() == 1
@@ -131,7 +167,7 @@ if not os.path.exists({str(mark)!r}):
 ready(); wait()
 """
     with running(fake("executor", code), restart="on-failure") as run:
-        assert run.ready.wait(10.0)
+        assert run.ready.wait(120.0)
         assert run.text.count("started executor") == 2
         assert "executor is started again in 0.05 s" in run.text
         assert run.stop() == 0
@@ -168,7 +204,7 @@ else:
     time.sleep(0.2); ready(); wait()
 """
     with running(fake("executor", code)) as run:
-        assert run.ready.wait(10.0)
+        assert run.ready.wait(120.0)
         assert run.says("child ")
         child = int(re.findall(r"child (\d+)", run.text)[0])
         assert alive(child)
@@ -237,7 +273,7 @@ def pids_when_up(process: subprocess.Popen[str]) -> list[int]:
 def test_signals_bring_all_down(supervisor_process: subprocess.Popen[str], number: signal.Signals) -> None:
     pids = pids_when_up(supervisor_process)
     os.killpg(supervisor_process.pid, number)  # as a terminal does: to the whole group
-    rest, _ = supervisor_process.communicate(timeout=20)
+    rest, _ = supervisor_process.communicate(timeout=120)
     assert supervisor_process.returncode == 0
     assert f"{number.name}: bringing all down; once more: faster" in rest
     assert rest.index("two ended with exit code 0") < rest.index("one ended with exit code 0")
@@ -248,7 +284,7 @@ def test_processes_end_with_their_supervisor(supervisor_process: subprocess.Pope
     pids = pids_when_up(supervisor_process)
     assert len(pids) == 2 and all(alive(pid) for pid in pids)
     supervisor_process.kill()
-    supervisor_process.communicate(timeout=20)
+    supervisor_process.communicate(timeout=120)
     assert eventually(lambda: not any(alive(pid) for pid in pids))
 
 
@@ -278,5 +314,5 @@ def test_all_end_when_nobody_reads(supervisor_process: subprocess.Popen[str]) ->
     assert supervisor_process.stdout is not None
     supervisor_process.stdout.close()
     os.kill(pids[0], signal.SIGUSR1)
-    assert supervisor_process.wait(20) == 1
+    assert supervisor_process.wait(120) == 1
     assert not any(alive(pid) for pid in pids)

@@ -17,8 +17,9 @@ from robot_rt_control.definitions.action_type import (
     realtime_method_names,
     state_dtype,
 )
-from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput, check_streams
-from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.definitions.streams import LOOK_AHEAD, Stream, StreamInput, StreamOutput, check_streams
+from robot_rt_control.vocabulary.capacities import STREAM_WINDOW
+from robot_rt_control.vocabulary.enums import GapPolicy, PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 SLOTS = (Slot(name="part", kinds=(PartKind.ARM,)),)
@@ -116,3 +117,8 @@ def test_names_that_clash_are_refused():
         parameter_dtype(make(GOAL, Params={"goal_gap": float}))
     with pytest.raises(DefinitionError, match="the state field 'goal_age' is declared twice"):
         state_dtype(make(GOAL, state_variables=(StateVariable(name="goal_age"),)))
+
+
+def test_every_gap_policy_says_how_many_samples_it_looks_ahead():
+    assert set(LOOK_AHEAD) == set(GapPolicy)
+    assert all(0 <= n <= STREAM_WINDOW // 2 for n in LOOK_AHEAD.values()), "the loop keeps that many at hand"

@@ -128,6 +128,34 @@ def test_a_driver_process_brakes_when_commands_stop_and_ends_on_sigterm(name, st
     assert not executor.image.driver_alive()
 
 
+class StallingPlugin(FanPlugin):
+    """Its cycle number 3 takes twelve periods and a half."""
+
+    calls = 0
+    over_at = 0.0
+
+    def write(self, time_s, period_s):
+        self.calls += 1
+        if self.calls == 3:
+            time.sleep(12.5 * period_s)
+            self.over_at = time.monotonic()
+        return super().write(time_s, period_s)
+
+
+def test_I19_cycles_that_were_lost_are_left_out(name):
+    plugin = StallingPlugin()
+    driver = Driver(plugin, HardwareInfo(name="fan", period_s=0.002, parts=(arm("fan", 1),)), image_name=name)
+    driver.start()
+    begin = time.monotonic()
+    deadline = begin
+    for _ in range(3):
+        deadline = driver._cycle_at(deadline)
+    assert deadline >= plugin.over_at, "the next cycle comes after the stall, not at once"
+    assert (deadline - begin) / 0.002 == pytest.approx(round((deadline - begin) / 0.002)), "in step with those before"
+    assert driver.overruns >= 1 and driver.cycles == 3
+    driver.close()
+
+
 def test_on_sigterm_it_brakes_first(name, start):
     process, executor = start("--silence", "100000")
     joint = executor.image.manifest.command.index("arm/joint_1/velocity")

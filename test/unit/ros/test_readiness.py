@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.ros.readiness import READY, VARIABLE, report_ready
+from robot_rt_control.ros.readiness import READY, VARIABLE, report_ready, report_status
 
 
 def test_a_socket_with_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +28,17 @@ def test_a_socket_in_the_abstract_name_space(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv(VARIABLE, "@" + name)
         report_ready()
         assert listener.recv(100) == READY
+
+
+def test_what_is_not_well_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(tmp_path / "s"))
+        listener.settimeout(5.0)
+        monkeypatch.setenv(VARIABLE, str(tmp_path / "s"))
+        report_status("part 'arm' is faulted:\ntoo old")
+        report_status("")
+        assert listener.recv(100) == b"STATUS=part 'arm' is faulted: too old"
+        assert listener.recv(100) == b"STATUS="
 
 
 def test_nobody_asked_or_nobody_is_there_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

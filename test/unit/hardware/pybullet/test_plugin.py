@@ -5,6 +5,7 @@ import hashlib
 import math
 
 import numpy as np
+import pybullet
 import pytest
 
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
@@ -84,6 +85,39 @@ def test_a_command_that_has_jumped_is_caught_up_with_at_a_limited_speed(simulate
     for _ in range(400):
         cycle(sim)
     assert sim.state[0:21:3] == pytest.approx(goal, abs=1e-4)
+
+
+@pytest.mark.parametrize("lost", [2, 4, 6, 12])
+def test_I19_after_each_stall_of_its_driver_the_joint_is_held_to_its_limit(simulate, lost):
+    # The loop went on while the driver stood still, again and again. What has been lost is left to catch up with.
+    arm = iiwa()
+    sim = simulate(arm, world={"objects": [FLOOR]})
+    sim.switch_modes({"arm": CommandMode.POSITION})
+    limits, fastest = np.asarray(arm.limits.velocity), np.zeros(7)
+    goal = np.array(arm.start_position)
+    for k in range(600):
+        goal = goal + 0.8 * limits * min(k / 100, 1.0) * DT * (lost if k % 20 == 19 else 1)
+        sim.command[0:21:3] = goal
+        cycle(sim)
+        fastest = np.maximum(fastest, np.abs(sim.state[1:21:3]))
+    assert (fastest < 1.2 * limits).all(), fastest / limits
+
+
+def test_I19_a_joint_that_was_pushed_away_comes_back_at_a_limited_speed(simulate):
+    arm = iiwa()
+    sim = simulate(arm)
+    sim.switch_modes({"arm": CommandMode.POSITION})
+    sim.command[0:21:3] = arm.start_position
+    cycle(sim, 10)
+    body, joint = sim.plugin.world.robot("arm", "").body, 1
+    pybullet.resetJointState(body, joint, arm.start_position[joint] + 0.02, physicsClientId=sim.plugin.world.client)
+    sim.read(0.0, DT)
+    fastest = 0.0
+    for _ in range(300):
+        cycle(sim)
+        fastest = max(fastest, abs(float(sim.state[3 * joint + 1])))
+    assert fastest < 1.12 * arm.limits.velocity[joint]
+    assert sim.state[3 * joint] == pytest.approx(arm.start_position[joint], abs=1e-4)
 
 
 def test_without_a_mode_it_holds_against_gravity(simulate):

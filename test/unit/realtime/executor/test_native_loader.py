@@ -56,6 +56,7 @@ class Two(ActionType):
         if params.status != 0:
             return params.status
         other.position_command[params.index] = TABLE[params.index]
+        other.command_mode = 1
 """
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robot_rt_control.definitions.streams import LOOK_AHEAD
 from robot_rt_control.memory.layout import stream_ring_dtype, stream_runtime_dtype
 from robot_rt_control.realtime.tick import stream_values, stream_window
 from robot_rt_control.testing.interpreted_tick import interpreted
@@ -56,7 +57,7 @@ class Stream:
     def step(self, tick: int, gap: GapPolicy) -> float:
         self.window.take_samples(self.s, self.ring, 1, -1, tick, DT)
         if self.s.activation != 1:
-            self.values.join_stream(self.s, 1, tick * DT)
+            self.values.join_stream(self.s, 1, 1, tick * DT)
         self.values.find_values(self.s, 1, -1, int(gap), HORIZON, tick * DT)
         return float(self.s.value[0])
 
@@ -158,9 +159,37 @@ def test_rotations_keep_their_length_and_take_the_short_way():
     for tick in range(1, 13):
         stream_window.take_samples(stream.s, stream.ring, 4, 0, tick, DT)
         if tick == 1:
-            stream_values.join_stream(stream.s, 1, tick * DT)
+            stream_values.join_stream(stream.s, 4, 1, tick * DT)
         stream_values.find_values(stream.s, 4, 0, int(GapPolicy.LINEAR), HORIZON, tick * DT)
         found.append(stream.s.value[:4].copy())
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(found[-1], turn, atol=1e-12)
     assert np.diff(np.array(found)[:11, 2]).min() > 0.0
+
+
+@pytest.mark.parametrize("gap", [GapPolicy.HOLD, GapPolicy.LINEAR, GapPolicy.CUBIC, GapPolicy.EXTRAPOLATE])
+def test_a_gap_policy_looks_ahead_as_many_samples_as_its_table_says(gap):
+    def values(changed: int) -> list[float]:
+        given = [(1, 10 * (k + 1), 0.1 * k * k + (1.0 if k == changed else 0.0)) for k in range(5)]
+        return run(Stream(), given, gap, ticks=20)[9:]  # from the first sample to the second
+
+    plain = values(-1)
+    used = [ahead for ahead in range(1, 5) if values(ahead) != plain]
+    # What extrapolate can use it uses, as cubic does; but it needs none.
+    needed = 2 if gap == GapPolicy.EXTRAPOLATE else LOOK_AHEAD[gap]
+    assert used == list(range(1, needed + 1))
+    alone = run(Stream(), [(1, 10, 0.3)], gap, ticks=20)[9:]
+    assert alone == [0.3] * len(alone), "without a next sample, every policy has a value"
+
+
+def test_what_an_activation_has_seen_is_gone_for_the_next_one():
+    stream = Stream()
+    for tick, value in ((1, 1.0), (2, 2.0), (9, 3.0)):
+        stream.write(tick, value)
+    for tick in (1, 2, 3):
+        assert stream.step(tick, GapPolicy.HOLD) == min(tick, 2.0)
+    stream_values.join_stream(stream.s, 1, 2, 4 * DT)
+    stream_values.find_values(stream.s, 1, -1, int(GapPolicy.HOLD), HORIZON, 4 * DT)
+    assert np.isnan(stream.s.value[0]) and stream.s.count == 1 and stream.s.present == -1
+    stream.s.activation = 1
+    assert stream.step(9, GapPolicy.HOLD) == 3.0

@@ -74,6 +74,22 @@ def test_one_that_crashes_does_not_stop_the_others(action_file):
     assert "expected file.py:Class or module:Class; got 'nonsense'" in str(results[3])
 
 
+@pytest.mark.parametrize(
+    ("ending", "shown"),
+    [("import sys; sys.exit(4)", "SystemExit: 4"), ("raise KeyboardInterrupt('key')", "KeyboardInterrupt: key")],
+)
+def test_a_file_that_ends_its_import_is_refused_with_its_line(action_file, ending, shown):
+    leaving = action_file.folder / "leaving.py"
+    leaving.write_text(f"import math\n{ending}\n")
+    with Builder() as builder:
+        for ask in (builder.find, lambda file: builder.build(f"{file}:Custom")):
+            with pytest.raises(CompileError) as refused:
+                ask(str(leaving))
+            assert str(refused.value) == (
+                f"{leaving}:2: importing failed with {shown}. The file of an action type must be importable by itself"
+            )
+
+
 def test_an_endless_build_is_ended_and_the_next_one_works(action_file):
     good = action_file.write(COUNT)
     endless = action_file.folder / "endless.py"

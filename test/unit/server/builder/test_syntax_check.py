@@ -1,5 +1,7 @@
 """Every kind of operation that the syntax check refuses: with its line, its name and what to do instead."""
 
+import re
+
 import pytest
 
 from robot_rt_control.server.builder.source import load_action_type
@@ -7,6 +9,7 @@ from robot_rt_control.server.builder.syntax_check import check_syntax
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
 BOUND = "loops without a bound that can be seen"
+UNKNOWN_ROUNDS = "whose greatest number of rounds is not known"
 
 REFUSED = {
     # containers
@@ -98,6 +101,18 @@ REFUSED = {
         "while state.count < 3:  # HERE\n    state.count += 1\n    reset(state)",
         BOUND,
         "range(N)",
+    ),
+    "for any number": ("for j in range(params.index):  # HERE\n    pass", UNKNOWN_ROUNDS, "Declare a `maximum`"),
+    "for a number in the state": ("for j in range(state.count):  # HERE\n    pass", UNKNOWN_ROUNDS, "range(min(n, N))"),
+    "for from any number": ("for j in range(params.index, 5):  # HERE\n    pass", UNKNOWN_ROUNDS, "range(min(n, N))"),
+    "for down from any number": ("for j in range(state.count, 0, -1):  # HERE\n    pass", UNKNOWN_ROUNDS, "min"),
+    "for a computed number": ("n = 2 * params.index + 1\nfor j in range(n):  # HERE\n    pass", UNKNOWN_ROUNDS, "min"),
+    "for a growing number": ("n = 3\nn += 1\nfor j in range(n):  # HERE\n    pass", UNKNOWN_ROUNDS, "range(min(n, N))"),
+    "while below any number": ("n = 0\nwhile n < params.index:  # HERE\n    n += 1", "greatest number", "maximum"),
+    "too many rounds": (
+        "for j in range(1000):\n    for k in range(1000):\n        for m in range(11):  # HERE\n            pass",
+        "loops up to 11000000 rounds in one tick, expected at most 10000000",
+        "smaller `maximum`",
     ),
     "step of zero": ("for j in range(0, 5, state.count):  # HERE\n    pass", "counts in a step", "zero"),
     # arrays
@@ -248,7 +263,58 @@ def test_functions_that_are_called_are_checked_too(what, action_file):
 
 def test_a_helper_may_write_what_its_caller_may(action_file):
     top = "@realtime\ndef helper(values, part):\n    values[0] = 1.0\n    part.position_command[0] = 1.0"
+    top += "\n    part.command_mode = POSITION"
     check_syntax(load_action_type(action_file.write("helper(state.values, arm)", top=top)))
+
+
+@pytest.mark.parametrize(("field", "mode"), [("position", "POSITION"), ("velocity", "VELOCITY"), ("effort", "EFFORT")])
+def test_a_command_without_its_mode_is_refused_where_it_is_written(action_file, field, mode):
+    spec = action_file.write(f"x = 1.0\narm.{field}_command[0] = x  # HERE")
+    text = (
+        f"{action_file.here}: writes arm.{field}_command, but arm.command_mode is never set: nothing would move; "
+        f"Set arm.command_mode = {mode} (of actions.authoring) beside it, in each tick"
+    )
+    with pytest.raises(CompileError, match=re.escape(text)):
+        check_syntax(load_action_type(spec))
+
+
+def test_the_mode_of_one_slot_is_not_that_of_another(action_file):
+    body = "left.command_mode = POSITION\nleft.position_command[0] = 0.0\nright.position_command[0] = 0.0  # HERE"
+    with pytest.raises(CompileError) as refused:
+        check_syntax(load_action_type(action_file.write(body, slots=("left", "right"))))
+    (line,) = str(refused.value).splitlines()
+    assert f"{action_file.here}: writes right.position_command, but right.command_mode is never set" in line
+
+
+def test_a_mode_that_a_function_of_the_package_sets_counts(action_file):
+    top = "from robot_rt_control.actions.following import follow\n"
+    top += "from robot_rt_control.motion.profile import profile_dtype"
+    body = "follow(state.plan, 0.0, arm)\narm.position_command[0] += 0.001"
+    spec = action_file.write(body, top=top)
+    action_file.path.write_text(
+        action_file.path.read_text().replace('"count": int', '"count": int, "plan": (profile_dtype, PER_JOINT)')
+    )
+    check_syntax(load_action_type(spec))
+
+
+def test_outputs_need_no_mode(action_file):
+    check_syntax(load_action_type(action_file.write("arm.output_command[0] = 1.0")))
+
+
+def test_a_part_that_is_only_read_takes_no_commands(action_file):
+    spec = action_file.write("arm.command_mode = POSITION  # HERE\narm.position_command[0] = 0.0")
+    text = action_file.path.read_text()
+    action_file.path.write_text(text.replace("kinds=(PartKind.ARM,))", "kinds=(PartKind.ARM,), moves=False)"))
+    with pytest.raises(CompileError, match=r"writes arm.command_mode, which an action may only read; .*moves=False"):
+        check_syntax(load_action_type(spec))
+
+
+def test_a_state_that_is_too_large_names_the_capacity(action_file):
+    spec = action_file.write("pass")
+    text = action_file.path.read_text()
+    action_file.path.write_text(text.replace('"values": (float, 4)', '"values": (float, 200000)'))
+    with pytest.raises(CapacityError, match="the state of an action; expected at most 1048576 bytes"):
+        check_syntax(load_action_type(spec))
 
 
 def test_all_violations_are_reported_in_the_order_of_their_lines(action_file):
@@ -286,7 +352,7 @@ while 0 <= m - 1:
         if j > 1:
             continue
     m -= 1
-while state.count + 1 < params.index:
+while state.count + 1 < min(params.index, 20):
     state.count = state.count + 1
 for j in range(6, 0, -2):
     total += state.joints[j]
@@ -296,6 +362,47 @@ if mode == CommandMode.POSITION:
     return CommandMode.EFFORT
 return 0
 """
+
+
+BOUNDED = """
+for j in range(min(params.index, 10)):
+    for k in range(max(0, min(state.count, 5)), len(GAINS) + arm.dof):
+        state.level += 1.0
+n = 3 if state.level > 0.0 else arm.dof - 1
+for j in range(n * 2 % 5, n // 2 + int(CommandMode.POSITION)):
+    for k in range(j, 0, -2):
+        state.level += state.values[k]
+for j, q in enumerate(arm.position):
+    for k in range(abs(-j) + state.values.shape[0]):
+        state.level += q
+"""
+
+
+def test_loops_whose_end_is_known_pass(action_file):
+    check_syntax(load_action_type(action_file.write(BOUNDED)))
+
+
+HELPER = """
+@realtime
+def run(n, x):
+    for _ in range(n):  {mark}
+        x += 1.0
+    return x
+"""
+
+
+def test_a_helper_s_loop_is_judged_by_what_it_is_called_with(action_file):
+    known = action_file.write("for j in range(100):\n    state.level = run(7, 0.0)", top=HELPER.format(mark=""))
+    check_syntax(load_action_type(known))
+    unknown = action_file.write("state.level = run(params.index, 0.0)", top=HELPER.format(mark="# HERE"))
+    with pytest.raises(CompileError) as refused:
+        check_syntax(load_action_type(unknown))
+    assert str(refused.value).startswith(f"{action_file.here}: loops over range(n), {UNKNOWN_ROUNDS}")
+    often = action_file.write(
+        "for j in range(1_000_000):\n    state.level = run(11, 0.0)", top=HELPER.format(mark="# HERE")
+    )
+    with pytest.raises(CompileError, match="loops up to 11000000 rounds in one tick"):
+        check_syntax(load_action_type(often))
 
 
 def test_ordinary_code_passes(action_file):
@@ -365,8 +472,11 @@ def test_too_many_slots_are_refused(action_file):
         check_syntax(load_action_type(spec))
 
 
-def test_a_field_that_numpy_uses_itself_is_refused(action_file):
-    spec = action_file.write()
-    action_file.path.write_text(action_file.path.read_text().replace('"count": int', '"max": int'))
-    with pytest.raises(CompileError, match=r"Custom.State: a field cannot be called 'max'. NumPy's records use"):
+def test_a_field_may_have_any_name_but_one_that_every_record_is_asked_for(action_file):
+    spec = action_file.write("state.max = state.max + 1")
+    text = action_file.path.read_text()
+    action_file.path.write_text(text.replace('"count": int', '"max": int'))
+    check_syntax(load_action_type(spec))
+    action_file.path.write_text(text.replace('"count": int', '"dtype": int'))
+    with pytest.raises(CompileError, match="Custom: a field of a record may not be called 'dtype'; call it something"):
         check_syntax(load_action_type(spec))

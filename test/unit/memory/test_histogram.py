@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_rt_control.realtime.tick.histogram import BINS_PER_OCTAVE, bin_of, percentile
+from robot_rt_control.memory.histogram import BINS_PER_OCTAVE, bin_of, percentile
 from robot_rt_control.vocabulary.capacities import HISTOGRAM_BINS
 
 WIDTH = 2.0 ** (1.0 / BINS_PER_OCTAVE)

@@ -1,0 +1,154 @@
+"""apply_glue and close_valve: real-time code of your own, for examples/09_gluing.py."""
+
+import math
+
+import numpy as np
+
+from robot_rt_control.actions.authoring import (
+    ActionType,
+    DefinitionError,
+    Parameter,
+    PartKind,
+    Slot,
+    StateVariable,
+    Status,
+)
+from robot_rt_control.actions.cartesian import begin_tool, follow_tool, tool_dtype
+
+_START_TOO_FAR = int(Status.START_TOO_FAR)
+_CORRECTION = 10.0  # [1/s] gain that leads the nozzle to its line
+_REACH = 0.01  # [m] from the seam: farther off, it refuses to start
+_ML = 1e6  # millilitres in a cubic metre
+
+
+class ApplyGlue(ActionType):
+    """Move to and fro along a seam and apply glue, in layers, from where the nozzle is."""
+
+    name = "apply_glue"
+    slots = (
+        Slot(name="arm", kinds=(PartKind.ARM,)),
+        Slot(name="valve", kinds=(PartKind.IO,), description="Its first output is the flow in ml/s."),
+    )
+    parameters = (
+        Parameter(name="begin", length=3, unit="m", description="Of the seam, in the world."),
+        Parameter(name="end", length=3, unit="m", description="Of the seam, in the world."),
+        Parameter(name="speed", unit="m/s", minimum=0.001, maximum=0.5, description="Along the seam."),
+        Parameter(name="acceleration", unit="m/s^2", default=1.0, minimum=0.01, description="Along the seam."),
+        Parameter(name="layer", unit="m", default=0.001, minimum=0.0, description="Thickness that one pass adds."),
+        Parameter(name="width", unit="m", default=0.006, minimum=0.001, description="Of the bead of glue."),
+        Parameter(name="applied", unit="m", default=0.0, minimum=0.0, description="Thickness that is there already."),
+        Parameter(name="place", unit="m", default=-1.0, description="From which on; negative: where the nozzle is."),
+        Parameter(
+            name="direction", default=1.0, minimum=-1.0, maximum=1.0, description="First to the end, or (-1) back."
+        ),
+    )
+    state_variables = (
+        StateVariable(name="thickness", unit="m", description="Of the glue, averaged over the seam."),
+        StateVariable(name="glued_length", unit="m", description="Way of the nozzle so far, to and fro."),
+        StateVariable(name="place", unit="m", description="From the seam's beginning."),
+        StateVariable(name="direction", description="1: to the seam's end; -1: back."),
+        StateVariable(name="speed", unit="m/s", description="Along the seam."),
+        StateVariable(name="elapsed", unit="s", description="Since the start."),
+    )
+    Params = {
+        "begin": (float, 3),
+        "along": (float, 3),  # unit vector
+        "length": float,
+        "speed": float,
+        "acceleration": float,
+        "section": float,  # [m^2] of what one pass applies
+        "area": float,  # [m^2] of the glued seam, seen from above
+        "applied": float,
+        "place": float,
+        "direction": float,
+    }
+    State = {
+        "is_dry": float,  # it goes to where the glue is to begin
+        "volume": float,  # [m^3] applied since the start
+        "tool": tool_dtype,
+    }
+
+    def prepare_parameters(self, values, params):
+        """Not real time: check, and compute what stays the same in all ticks."""
+        valve = self.parts["valve"]
+        begin, end = np.asarray(values["begin"]), np.asarray(values["end"])
+        length = float(np.linalg.norm(end - begin))
+        if length < 0.01:
+            raise DefinitionError("apply_glue: seam", expected="a length of at least 10 mm", got=f"{length * 1e3:g} mm")
+        params.section = values["layer"] * values["width"]
+        flow = params.section * values["speed"] * _ML
+        if not flow <= valve.record.output_upper[0]:
+            most = f"at most {valve.record.output_upper[0]:g} ml/s, what {valve.name!r} can give"
+            raise DefinitionError("apply_glue: layer x width x speed", expected=most, got=f"{flow:g} ml/s")
+        params.begin[:], params.along[:], params.length = begin, (end - begin) / length, length
+        params.area = length * values["width"]
+        if values["place"] > length:
+            raise DefinitionError("apply_glue: place", expected=f"at most {length:g} m", got=f"{values['place']:g} m")
+        params.direction = 1.0 if values["direction"] >= 0.0 else -1.0
+        for name in ("speed", "acceleration", "applied", "place"):
+            params[name] = values[name]
+
+    @staticmethod
+    def on_enter(state, params, arm, valve):
+        """Begin where the nozzle is, if that is at the seam."""
+        begin_tool(state.tool, arm)
+        for i in range(3):
+            state.place += (state.tool.position[i] - params.begin[i]) * params.along[i]
+        state.place = min(max(state.place, 0.0), params.length)
+        off = 0.0
+        for i in range(3):
+            d = params.begin[i] + state.place * params.along[i] - state.tool.position[i]
+            off += d * d
+        state.direction = params.direction
+        state.is_dry = params.place >= 0.0
+        return _START_TOO_FAR if math.sqrt(off) > _REACH else 0
+
+    @staticmethod
+    def sense(state, params, arm, valve):
+        """What reactions see."""
+        state.thickness = params.applied + state.volume / params.area
+
+    @staticmethod
+    def control(state, params, arm, valve):
+        """The next step along the seam, and as much glue as that step needs."""
+        dt = arm.dt
+        if state.is_dry != 0.0:
+            state.direction = 1.0 if state.place < params.place else -1.0
+            left = abs(params.place - state.place)
+        else:
+            left = params.length - state.place if state.direction > 0.0 else state.place
+        # As fast as it may, but so that it can brake in the way that is left.
+        step = params.acceleration * dt
+        wanted = min(params.speed, math.sqrt(2.0 * params.acceleration * max(left - state.speed * dt, 0.0)))
+        state.speed += min(max(wanted - state.speed, -step), step)
+        moved = min(state.speed * dt, left)
+        place = state.place
+        state.place += state.direction * moved
+        if left - moved < 1e-5:  # there: the glue begins, or the nozzle turns round
+            state.speed = 0.0
+            state.direction = params.direction if state.is_dry != 0.0 else -state.direction
+            state.is_dry = 0.0
+        elif state.is_dry == 0.0:
+            state.glued_length += moved
+            state.volume += params.section * moved
+        flow = params.section * state.speed * _ML
+        valve.output_command[0] = 0.0 if state.is_dry != 0.0 else flow
+        state.elapsed += dt
+
+        for i in range(3):  # the nozzle is led by where it should have been, and by how fast it should go
+            state.tool.position[i] = params.begin[i] + place * params.along[i]
+            state.tool.twist[i] = (state.place - place) / dt * params.along[i] if dt > 0.0 else 0.0
+            state.tool.twist[3 + i] = 0.0
+        return follow_tool(state.tool, arm, _CORRECTION)
+
+
+class CloseValve(ActionType):
+    """What the valve does when nobody applies glue, and when something failed: nothing flows."""
+
+    name = "close_valve"
+    slots = (Slot(name="valve", kinds=(PartKind.IO,)),)
+
+    @staticmethod
+    def control(state, params, valve):
+        for i in range(valve.n_outputs):
+            valve.output_command[i] = 0.0

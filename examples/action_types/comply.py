@@ -1,0 +1,103 @@
+"""comply: real-time code of your own that presses with a force, for examples/08_contact_admittance.py."""
+
+import math
+
+from robot_rt_control.actions.authoring import ActionType, Parameter, PartKind, Slot, StateVariable
+from robot_rt_control.actions.cartesian import begin_tool, follow_tool, release_along, tool_dtype
+from robot_rt_control.actions.following import towards
+from robot_rt_control.model.kinematics import quaternion_rotate
+
+_STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool upright and beside nothing but its way
+_SMOOTHING = 0.005  # [s] time constant of what counts as felt: a jolt of a tick is no contact
+_TOUCHES = 0.1  # part of the wanted force that says that the surface is still there
+_SETTLED = 0.1  # [s] for which the force must be within the tolerance
+
+
+class Comply(ActionType):
+    """Press along the tool's z axis with a force, compliantly, and move across it."""
+
+    name = "comply"
+    slots = (
+        Slot(name="arm", kinds=(PartKind.ARM,)),
+        Slot(name="wrist", kinds=(PartKind.FORCE_TORQUE_SENSOR,), moves=False, description="Its z axis is the tool's."),
+    )
+    parameters = (
+        Parameter(name="force", unit="N", minimum=0.0, maximum=100.0, description="To press with."),
+        Parameter(name="weight", unit="N", description="What the sensor reads along z where nothing is touched."),
+        Parameter(name="mass", unit="kg", minimum=0.5, description="That the tool seems to have."),
+        Parameter(name="damping", unit="Ns/m", minimum=10.0, description="That the tool seems to have."),
+        Parameter(name="follow_time", unit="s", default=0.1, minimum=0.01, description="To follow a sloping surface."),
+        Parameter(name="velocity", length=3, unit="m/s", default=(0.0, 0.0, 0.0), description="Across, world axes."),
+        Parameter(name="acceleration", unit="m/s^2", default=0.2, minimum=0.01, description="Across."),
+        Parameter(name="tolerance", unit="N", default=0.5, minimum=0.01, description="Of a force that is settled."),
+    )
+    state_variables = (
+        StateVariable(name="pressing", unit="N", description="Measured force along the tool's z axis."),
+        StateVariable(name="felt", unit="N", description="The same, smoothed."),
+        StateVariable(name="is_settled", type="bool", description="The force has been right for 0.1 s."),
+        StateVariable(name="travelled", unit="m", description="Across."),
+        StateVariable(name="peak", unit="N", description="Largest measured force so far."),
+        StateVariable(name="rms", unit="N", description="Of measured minus wanted force, so far."),
+        StateVariable(name="largest", unit="N", description="Largest |measured - wanted| force so far."),
+    )
+    State = {
+        "tool": tool_dtype,
+        "into": float,  # [m/s] present velocity along the tool's z axis
+        "slope": float,  # [m/s] part of it that the surface has asked for so far
+        "across": (float, 3),  # [m/s] present velocity
+        "axis": (float, 3),  # the tool's z axis in the world
+        "unit_z": (float, 3),
+        "right_for": float,  # [s]
+        "squares": float,  # [N^2 s]
+        "time": float,  # [s]
+    }
+
+    @staticmethod
+    def on_enter(state, params, arm, wrist):
+        """Take over from whatever moved the arm before, at its speed."""
+        begin_tool(state.tool, arm)
+        state.unit_z[2] = 1.0
+        quaternion_rotate(state.tool.orientation, state.unit_z, state.axis)
+        for i in range(3):
+            state.into += state.tool.twist[i] * state.axis[i]
+        for i in range(3):
+            state.across[i] = state.tool.twist[i] - state.into * state.axis[i]
+
+    @staticmethod
+    def sense(state, params, arm, wrist):
+        """Judge the force; reactions see the result in the same tick."""
+        # The sensor tells what the mat does to the tool: pressing along +z is felt as -z. The tool's weight is no news.
+        state.pressing = params.weight - wrist.wrench[2]
+        error = state.pressing - params.force
+        if math.isnan(error):
+            return
+        state.felt += (state.pressing - state.felt) * min(arm.dt / _SMOOTHING, 1.0)
+        state.peak = max(state.peak, state.pressing)
+        state.largest = max(state.largest, abs(error))
+        state.time += arm.dt
+        state.squares += error * error * arm.dt
+        state.rms = math.sqrt(state.squares / max(state.time, 1e-9))
+        state.right_for = state.right_for + arm.dt if abs(error) < params.tolerance else 0.0
+        state.is_settled = state.right_for >= _SETTLED
+
+    @staticmethod
+    def control(state, params, arm, wrist):
+        """mass * acceleration = wanted - measured force - damping * (velocity - that of the surface)."""
+        dt = arm.dt
+        lacking = params.force - state.pressing
+        if math.isnan(lacking):
+            lacking = 0.0  # the sensor is silent: the damper brings the tool to rest
+            state.slope = 0.0
+        if state.pressing > _TOUCHES * params.force:  # in the air there is no surface to follow
+            state.slope += lacking / (params.damping * params.follow_time) * dt
+        state.into += (lacking - params.damping * (state.into - state.slope)) / params.mass * dt
+
+        speed_squared = 0.0
+        for i in range(3):
+            state.across[i] = towards(state.across[i], params.velocity[i], params.acceleration * dt)
+            speed_squared += state.across[i] * state.across[i]
+            state.tool.twist[i] = state.across[i] + state.into * state.axis[i]
+            state.tool.twist[3 + i] = 0.0
+        state.travelled += math.sqrt(speed_squared) * dt
+        release_along(state.tool, state.axis)  # along its axis it is where the force wants it
+        return follow_tool(state.tool, arm, _STRAIGHTEN)

@@ -1,0 +1,219 @@
+"""Following the tool: leading it along a way in space, or holding it, by joint positions. For actions of your own.
+
+Put one record of `tool_dtype` into the State of an action, and call in its `on_enter`, and in each `control`:
+
+    begin_tool(state.tool, arm)                  # the pose to follow is where the tool is commanded to be
+    state.tool.twist[0] = 0.1                    # how the tool shall move: m/s and rad/s in the world frame
+    status = follow_tool(state.tool, arm, GAIN)  # commands the joints, and leads the pose by the twist
+
+The functions below `follow_tool` are what it is made of, for actions that need something in between. All poses are
+in the world frame, orientations are quaternions x y z w, a twist is (6,): linear [m/s], then angular [rad/s].
+"""
+
+import math
+
+from robot_rt_control.actions.following import POSITION
+from robot_rt_control.memory.layout import record
+from robot_rt_control.model.kinematics import (
+    differential_inverse,
+    forward,
+    kinematics_scratch_dtype,
+    orientation_error,
+    quaternion_from_rotation_vector,
+    quaternion_multiply,
+    quaternion_rotate,
+    tool_twist,
+)
+from robot_rt_control.motion.profile import sample_profile
+from robot_rt_control.motion.velocity import plan_velocity
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.capacities import MAX_JOINTS
+
+DAMPING = 0.05
+"""Of the inverse kinematics near singularities."""
+
+tool_dtype = record(
+    [
+        ("position", "f8", (3,)),  # [m] the pose that the tool follows
+        ("orientation", "f8", (4,)),
+        ("twist", "f8", (6,)),  # how that pose moves
+        ("acceleration", "f8", (6,)),  # as `begin_tool` found it [m/s^2, rad/s^2]
+        ("tool_position", "f8", (3,)),  # [m] where the tool is by the joints' commands
+        ("tool_orientation", "f8", (4,)),
+        ("error", "f8", (6,)),  # from there to the pose [m], [rad] as a rotation vector
+        ("joint_velocity", "f8", (MAX_JOINTS,)),  # [rad/s or m/s] what follows from the twist
+        ("slowed", "f8"),  # 1: as fast as asked for; below: slowed down for the fastest joint
+        ("wanted", "f8", (6,)),  # scratch, like all below
+        ("rotation", "f8", (3,)),
+        ("turn", "f8", (4,)),
+        ("turned", "f8", (4,)),
+        ("scratch", kinematics_scratch_dtype),
+    ]
+)
+"""What following a tool remembers."""
+
+
+@realtime
+def begin_tool(tool, part):
+    """The pose to follow is where the tool is commanded to be; its twist is that of the commanded motion."""
+    forward(part.chain, part.commanded_position, tool.position, tool.orientation)
+    tool_twist(part.chain, part.commanded_position, part.motion_velocity, tool.twist)
+    tool_twist(part.chain, part.commanded_position, part.motion_acceleration, tool.acceleration)
+    tool.slowed = 1.0
+
+
+@realtime
+def follow_tool(tool, part, gain):
+    """One step: the tool moves by its twist, and closes up to its pose, which then moves on by the twist.
+
+    Where a joint would be too fast, all are slowed down alike, so that the tool keeps its direction.
+
+    Args:
+        gain: [1/s] with which an error of the pose decays; 0: the pose is not held.
+
+    Returns:
+        A status: that of the inverse kinematics.
+    """
+    find_error(tool, part, part.commanded_position)
+    lead_pose(tool, part.dt)
+    status = find_joint_velocity(tool, part, part.commanded_position, gain, DAMPING)
+    if status == 0:
+        command_joints(tool, part, limit_joint_velocity(tool, part) * part.dt)
+    return status
+
+
+@realtime
+def release_along(tool, axis):
+    """Let the pose follow the tool along an axis (3,), a unit vector: there only the twist moves it.
+
+    It belongs before `follow_tool`; what is released is where the last step has led the tool.
+    """
+    away = 0.0
+    for i in range(3):
+        away += (tool.tool_position[i] - tool.position[i]) * axis[i]
+    for i in range(3):
+        tool.position[i] += away * axis[i]
+
+
+@realtime
+def find_error(tool, part, q):
+    """Where the tool is at joint positions q, and what it lacks to its pose: `tool_…` and `error`."""
+    forward(part.chain, q, tool.tool_position, tool.tool_orientation)
+    orientation_error(tool.orientation, tool.tool_orientation, tool.rotation)
+    for i in range(3):
+        tool.error[i] = tool.position[i] - tool.tool_position[i]
+        tool.error[3 + i] = tool.rotation[i]
+
+
+@realtime
+def lead_pose(tool, dt):
+    """Move the pose by one step of the twist."""
+    for i in range(3):
+        tool.position[i] += tool.twist[i] * dt
+        tool.rotation[i] = tool.twist[3 + i] * dt
+    quaternion_from_rotation_vector(tool.rotation, tool.turn)
+    quaternion_multiply(tool.turn, tool.orientation, tool.turned)
+    for i in range(4):
+        tool.orientation[i] = tool.turned[i]
+
+
+@realtime
+def give_up_error(tool, largest):
+    """Begin the pose anew where the tool is if it is farther off than this [m, rad]: limits have held the tool back."""
+    deviation = 0.0
+    for i in range(6):
+        deviation = max(deviation, abs(tool.error[i]))
+    if deviation > largest:
+        for i in range(3):
+            tool.position[i] = tool.tool_position[i]
+        for i in range(4):
+            tool.orientation[i] = tool.tool_orientation[i]
+        for i in range(6):
+            tool.error[i] = 0.0
+
+
+@realtime
+def find_joint_velocity(tool, part, q, gain, damping):
+    """The joint velocities for the twist and `gain` times the error, at joint positions q. Returns a status."""
+    for i in range(6):
+        tool.wanted[i] = tool.twist[i] + gain * tool.error[i]
+    return differential_inverse(part.chain, q, tool.wanted, damping, tool.joint_velocity, tool.scratch)
+
+
+@realtime
+def limit_joint_velocity(tool, part):
+    """By how much all joints must be slowed down so that none exceeds its limit: 1 or less, also as `slowed`."""
+    tool.slowed = 1.0
+    for j in range(part.dof):
+        speed = abs(tool.joint_velocity[j])
+        if speed > part.velocity_limit[j]:
+            tool.slowed = min(tool.slowed, part.velocity_limit[j] / speed)
+    return tool.slowed
+
+
+@realtime
+def command_joints(tool, part, step):
+    """Command the joint positions that the joint velocities lead to within a step [s]."""
+    part.command_mode = POSITION
+    for j in range(part.dof):
+        part.position_command[j] = part.commanded_position[j] + tool.joint_velocity[j] * step
+
+
+@realtime
+def plan_fading(fading, tool, part, damping):
+    """Plan the end of the joint motion that the twist does not explain: a redundant arm also moves beside its tool.
+
+    Args:
+        fading: one profile for each joint.
+        tool: its twist is that of the commanded motion.
+
+    Returns:
+        A status.
+    """
+    status = differential_inverse(
+        part.chain, part.commanded_position, tool.twist, damping, tool.joint_velocity, tool.scratch
+    )
+    if status != 0:
+        return status
+    for j in range(part.dof):
+        joint_status = plan_velocity(
+            fading[j],
+            0.0,
+            part.motion_velocity[j] - tool.joint_velocity[j],
+            0.0,
+            0.0,
+            part.acceleration_limit[j],
+            part.jerk_limit[j],
+        )
+        if joint_status != 0:
+            status = joint_status
+    return status
+
+
+@realtime
+def add_fading(fading, t, tool, part):
+    """Add to the joint velocities what is left of that motion at time t [s]."""
+    for j in range(part.dof):
+        _, extra, _ = sample_profile(fading[j], t)
+        tool.joint_velocity[j] += extra
+
+
+@realtime
+def turn_twist(tool, twist):
+    """A twist (6,) in the axes of the tool's pose becomes one in the world's, in place."""
+    for first in range(0, 6, 3):
+        quaternion_rotate(tool.orientation, twist[first : first + 3], tool.rotation)
+        for i in range(3):
+            twist[first + i] = tool.rotation[i]
+
+
+@realtime
+def limit_vector(vector, first, longest):
+    """Shorten the three elements from `first` on to a length of at most `longest`, in their direction."""
+    length = 0.0
+    for i in range(first, first + 3):
+        length += vector[i] * vector[i]
+    length = math.sqrt(length)
+    if length > longest:
+        for i in range(first, first + 3):
+            vector[i] *= longest / length

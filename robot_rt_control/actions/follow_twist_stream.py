@@ -1,0 +1,167 @@
+"""follow_twist_stream: move the tool with a twist that an application streams, as for jogging."""
+
+from robot_rt_control.actions.cartesian import (
+    find_error,
+    give_up_error,
+    lead_pose,
+    limit_vector,
+    tool_dtype,
+    turn_twist,
+)
+from robot_rt_control.actions.stream_following import (
+    REPORT_INTERVAL,
+    SMOOTHING,
+    begin_following,
+    begin_reference,
+    report_command,
+    rest_joints,
+    take_over,
+    track_tool,
+)
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.streams import StreamInput, StreamOutput
+from robot_rt_control.model.kinematics import forward, tool_twist
+from robot_rt_control.motion.profile import profile_dtype
+from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+_CORRECTION = 20.0
+"""[1/s] gain with which the tool is led back to the way of its twist: the integration alone would drift."""
+_LARGEST_DEVIATION = 0.02
+"""[m, rad] Farther off than this, the way begins anew where the tool is: it was held back by limits."""
+
+
+@realtime
+def rest(state, part):
+    """One step to rest; the way of the tool begins anew from there. Returns a status."""
+    status = rest_joints(state, part)
+    begin_way(state, part)
+    return status
+
+
+@realtime
+def begin_way(state, part):
+    """The tool's way begins where the joints are, with the velocity that they have."""
+    tool = state.tool
+    begin_reference(state, part)
+    forward(part.chain, state.joint_position, tool.position, tool.orientation)
+    tool_twist(part.chain, state.joint_position, state.joint_velocity, tool.twist)
+    tool.slowed = 1.0
+
+
+@realtime
+def change_twist(state, params, part):
+    """Bring the twist one step nearer to the goal, straight, with the accelerations of the parameters."""
+    twist, change = state.tool.twist, state.change
+    for i in range(6):
+        change[i] = state.goal.value[i]
+    limit_vector(change, 0, params.linear_velocity)
+    limit_vector(change, 3, params.angular_velocity)
+    if params.in_tool_frame != 0.0:
+        turn_twist(state.tool, change)
+    for i in range(6):
+        change[i] -= twist[i]
+    limit_vector(change, 0, params.linear_acceleration * part.dt)
+    limit_vector(change, 3, params.angular_acceleration * part.dt)
+    for i in range(6):
+        twist[i] += change[i]
+
+
+class FollowTwistStream(ActionType):
+    """Move the tool with a streamed twist, within the limits of the joints' velocity, acceleration and jerk.
+
+    The stream is a watchdog: when it has timed out, the joints come to rest; when samples come again, they go on from
+    there. What the twist leaves at zero is held: the tool does not drift off. Where a joint would be too fast, the tool
+    gets slower and keeps its direction.
+    """
+
+    name = "follow_twist_stream"
+    slots = (Slot(name="part", kinds=(PartKind.ARM,)),)
+    parameters = (
+        SMOOTHING,
+        REPORT_INTERVAL,
+        Parameter(
+            name="frame", type="text", default="world", choices=("world", "tool"), description="Axes of the twist."
+        ),
+        Parameter(name="linear_velocity", unit="m/s", default=0.25, minimum=0.001, description="Of the tool, at most."),
+        Parameter(
+            name="angular_velocity", unit="rad/s", default=1.0, minimum=0.001, description="Of the tool, at most."
+        ),
+        Parameter(name="linear_acceleration", unit="m/s^2", default=1.0, minimum=0.001, description="Of the tool."),
+        Parameter(name="angular_acceleration", unit="rad/s^2", default=4.0, minimum=0.001, description="Of the tool."),
+    )
+    state_variables = (
+        StateVariable(name="is_following", type="bool", description="The stream is there; otherwise it rests."),
+        StateVariable(
+            name="slowed", description="1: at the streamed speed; below: slowed to keep a joint's limit."
+        ),
+    )
+    streams = (
+        StreamInput(
+            name="goal",
+            length=6,
+            units=("m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"),
+            gap="hold",
+            delay=0.0,
+            description="The tool's twist in the axes of `frame`: linear velocity, then angular velocity.",
+        ),
+        StreamOutput(name="command", length="dof", units="joint", description="The commanded positions."),
+    )
+    Params = {
+        "smoothing": float,
+        "report_interval": float,
+        "in_tool_frame": float,
+        "linear_velocity": float,
+        "angular_velocity": float,
+        "linear_acceleration": float,
+        "angular_acceleration": float,
+    }
+    State = {
+        "joint_position": (float, PER_JOINT),
+        "joint_velocity": (float, PER_JOINT),
+        "joint_acceleration": (float, PER_JOINT),
+        "reference": (float, PER_JOINT),
+        "since_report": float,
+        "change": (float, 6),
+        "tool": tool_dtype,
+        "profile": profile_dtype,
+    }
+
+    @classmethod
+    def create(cls, parts):
+        if not parts["part"].record.chain.n_joints:
+            raise DefinitionError(
+                f"follow_twist_stream of {parts['part'].name!r}: a twist needs a part with a kinematic chain",
+                expected="an arm with a tool",
+                hint="Use follow_joint_velocity_stream",
+            )
+        return cls(parts)
+
+    def prepare_parameters(self, values, params):
+        super().prepare_parameters({k: v for k, v in values.items() if k != "frame"}, params)
+        params.in_tool_frame = values["frame"] == "tool"
+
+    @staticmethod
+    def on_enter(state, params, part):
+        begin_following(state, part)
+        begin_way(state, part)
+
+    @staticmethod
+    def sense(state, params, part):
+        state.is_following = 0.0 if state.goal.valid == 0.0 else 1.0 - state.goal.timed_out
+        state.slowed = state.tool.slowed
+
+    @staticmethod
+    def control(state, params, part):
+        take_over(state, part)
+        if state.is_following == 0.0:
+            status = rest(state, part)
+        else:
+            change_twist(state, params, part)
+            find_error(state.tool, part, state.reference)
+            give_up_error(state.tool, _LARGEST_DEVIATION)
+            status = track_tool(state, params, part, _CORRECTION)
+            lead_pose(state.tool, part.dt * state.tool.slowed)
+        report_command(state, params, part)
+        return status

@@ -1,0 +1,60 @@
+"""How far a workcell is on its way up, read from what its processes print."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step on the way up."""
+
+    name: str
+    end: str
+    """Text that is printed when it is over."""
+
+
+STEPS = (
+    Step("starting the processes", "started control_server"),
+    Step("opening the devices", "loading the tick loop"),
+    Step("loading the tick loop; the first time it is compiled, which takes about 40 s", "the tick loop is ready"),
+    Step("checking the action types; the first time they are compiled", "action types are ready"),
+    Step("connecting control server and loop", "up after"),
+)
+
+_UP = ("[workcell]", " up after ", "Ctrl-C")
+_TYPE = ": checking "
+
+
+class StartupSteps:
+    """Where a workcell is on its way up.
+
+    Args:
+        clock: [s] the wall clock; monotonic.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begin = clock()
+        self.is_up = False
+        """All processes have said that they are up."""
+        self.step = 0
+        """Index of the present one in STEPS."""
+
+    def update(self, log: str) -> str:
+        """What is being done now: "step 3 of 5, 12 s: loading the tick loop; …".
+
+        Args:
+            log: all that the processes have printed so far.
+        """
+        lines = log.splitlines()
+        self.is_up = any(all(word in line for word in _UP) for line in lines)
+        while self.step < len(STEPS) - 1 and STEPS[self.step].end in log:
+            self.step += 1
+        name = STEPS[self.step].name
+        if STEPS[self.step].end == "action types are ready":
+            checked = [line.partition(_TYPE)[2] for line in lines if _TYPE in line]
+            name += f" ({checked[-1]}, number {len(checked)})" if checked else ""
+        return f"step {self.step + 1} of {len(STEPS)}, {self._clock() - self._begin:.0f} s: {name}"

@@ -1,0 +1,43 @@
+"""What may drive the loop, and what does by default: a simulator lives in simulated time."""
+
+from __future__ import annotations
+
+from robot_rt_control.hardware.lifecycle import load_plugin
+from robot_rt_control.model.workcell import MOCK, TOPIC, Workcell
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+REALTIME, LOCKSTEP, HARDWARE = "realtime", "lockstep", "hardware"
+AUTO = "auto"
+
+CLOCKS = (AUTO, REALTIME, LOCKSTEP, HARDWARE)
+
+CLOCK_HELP = (
+    "auto: simulated time for a simulator, else the wall clock; realtime: the wall clock; "
+    "lockstep: simulated time, loop and simulator wait for each other; "
+    "hardware: the cycle of a device's driver drives the loop"
+)
+
+FACTOR_HELP = (
+    "simulated seconds per second in lockstep; 0: as fast as possible; negative: by the service step only"
+)
+
+_SIMULATORS = ("pybullet",)
+"""Known without being imported."""
+
+
+def chosen_clock(clock: str, workcell: Workcell) -> str:
+    """The clock that a workcell runs on: `clock`, or for `auto` lockstep if its hardware is a simulator.
+
+    Devices on topics do not count: they follow any clock. Devices on mock are computed in the loop, on any clock.
+
+    Raises:
+        DefinitionError: there is no such clock.
+        HardwareError: the clock is `auto`, and a device's plugin cannot be loaded.
+    """
+    if clock not in CLOCKS:
+        raise DefinitionError("clock", expected="one of: " + ", ".join(CLOCKS), got=repr(clock))
+    if clock != AUTO:
+        return clock
+    plugins = {device.plugin for device in workcell.devices} - {MOCK, TOPIC}
+    simulated = [plugin in _SIMULATORS or load_plugin(plugin).simulated for plugin in sorted(plugins)]
+    return LOCKSTEP if simulated and all(simulated) else REALTIME
