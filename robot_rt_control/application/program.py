@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
@@ -24,7 +23,9 @@ from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.schema import SCHEMA_FILE
-from robot_rt_control.text.yaml_reader import parse_scalar
+from robot_rt_control.text.document import Document
+from robot_rt_control.text.scalar import parse_scalar
+from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, unknown
 
 _EXAMPLES = """\
@@ -228,8 +229,9 @@ def assignment(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"expected name=value, got {text!r}")
     if value.lstrip().startswith("["):
         try:
-            return name, [float(element) for element in yaml.safe_load(value)]
-        except (yaml.YAMLError, TypeError, ValueError):
+            elements = Document(value, name, max_bytes=MAX_PROGRAM_BYTES).data
+            return name, [float(element) for element in elements]
+        except (DefinitionError, TypeError, ValueError):
             raise argparse.ArgumentTypeError(f"{name}: expected a list of numbers, got {value!r}") from None
     parsed = parse_scalar(value)
     return name, value if parsed is None else parsed

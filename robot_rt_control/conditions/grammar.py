@@ -263,10 +263,10 @@ class _Parser:
         token = self.token
         if token.kind != NAME or token.text in _WORDS_OF_OTHERS:
             raise self.unexpected(expected)
-        if len(token.text) > capacities.MAX_NAME_LENGTH:
+        if len(token.text) > capacities.MAX_DOTTED_NAME_LENGTH:
             raise CapacityError(
                 f"{self.of}: the name {token.text[:40] + '…'!r} is too long",
-                expected=f"at most {capacities.MAX_NAME_LENGTH} characters (MAX_NAME_LENGTH)",
+                expected=f"at most {capacities.MAX_DOTTED_NAME_LENGTH} characters (MAX_DOTTED_NAME_LENGTH)",
                 got=str(len(token.text)),
             )
         self.take()

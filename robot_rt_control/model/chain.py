@@ -93,7 +93,7 @@ def _bodies_behind(urdf: Urdf, link: str, X: Array, stop: set[str]) -> list[Iner
 def _check(urdf: Urdf, joints: list[UrdfJoint], base_link: str, tip_link: str) -> list[UrdfJoint]:
     movable = []
     for joint in joints:
-        item = f"{urdf.path}: joint {joint.name!r} in the chain from {base_link!r} to {tip_link!r}"
+        item = f"{urdf.path}:{joint.line}: joint {joint.name!r} in the chain from {base_link!r} to {tip_link!r}"
         if joint.type in ("floating", "planar"):
             raise DefinitionError(
                 item,

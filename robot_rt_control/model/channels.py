@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_rt_control.model import workcell_schema as schema
-from robot_rt_control.model.yaml_source import Place
+from robot_rt_control.text.document import Place
 from robot_rt_control.vocabulary.capacities import MAX_CHANNELS
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 

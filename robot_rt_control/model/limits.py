@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.memory.layout import limits_dtype
 from robot_rt_control.model.workcell_schema import Limits, SystemLimits
-from robot_rt_control.model.yaml_source import Place
+from robot_rt_control.text.document import Place
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError

@@ -21,7 +21,7 @@ from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.urdf import MOVABLE, Mimic, Urdf
 from robot_rt_control.model.urdf_reader import read_urdf
-from robot_rt_control.model.yaml_source import Place
+from robot_rt_control.text.document import Place
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown

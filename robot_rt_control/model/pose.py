@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.model.rotation import quaternion_of_rotation, quaternion_to_matrix
-from robot_rt_control.model.schema_types import Model, Quaternion, Triple
+from robot_rt_control.model.schema_types import Quaternion, Triple
+from robot_rt_control.text.schema import Model
 
 
 class Pose(Model):

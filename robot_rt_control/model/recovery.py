@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import yaml
+from pathlib import Path
 
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.paths import resolve_path
-from robot_rt_control.model.yaml_source import Document
-from robot_rt_control.program.file import parse_program
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.text.document import Document
+from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -27,11 +27,14 @@ class RecoveryDescription:
     """[s] from the end of a recovery to the next automatic one."""
 
 
-def read_recoveries(content: schema.WorkcellFile, document: Document) -> dict[str, RecoveryDescription]:
+def read_recoveries(
+    content: schema.WorkcellFile, document: Document, folder: Path, mistakes: Mistakes
+) -> dict[str, RecoveryDescription]:
     """Part → its recovery.
 
-    Raises:
-        DefinitionError: a program cannot be read, is not valid, or starts nothing.
+    Args:
+        folder: relative paths of program files begin there.
+        mistakes: gets those of programs that cannot be read, are not valid, or start nothing.
     """
     found = {}
     for name, part in content.parts.items():
@@ -39,21 +42,19 @@ def read_recoveries(content: schema.WorkcellFile, document: Document) -> dict[st
         if given is None:
             continue
         place = document.root / "parts" / name / "recovery" / "program"
-        if isinstance(given.program, str):
-            path = resolve_path(given.program, document.path.parent, str(place))
-            try:
-                text, source = path.read_text(encoding="utf-8"), path.name
-            except (OSError, UnicodeDecodeError) as error:
-                raise DefinitionError(str(place), expected="a program's YAML file", got=str(error)) from error
-        else:
-            text, source = yaml.safe_dump(given.program, sort_keys=False), str(place)
-        if not parse_program(text, source=source).start:
-            raise DefinitionError(str(place), expected="start: [id, …]", got="a program that starts no action")
-        found[name] = RecoveryDescription(
-            program=text,
-            automatic=given.automatic,
-            until_event=given.until_event,
-            timeout=given.timeout,
-            cooldown=given.cooldown,
-        )
+        with mistakes.collect():
+            if isinstance(given.program, str):
+                path = resolve_path(given.program, folder, str(place))
+                template = ProgramTemplate.load(path)
+            else:
+                template = ProgramTemplate.of(document.part(*place.path))
+            if not template.fill().definition.start:
+                raise DefinitionError(str(place), expected="start: [id, …]", got="a program that starts no action")
+            found[name] = RecoveryDescription(
+                program=template.text,
+                automatic=given.automatic,
+                until_event=given.until_event,
+                timeout=given.timeout,
+                cooldown=given.cooldown,
+            )
     return found

@@ -1,45 +1,26 @@
-"""The kinds of values that a workcell file has: numbers, vectors, quaternions, ranges; and the base of its sections."""
+"""The kinds of values that a workcell file has beside those of all schemas: vectors, quaternions, ranges."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from robot_rt_control.vocabulary.errors import unknown
-
-
-def refuse(expected: str, **context: Any) -> PydanticCustomError:
-    """An error whose text completes 'expected …'."""
-    return PydanticCustomError("refused", "{expected}", {"expected": expected, **context})
-
-
-def _finite(value: Any) -> float | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    return None
-
-
-def _number(value: Any) -> float:
-    number = _finite(value)
-    if number is None:
-        raise refuse("a finite number")
-    return number
+from robot_rt_control.text.schema import finite, number_of, refuse
 
 
 def _numbers(value: Any) -> tuple[float, ...]:
     if isinstance(value, (list, tuple)):
-        numbers = [_finite(v) for v in value]
+        numbers = [finite(v) for v in value]
         if None not in numbers:
             return tuple(n for n in numbers if n is not None)
     raise refuse("a list of finite numbers")
 
 
 def _per_joint(value: Any) -> float | tuple[float, ...]:
-    number = _finite(value)
+    number = finite(value)
     if number is not None:
         return number
     try:
@@ -63,7 +44,7 @@ def _range(value: Any) -> tuple[float, float]:
 
 
 def _level(value: Any) -> float:
-    return float(value) if isinstance(value, bool) else _number(value)
+    return float(value) if isinstance(value, bool) else number_of(value)
 
 
 def _quaternion(value: Any) -> tuple[float, float, float, float]:
@@ -75,25 +56,9 @@ def _quaternion(value: Any) -> tuple[float, float, float, float]:
     return x, y, z, w
 
 
-Number = Annotated[float, BeforeValidator(_number)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
 PerJoint = Annotated[float | tuple[float, ...], BeforeValidator(_per_joint)]
 Triple = Annotated[tuple[float, float, float], BeforeValidator(_triple)]
 Quaternion = Annotated[tuple[float, float, float, float], BeforeValidator(_quaternion)]
 Range = Annotated[tuple[float, float], BeforeValidator(_range)]
 Level = Annotated[float, BeforeValidator(_level)]  # of an output: true, false or a number
-
-
-class Model(BaseModel):
-    """Base of all: unknown fields are errors that name the nearest known ones."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields(cls, data: Any) -> Any:
-        if isinstance(data, Mapping):
-            for key in data:
-                if key not in cls.model_fields:
-                    raise refuse(unknown("field", str(key), cls.model_fields), key=key)
-        return data

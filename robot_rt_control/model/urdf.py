@@ -41,6 +41,7 @@ class Mimic:
 @dataclass(frozen=True, kw_only=True)
 class UrdfJoint:
     name: str
+    line: int  # in the file
     type: str
     parent: str
     child: str

@@ -6,8 +6,10 @@ A reader of its own, because the loop needs few elements, exact errors, and a st
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 
@@ -29,13 +31,36 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> Array:
 
 
 class _Reader:
-    """Takes elements apart; every error names the file and the link or joint."""
+    """Takes elements apart; every error names the file, the line and the link or joint."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.lines: dict[ElementTree.Element, int] = {}
 
-    def fail(self, item: str, expected: str, got: str, hint: str = "") -> DefinitionError:
-        return DefinitionError(f"{self.path}: {item}", expected=expected, got=got, hint=hint)
+    def fail(
+        self, at: ElementTree.Element | int | None, item: str, expected: str, got: str, hint: str = ""
+    ) -> DefinitionError:
+        """`at`: an element, or a line."""
+        line = at if isinstance(at, int) else self.lines.get(at, 1) if at is not None else 1
+        error = DefinitionError(f"{self.path}:{line}: {item}", expected=expected, got=got, hint=hint)
+        error.line = line
+        return error
+
+    def parse(self, content: bytes) -> ElementTree.Element:
+        """The root element. ElementTree's own parser does not say in which line an element begins."""
+        parser, builder = expat.ParserCreate(), ElementTree.TreeBuilder()
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            self.lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
+
+        parser.StartElementHandler, parser.EndElementHandler = start, builder.end
+        parser.buffer_text = True
+        try:
+            parser.Parse(content, True)
+        except expat.ExpatError as error:
+            text = expat.ErrorString(error.code)
+            raise self.fail(error.lineno, "URDF", "well-formed XML", f"{text} in column {error.offset + 1}") from None
+        return builder.close()
 
     def number(self, element: ElementTree.Element, attribute: str, item: str) -> float | None:
         text = element.get(attribute)
@@ -46,19 +71,19 @@ class _Reader:
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            raise self.fail(f"{item}, <{element.tag} {attribute}>", "a finite number", repr(text))
+            raise self.fail(element, f"{item}, <{element.tag} {attribute}>", "a finite number", repr(text))
         return value
 
     def required(self, element: ElementTree.Element, attribute: str, item: str) -> str:
         text = element.get(attribute)
         if not text:
-            raise self.fail(item, f"an attribute {attribute!r} in <{element.tag}>", "none")
+            raise self.fail(element, item, f"an attribute {attribute!r} in <{element.tag}>", "none")
         return text
 
     def child(self, element: ElementTree.Element, tag: str, item: str) -> ElementTree.Element:
         found = element.find(tag)
         if found is None:
-            raise self.fail(item, f"an element <{tag}>", "none")
+            raise self.fail(element, item, f"an element <{tag}>", "none")
         return found
 
     def triple(self, element: ElementTree.Element, attribute: str, item: str) -> Array:
@@ -68,7 +93,7 @@ class _Reader:
         except ValueError:
             values = np.array([])
         if values.shape != (3,) or not np.all(np.isfinite(values)):
-            raise self.fail(f"{item}, <{element.tag} {attribute}>", "three finite numbers", repr(text))
+            raise self.fail(element, f"{item}, <{element.tag} {attribute}>", "three finite numbers", repr(text))
         return values
 
     def origin(self, element: ElementTree.Element, item: str) -> Array:
@@ -84,9 +109,10 @@ class _Reader:
         if found is None:
             return None
         X = self.origin(found, item)
-        mass = self.number(self.child(found, "mass", item), "value", item)
+        mass_element = self.child(found, "mass", item)
+        mass = self.number(mass_element, "value", item)
         if mass is None or mass < 0.0:
-            raise self.fail(f"{item}, <mass value>", "a mass [kg] of at least 0", str(mass))
+            raise self.fail(mass_element, f"{item}, <mass value>", "a mass [kg] of at least 0", str(mass))
         tensor = np.zeros((3, 3))
         element = self.child(found, "inertia", item)
         for row, column, attribute in (
@@ -100,7 +126,7 @@ class _Reader:
         item = f"joint {name!r}"
         kind = self.required(element, "type", item)
         if kind not in JOINT_TYPES:
-            raise self.fail(f"{item}, type", "one of " + ", ".join(JOINT_TYPES), repr(kind))
+            raise self.fail(element, f"{item}, type", "one of " + ", ".join(JOINT_TYPES), repr(kind))
         axis = np.array([1.0, 0.0, 0.0])
         axis_element = element.find("axis")
         if axis_element is not None:
@@ -108,7 +134,7 @@ class _Reader:
         length = float(np.linalg.norm(axis))
         if kind in MOVABLE:
             if length < 1e-9:
-                raise self.fail(f"{item}, <axis xyz>", "a direction", str(axis.tolist()))
+                raise self.fail(axis_element, f"{item}, <axis xyz>", "a direction", str(axis.tolist()))
             axis = axis / length
         lower, upper = -math.inf, math.inf
         limit = element.find("limit")
@@ -118,14 +144,14 @@ class _Reader:
             effort = self.number(limit, "effort", item) or None
             for what, value in (("velocity", velocity), ("effort", effort)):
                 if value is not None and value < 0.0:
-                    raise self.fail(f"{item}, <limit {what}>", "at least 0", f"{value:g}")
+                    raise self.fail(limit, f"{item}, <limit {what}>", "at least 0", f"{value:g}")
         if kind in ("revolute", "prismatic"):
             if limit is None:
-                raise self.fail(item, f"an element <limit>, as the joint is {kind}", "none")
+                raise self.fail(element, item, f"an element <limit>, as the joint is {kind}", "none")
             lower = self.number(limit, "lower", item) or 0.0
             upper = self.number(limit, "upper", item) or 0.0
             if not lower < upper:
-                raise self.fail(f"{item}, <limit>", "lower < upper", f"lower {lower:g}, upper {upper:g}")
+                raise self.fail(limit, f"{item}, <limit>", "lower < upper", f"lower {lower:g}, upper {upper:g}")
         mimic = None
         follows = element.find("mimic")
         if follows is not None:
@@ -138,6 +164,7 @@ class _Reader:
             )
         return UrdfJoint(
             name=name,
+            line=self.lines[element],
             type=kind,
             parent=self.required(self.child(element, "parent", item), "link", item),
             child=self.required(self.child(element, "child", item), "link", item),
@@ -150,14 +177,16 @@ class _Reader:
             mimic=mimic,
         )
 
-    def check_tree(self, links: dict[str, Inertial | None], joints: dict[str, UrdfJoint]) -> None:
+    def check_tree(self, links: Mapping[str, ElementTree.Element], joints: dict[str, UrdfJoint]) -> None:
         children: dict[str, str] = {}
         for joint in joints.values():
             for role, link in (("parent", joint.parent), ("child", joint.child)):
                 if link not in links:
-                    raise self.fail(f"joint {joint.name!r}, {role} {link!r}", unknown("link", link, links), "")
+                    item = f"joint {joint.name!r}, {role} {link!r}"
+                    raise self.fail(joint.line, item, unknown("link", link, links), repr(link))
             if joint.child in children:
                 raise self.fail(
+                    joint.line,
                     f"link {joint.child!r}",
                     "one joint above it",
                     f"the joints {children[joint.child]!r} and {joint.name!r}",
@@ -165,7 +194,8 @@ class _Reader:
             children[joint.child] = joint.name
         roots = [name for name in links if name not in children]
         if len(roots) != 1:
-            raise self.fail("tree of links", "exactly one root link", ", ".join(roots) or "none")
+            at = links[roots[1]] if roots else None
+            raise self.fail(at, "tree of links", "exactly one root link", ", ".join(roots) or "none")
         reached, above = {roots[0]}, [roots[0]]
         while above:
             link = above.pop()
@@ -174,7 +204,8 @@ class _Reader:
             above.extend(below)
         lost = sorted(set(links) - reached)
         if lost:
-            raise self.fail("tree of links", f"every link behind {roots[0]!r}", "a loop through " + ", ".join(lost))
+            got = "a loop through " + ", ".join(lost)
+            raise self.fail(links[lost[0]], "tree of links", f"every link behind {roots[0]!r}", got)
 
 
 def read_urdf(path: Path) -> Urdf:
@@ -187,23 +218,23 @@ def read_urdf(path: Path) -> Urdf:
         raise DefinitionError(f"URDF {path}", expected="a file", got="nothing there")
     content = path.read_bytes()
     reader = _Reader(path)
-    try:
-        robot = ElementTree.fromstring(content)
-    except ElementTree.ParseError as error:
-        raise reader.fail("URDF", "well-formed XML", str(error)) from error
+    robot = reader.parse(content)
     if robot.tag != "robot":
-        raise reader.fail("URDF", "the root element <robot>", f"<{robot.tag}>", "Expand xacro files to URDF first")
+        hint = "Expand xacro files to URDF first"
+        raise reader.fail(robot, "URDF", "the root element <robot>", f"<{robot.tag}>", hint)
     links: dict[str, Inertial | None] = {}
     joints: dict[str, UrdfJoint] = {}
+    elements: dict[str, ElementTree.Element] = {}
     for element in robot.findall("link"):
         name = reader.required(element, "name", "a link")
         if name in links:
-            raise reader.fail(f"link {name!r}", "names that occur once", "a second link of that name")
+            raise reader.fail(element, f"link {name!r}", "names that occur once", "a second link of that name")
+        elements[name] = element
         links[name] = reader.inertial(element, f"link {name!r}")
     for element in robot.findall("joint"):
         name = reader.required(element, "name", "a joint")
         if name in joints:
-            raise reader.fail(f"joint {name!r}", "names that occur once", "a second joint of that name")
+            raise reader.fail(element, f"joint {name!r}", "names that occur once", "a second joint of that name")
         joints[name] = reader.joint(element, name)
-    reader.check_tree(links, joints)
+    reader.check_tree(elements, joints)
     return Urdf(path=path, name=robot.get("name", ""), content=content, links=links, joints=joints)

@@ -15,8 +15,9 @@ from robot_rt_control.model.part_builder import PartBuilder
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.recovery import RecoveryDescription, read_recoveries
 from robot_rt_control.model.robot_description import frame_names, joint_state_names, robot_description
-from robot_rt_control.model.schema_errors import parse_workcell
-from robot_rt_control.model.yaml_source import Document, Place, read_yaml
+from robot_rt_control.text.document import Document, Place
+from robot_rt_control.text.mistakes import Mistakes
+from robot_rt_control.text.schema import read
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 
@@ -154,45 +155,52 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
+        ProgramError: several such mistakes.
         CapacityError: more parts, devices, joints or interfaces than fit.
     """
-    document = read_yaml(Path(path).resolve())
-    content = parse_workcell(document)
+    path = Path(path).resolve()
+    document = Document.load(path, max_bytes=capacities.MAX_WORKCELL_BYTES)
+    content, found = read(schema.WorkcellFile, document)
+    mistakes = Mistakes()
+    mistakes.errors += [error for error, _ in found]
+    mistakes.raise_all()
+    assert content is not None  # else there was a mistake
     _check_capacities(content, document.root)
-    builder = PartBuilder(document.path.parent, content.gravity, content.period)
-    parts = []
+    builder = PartBuilder(path.parent, content.gravity, content.period)
+    parts, failed = [], set()
     for index, (name, part) in enumerate(content.parts.items()):
         place = document.root / "parts" / name
-        if part.device not in content.devices:
-            raise DefinitionError(
-                str(place / "device"), expected=unknown("device", part.device, content.devices), got=repr(part.device)
-            )
-        parts.append(builder.build(name, index, part, place))
+        with mistakes.collect():
+            _check_device(part.device, content, place / "device")
+            if getattr(part, "mounted_on", None) not in failed:  # else that mistake is the one to mend
+                parts.append(builder.build(name, index, part, place))
+                continue
+        failed.add(name)
+    with mistakes.collect():
+        if content.clock_device is not None:
+            _check_device(content.clock_device, content, document.root / "clock_device")
+    action_types = []
+    for i, text in enumerate(content.action_types):
+        with mistakes.collect():
+            action_types.append(_action_type(text, path.parent, document.root / "action_types" / i))
+    recoveries = read_recoveries(content, document, path.parent, mistakes)
+    mistakes.raise_all()
     _check_joints(parts, document.root / "parts")
-    if content.clock_device is not None and content.clock_device not in content.devices:
-        raise DefinitionError(
-            str(document.root / "clock_device"),
-            expected=unknown("device", content.clock_device, content.devices),
-            got=repr(content.clock_device),
-        )
     chosen = content.default_hardware if hardware is None else hardware
     return Workcell(
         name=content.name,
-        path=document.path,
+        path=path,
         period=content.period,
         hardware=chosen,
         parts=tuple(parts),
-        devices=_devices(content, parts, chosen, document),
-        action_types=tuple(
-            _action_type(text, document, document.root / "action_types" / i)
-            for i, text in enumerate(content.action_types)
-        ),
+        devices=_devices(content, parts, chosen, document.root / "devices", path.parent),
+        action_types=tuple(action_types),
         fault_log=content.fault_log,
         overruns=content.overruns,
-        recoveries=read_recoveries(content, document),
+        recoveries=recoveries,
         budget_policy=content.budget_policy,
         action_type_folders=tuple(
-            (document.path.parent / Path(folder).expanduser()).resolve() for folder in content.action_type_folders
+            (path.parent / Path(folder).expanduser()).resolve() for folder in content.action_type_folders
         ),
         allow_code_upload=content.allow_code_upload,
         clock_device=content.clock_device,
@@ -208,6 +216,11 @@ def _check_capacities(content: schema.WorkcellFile, root: Place) -> None:
         limit = getattr(capacities, name)
         if count > limit:
             raise CapacityError(str(root / field), expected=f"at most {name} = {limit}", got=str(count))
+
+
+def _check_device(name: str, content: schema.WorkcellFile, place: Place) -> None:
+    if name not in content.devices:
+        raise DefinitionError(str(place), expected=unknown("device", name, content.devices), got=repr(name))
 
 
 def _check_joints(parts: list[PartDescription], place: Place) -> None:
@@ -265,10 +278,9 @@ class _Choice:
 
 
 def _devices(
-    content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, document: Document
+    content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, place: Place, folder: Path
 ) -> tuple[DeviceDescription, ...]:
     found = []
-    place = document.root / "devices"
     choice = _Choice(hardware, content.devices)
     for index, (name, device) in enumerate(content.devices.items()):
         plugin = choice.plugin(name, place / name)
@@ -285,7 +297,7 @@ def _devices(
             DeviceDescription(
                 name=name,
                 index=index,
-                plugin=_plugin_path(plugin, document.path.parent),
+                plugin=_plugin_path(plugin, folder),
                 config=copy.deepcopy(device.plugins.get(plugin, {})),
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
@@ -300,7 +312,7 @@ def _plugin_path(plugin: str, folder: Path) -> str:
     return f"{(folder / file).resolve()}:{class_name}" if colon and file.endswith(".py") else plugin
 
 
-def _action_type(text: str, document: Document, place: Place) -> ActionTypeSource:
+def _action_type(text: str, folder: Path, place: Place) -> ActionTypeSource:
     source, separator, class_name = text.rpartition(":")
     if not separator:
         source, class_name = text, ""
@@ -315,7 +327,7 @@ def _action_type(text: str, document: Document, place: Place) -> ActionTypeSourc
         )
     if not source.endswith(".py"):
         return ActionTypeSource(module=source, class_name=class_name)
-    path = (document.path.parent / source).resolve()
+    path = (folder / source).resolve()
     if not path.is_file():
         raise DefinitionError(str(place), expected="a Python file", got=f"nothing at {path}")
     return ActionTypeSource(path=path, class_name=class_name)

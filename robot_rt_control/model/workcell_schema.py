@@ -9,26 +9,22 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.schema_types import Level, Model, Number, Numbers, PerJoint, Range, Triple, refuse
+from robot_rt_control.model.schema_types import Level, Numbers, PerJoint, Range, Triple
+from robot_rt_control.text.schema import Flag, Model, Number, refuse
+from robot_rt_control.text.schema import Name as AnyName
 from robot_rt_control.vocabulary import capacities, defaults
-from robot_rt_control.vocabulary.errors import DefinitionError
-from robot_rt_control.vocabulary.names import check_name
 
 SYSTEM_VARIABLES = ("time", "speed", "protective_stop")
 """State variables of the loop itself: no part may be called so."""
 
 
-def _name(value: str) -> str:
-    try:
-        check_name("name", value)
-    except DefinitionError as error:
-        raise refuse(error.expected) from error
+def _not_of_the_loop(value: str) -> str:
     if value in SYSTEM_VARIABLES:
         raise refuse(f"a name other than {value!r}, which is a state variable of the loop")
     return value
 
 
-Name = Annotated[str, AfterValidator(_name)]
+Name = Annotated[AnyName, AfterValidator(_not_of_the_loop)]
 Mode = Literal["position", "velocity", "effort"]
 
 
@@ -65,7 +61,7 @@ class Recovery(Model):
     """How a part comes back after a fault: a program, run in a session of its own."""
 
     program: str | dict[str, Any]  # a program's file, or the program itself
-    automatic: bool = Field(default=False, strict=True)  # run it by itself once the part's fault can be cleared
+    automatic: Flag = False  # run it by itself once the part's fault can be cleared
     until_event: str = ""  # name of the event that ends it; empty: it ends when all that it started is done
     timeout: Number = Field(default=defaults.RECOVERY_TIMEOUT_S, gt=0)  # [s]
     cooldown: Number = Field(default=defaults.RECOVERY_COOLDOWN_S, ge=0)  # [s] between two automatic ones
@@ -251,9 +247,7 @@ class Sensor(Part):
     values: dict[Name, SensorValue] = Field(min_length=1)  # name → what it is; each one is a state variable
 
 
-AnyPart = Annotated[
-    Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io | Sensor, Field(discriminator="kind")
-]
+AnyPart = Annotated[Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io | Sensor, Field(discriminator="kind")]
 
 
 class Device(Model):
@@ -265,7 +259,7 @@ class Device(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _known_fields(cls, data: Any) -> Any:
+    def _plugins(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             raise refuse("a mapping: max_age_ticks, plugin, and a configuration for each plugin")
         plugins = {}
@@ -294,4 +288,4 @@ class WorkcellFile(Model):
     budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget: report it, or let it fail, too
     # clients may load action types from files below these folders, relative to this file; none: from no file
     action_type_folders: tuple[str, ...] = ()
-    allow_code_upload: bool = Field(default=False, strict=True)  # clients may send the text of action types
+    allow_code_upload: Flag = False  # clients may send the text of action types

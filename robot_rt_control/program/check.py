@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import variables
 from robot_rt_control.program.declarations import KINDS
 from robot_rt_control.program.file import FilledProgram
 from robot_rt_control.program.graph import unreachable, without_exit
-from robot_rt_control.program.places import Mistakes
+from robot_rt_control.text.document import Path
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart
 from robot_rt_control.validation.definitions import SessionFacts, Subject
-from robot_rt_control.validation.edges import Edge, Found, Path, edges
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.validation.edges import Edge, Found, edges
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 
 
 def check_program(
@@ -47,12 +48,9 @@ def check_program(
     if session is not None:
         facts = replace(session, actions={**facts.actions, **session.actions})
     subject = Subject(program.draft, catalogue, facts, program.sampled)
-    places, mistakes = program.places, Mistakes(program.mistakes)
-    mistakes.errors += places.located(_find_in_roles(program, catalogue))
-    mistakes.errors += places.located(subject.find_mistakes())
-    if not program.incomplete:  # else something that is not there may lead to it
-        mistakes.errors += places.located(_find_unreachable(program))
-    mistakes.raise_all()
+    places = program.places
+    found = chain(_find_in_roles(program, catalogue), subject.find_mistakes(), _find_unreachable(program))
+    raise_all(chain(program.mistakes, places.located(found)))
     warnings = [(places.line(*path), text) for path, text in _warnings(program, catalogue, subject)]
     return [f"{places.source}:{line}: {text}" for line, text in sorted(warnings)]
 
@@ -80,6 +78,8 @@ def _find_in_roles(program: FilledProgram, catalogue: Catalogue) -> Found:
 
 
 def _find_unreachable(program: FilledProgram) -> Found:
+    if program.incomplete:  # something that is not there may lead to it
+        return
     for id in unreachable(program.draft):
         error = DefinitionError(
             f"action {id!r} cannot be reached",

@@ -27,10 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
@@ -39,14 +38,17 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
-from robot_rt_control.program.head import ProgramHead, read_head
-from robot_rt_control.program.places import Mistakes, Places
-from robot_rt_control.program.reader import ProgramReader
+from robot_rt_control.program.reader import ProgramReader, declared_parameters, declared_roles
+from robot_rt_control.program.schema import ProgramFile
 from robot_rt_control.program.substitution import Substitution
-from robot_rt_control.text.yaml_reader import YamlReader, parse_scalar
+from robot_rt_control.text.document import Document, read_text
+from robot_rt_control.text.dump import dump
+from robot_rt_control.text.mistakes import Mistakes
+from robot_rt_control.text.schema import read
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.validation.definitions import SessionFacts, Subject
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 
 def load_program(path: str | Path, *, defined: Iterable[str] = ()) -> ProgramDefinition:
@@ -92,7 +94,8 @@ class FilledProgram:
     """What could not be read, each with its line."""
     incomplete: bool
     """Whether an action or reaction is missing because of that."""
-    places: Places
+    places: Document
+    """For the lines of its items."""
     template: ProgramTemplate
     sampled: frozenset[tuple[str, str]]
     """(action, parameter) whose values could not be read, or are samples: nobody has given the program's parameters."""
@@ -107,7 +110,7 @@ class FilledProgram:
 
     def facts(self) -> SessionFacts:
         """What the text says of the session that it is for, and of actions that could not be read."""
-        unread = [id for id in self.places.keys("actions") if id not in {a.id for a in self.draft.actions}]
+        unread = [id for id in self.places.data["actions"] if id not in {a.id for a in self.draft.actions}]
         return SessionFacts(actions={id: (None, frozenset()) for id in (*self.defined, *unread)})
 
     @cached_property
@@ -119,7 +122,7 @@ class FilledProgram:
             ProgramError: several, by line.
         """
         subject = Subject(self.draft, Catalogue(), self.facts())
-        Mistakes([*self.mistakes, *self.places.located(subject.find_mistakes())]).raise_all()
+        raise_all(chain(self.mistakes, self.places.located(subject.find_mistakes())))
         return self.draft
 
 
@@ -132,6 +135,7 @@ class ProgramTemplate:
 
     Attributes:
         name, description: for people; may be empty.
+        places: where everything is in the text.
         roles, parameters: what it asks for, in its order.
 
     Raises:
@@ -140,12 +144,27 @@ class ProgramTemplate:
     """
 
     def __init__(self, text: str, *, source: str = "program") -> None:
-        self.text, self.source = text, source
-        self._yaml = YamlReader(text, source)
-        self._places = Places(source)
-        self._head: ProgramHead = read_head(self._yaml, self._places)
-        self.name, self.description = self._head.name, self._head.description
-        self.roles, self.parameters = self._head.roles, self._head.parameters
+        self._read(text, Document(text, source, max_bytes=MAX_PROGRAM_BYTES))
+
+    @classmethod
+    def of(cls, document: Document) -> ProgramTemplate:
+        """A program that is part of another document, whose lines its mistakes name."""
+        template = cls.__new__(cls)
+        template._read(dump(document.data), document)
+        return template
+
+    def _read(self, text: str, places: Document) -> None:
+        self.text, self.source, self.places = text, places.source, places
+        content, found = read(ProgramFile, places)
+        mistakes = Mistakes()
+        mistakes.errors += [error for error, path in found if content is None or path[0] in ("roles", "parameters")]
+        if content is not None:
+            self._content = content
+            self.name, self.description = content.name, " ".join(content.description.split())
+            self.roles = declared_roles(content, places, mistakes)
+            self.parameters = declared_parameters(content, places, mistakes)
+        mistakes.raise_all()
+        self._mistakes = tuple(error for error, _ in found)
 
     @classmethod
     def load(cls, path: str | Path) -> ProgramTemplate:
@@ -155,13 +174,7 @@ class ProgramTemplate:
             DefinitionError: it cannot be read, or as from the constructor.
         """
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DefinitionError(
-                f"program file {str(path)!r} cannot be read", expected="a UTF-8 text file", got=str(error)
-            ) from None
-        return cls(text, source=path.name)
+        return cls(read_text(path, MAX_PROGRAM_BYTES), source=path.name)
 
     @property
     def label(self) -> str:
@@ -190,7 +203,7 @@ class ProgramTemplate:
         with mistakes.collect():
             roles = parts_of(self.roles, parts, of=self.label)
         mistakes.raise_all()
-        return self._read(Substitution(values, roles), defined, is_sample=False)
+        return self._filled(Substitution(values, roles), defined, is_sample=False)
 
     def sample(self, *, defined: Iterable[str] = ()) -> FilledProgram:
         """The program before somebody uses it, to check or draw it: roles keep their names, values that must be
@@ -200,18 +213,19 @@ class ProgramTemplate:
             DefinitionError: nothing of the text can be read.
         """
         roles = {role.name: role.name for role in self.roles}
-        return self._read(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)
+        return self._filled(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)
 
-    def _read(self, substitution: Substitution, defined: Iterable[str], *, is_sample: bool) -> FilledProgram:
+    def _filled(self, substitution: Substitution, defined: Iterable[str], *, is_sample: bool) -> FilledProgram:
         known = tuple(defined)
-        reader = ProgramReader(self._yaml, self._places, self._head, substitution)
+        reader = ProgramReader(self._content, self.places, substitution)
+        reader.mistakes.errors += self._mistakes
         draft = reader.program()
         declared = [*(p.name for p in self.parameters), *(r.name for r in self.roles)]
         return FilledProgram(
             draft=draft,
             mistakes=tuple(reader.mistakes.errors),
             incomplete=reader.incomplete,
-            places=self._places,
+            places=self.places,
             template=self,
             sampled=frozenset(reader.sampled),
             roles=substitution.roles,
@@ -232,22 +246,7 @@ def dump_program(program: ProgramDefinition) -> str:
     document["actions"] = {action.id: _action_document(action) for action in program.actions}
     if program.reactions:
         document["reactions"] = [_reaction_document(reaction) for reaction in program.reactions]
-    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes every text that would be read as something else."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    ambiguous = not isinstance(parse_scalar(text), str)
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if ambiguous else None)
-
-
-_Dumper.add_representer(str, _represent_text)
+    return dump(document)
 
 
 def _action_document(action: ActionDefinition) -> dict[str, Any]:

@@ -1,67 +1,122 @@
-"""What a program file may say: every key, in one place. The reader takes its keys from here, editors the JSON Schema.
+"""What a program file may say: every key, in one place. Programs are read by it, and editors take the JSON Schema.
 
-The models describe what is written, before parameters and roles are filled in; `program_file.py` reads it with lines.
+The models describe what is written, before parameters and roles are filled in.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator
+from pydantic_core import PydanticCustomError
 
+from robot_rt_control.definitions.definitions import Value
+from robot_rt_control.text.schema import Each, Flag, Model, Name, Number, refuse
 from robot_rt_control.vocabulary.capacities import (
     MAX_ACTION_SLOTS,
     MAX_ACTIONS_PER_COMMAND,
     MAX_CAPTURES,
+    MAX_DOTTED_NAME_LENGTH,
     MAX_NAME_LENGTH,
 )
 from robot_rt_control.vocabulary.enums import PartKind
-from robot_rt_control.vocabulary.names import VARIABLE_PATTERN
+from robot_rt_control.vocabulary.names import SIGNAL_PATTERN, TYPE_PATTERN, VARIABLE_PATTERN
 
 SCHEMA_FILE = Path(__file__).resolve().parents[1] / "program.schema.json"
 """Ships with the package; `write_schema` makes it."""
 
-_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
-Name = Annotated[str, Field(pattern=f"^{_IDENTIFIER}$", max_length=MAX_NAME_LENGTH)]
-TypeName = Annotated[str, Field(pattern=rf"^{_IDENTIFIER}(\.{_IDENTIFIER})*$", max_length=MAX_NAME_LENGTH)]
-SignalName = Annotated[str, Field(pattern=rf"^{_IDENTIFIER}(\.{_IDENTIFIER})?$", max_length=MAX_NAME_LENGTH)]
-VariableName = Annotated[str, Field(pattern=f"^{VARIABLE_PATTERN}$", max_length=MAX_NAME_LENGTH)]
+
+def _scalar(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str)
+
+
+def _value(value: Any) -> Any:
+    if _scalar(value):
+        return value
+    if isinstance(value, list) and value and all(map(_scalar, value)):
+        return tuple(value)
+    raise refuse("a number, true, false, a text, or a list of these")
+
+
+def _with_unit(value: Any) -> Any:
+    return value if isinstance(value, Mapping) else {"value": value}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """A list, whose only element may stand alone."""
+    texts = (value,) if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise refuse("a text, or a list of texts")
+    return tuple(texts)
+
+
+def _parts(value: Any) -> tuple[str, ...] | dict[str, str]:
+    if isinstance(value, dict) and all(isinstance(part, str) for part in value.values()):
+        return value
+    try:
+        return _texts(value)
+    except PydanticCustomError:
+        raise refuse("a part, a list of parts, or slot: part") from None
+
+
+def _condition(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _length(value: Any) -> Any:
+    if value == "any" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1024):
+        return value
+    raise refuse("1 to 1024, or any")
+
+
+def _pattern(pattern: str) -> Any:
+    """For editors: the definitions check these names themselves."""
+    return Field(json_schema_extra={"pattern": f"^{pattern}$", "maxLength": MAX_DOTTED_NAME_LENGTH})
+
+
+# How things are written, for editors.
+_Scalar = float | bool | str
+_Value = _Scalar | Annotated[list[_Scalar], Field(min_length=1)]
+_Part = Annotated[str, Field(max_length=2 * MAX_NAME_LENGTH)]
+
+TypeName = Annotated[str, _pattern(TYPE_PATTERN)]
+SignalName = Annotated[str, _pattern(SIGNAL_PATTERN)]
+VariableName = Annotated[str, _pattern(VARIABLE_PATTERN)]
 Kind = Annotated[str, Field(json_schema_extra={"enum": [kind.name.lower() for kind in PartKind]})]
-Scalar = float | bool | str
-"""A text is taken as it is, or computed where it has a dollar: "-$speed"."""
-
-
-class Model(BaseModel):
-    """Base of all: other keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts, json_schema_input_type=str | list[str])]
+Names = Annotated[tuple[Name, ...], BeforeValidator(_texts, json_schema_input_type=Name | list[Name])]
+ValueOf = Annotated[Value, PlainValidator(_value, json_schema_input_type=_Value)]
 
 
 class ParameterDeclaration(Model):
     """A value that whoever uses the program may choose. `$name` stands for it in values and conditions."""
 
     type: Literal["float", "int", "bool", "text"] = "float"
-    length: Annotated[int, Field(ge=1, le=1024)] | Literal["any"] = 1
+    length: Annotated[
+        int | str,
+        PlainValidator(_length, json_schema_input_type=Annotated[int, Field(ge=1, le=1024)] | Literal["any"]),
+    ] = 1
     """1: one value; n: a list of n; any: a list of any length."""
     unit: str = ""
     """In SI; values may repeat it, and must then agree. Units are not converted."""
-    default: float | bool | str | list[float | bool] | None = None
+    default: ValueOf | None = None
     """Left out: the value must be given."""
-    minimum: float | None = None
-    maximum: float | None = None
-    choices: str | list[str | float | bool] = []
-    """Of a text: the valid ones, taken as they are written."""
+    minimum: Number | None = None
+    maximum: Number | None = None
+    choices: Texts = ()
+    """The valid values of a text."""
     description: str = ""
 
 
 class RoleDeclaration(Model):
     """A part that the program needs; its name stands wherever a part's name may stand."""
 
-    kinds: list[Kind] | Kind = []
+    kinds: Annotated[tuple[Kind, ...], BeforeValidator(_texts, json_schema_input_type=Kind | list[Kind])] = ()
     """Kinds of parts that fit; left out: all."""
-    default: Name | None = None
+    default: Name = ""
     """The part that plays it when none is given; left out: one must be given."""
     description: str = ""
 
@@ -69,31 +124,41 @@ class RoleDeclaration(Model):
 class ValueWithUnit(Model):
     """A value with its unit, which must be the declared one."""
 
-    value: Scalar | Annotated[list[Scalar], Field(min_length=1)]
+    value: ValueOf
+    """A text is taken as it is, or computed where it has a dollar: "-$speed"."""
     unit: str = ""
+
+
+GivenValue = Annotated[ValueWithUnit, BeforeValidator(_with_unit, json_schema_input_type=_Value | ValueWithUnit)]
 
 
 class Reaction(Model):
     """When the condition becomes true, all responses happen in the same tick. At least one of start, stop, signal,
     event."""
 
-    when: str | bool
+    when: Annotated[str, BeforeValidator(_condition, json_schema_input_type=str | bool)]
     """The condition: "rangefinder.distance < $near and not is_done"."""
-    name: Name | None = None
+    name: Name = ""
     """Appears in events; unique among its owner's."""
-    start: Name | None = None
+    start: Name = ""
     """Id of the action to start."""
-    stop: bool = False
+    stop: Flag = False
     """Stop the owner; free-standing: all actions."""
-    signal: SignalName | None = None
+    signal: SignalName = ""
     """Signal to raise: of the owner, or action.signal."""
-    event: Name | None = None
+    event: Name = ""
     """Name of the event to emit."""
-    fire_once: bool = False
+    fire_once: Flag = False
     """At most once in each activation of the owner."""
-    keep_owner: bool = False
+    keep_owner: Flag = False
     """The started action uses other parts, and the owner goes on."""
-    capture: VariableName | Annotated[list[VariableName], Field(max_length=MAX_CAPTURES)] = []
+    capture: Annotated[
+        tuple[VariableName, ...],
+        BeforeValidator(
+            _texts,
+            json_schema_input_type=VariableName | Annotated[list[VariableName], Field(max_length=MAX_CAPTURES)],
+        ),
+    ] = ()
     """State variables whose values the event carries."""
 
 
@@ -102,48 +167,50 @@ class ActionState(Model):
 
     type: TypeName
     """Name of the action type."""
-    parts: (
-        Name
-        | Annotated[list[Annotated[str, Field(max_length=2 * MAX_NAME_LENGTH)]], Field(max_length=MAX_ACTION_SLOTS)]
-        | dict[Name, Name]
-    )
+    parts: Annotated[
+        tuple[str, ...] | dict[str, str],
+        PlainValidator(
+            _parts,
+            json_schema_input_type=Name | Annotated[list[_Part], Field(max_length=MAX_ACTION_SLOTS)] | dict[Name, Name],
+        ),
+    ]
     """A part or role, several in the order of the type's slots, or slot: part."""
-    parameters: dict[Name, Scalar | Annotated[list[Scalar], Field(min_length=1)] | ValueWithUnit] = {}
+    parameters: Annotated[dict[Name, GivenValue], Each] = {}
     """What is left out takes the type's default."""
-    reactions: list[Reaction] = []
+    reactions: Annotated[list[Reaction], Each] = []
     """Judged, in this order, while the action is active."""
-    final: bool = False
+    final: Flag = False
     """The program may end here: nothing needs to lead away."""
-    manual: bool = False
+    manual: Flag = False
     """A user starts it by hand: nothing needs to lead here."""
 
 
 class ProgramFile(Model):
     """Actions and reactions as one state machine, for robot_rt_control."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, title="robot_rt_control program")
+    model_config = ConfigDict(title="robot_rt_control program")
 
-    name: Name | None = None
+    name: Name = ""
     """The name that it is kept under."""
     description: str = ""
     """What it does, for people who pick it by name."""
-    roles: dict[Name, RoleDeclaration] = {}
+    roles: Annotated[dict[Name, RoleDeclaration | None], Each] = {}
     """Parts that it needs. Without roles it names the workcell's parts itself."""
-    parameters: dict[Name, ParameterDeclaration] = {}
+    parameters: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}
     """Values that can be chosen when it is used."""
-    parts: Name | list[Name] = []
+    parts: Names = ()
     """Parts that it moves; left out: those of its actions."""
-    start: Name | Annotated[list[Name], Field(max_length=MAX_ACTIONS_PER_COMMAND)] = []
+    start: Annotated[
+        Names,
+        BeforeValidator(
+            _texts, json_schema_input_type=Name | Annotated[list[Name], Field(max_length=MAX_ACTIONS_PER_COMMAND)]
+        ),
+    ] = ()
     """Ids of the actions that begin, all in one tick."""
-    actions: dict[Name, ActionState]
+    actions: Annotated[dict[Name, ActionState], Each]
     """Id → action: the states."""
-    reactions: list[Reaction] = []
+    reactions: Annotated[list[Reaction], Each] = []
     """Free-standing ones, judged in every state."""
-
-
-def keys(model: type[Model]) -> tuple[str, ...]:
-    """The keys of a mapping in the file."""
-    return tuple(model.model_fields)
 
 
 def program_schema() -> dict[str, Any]:

@@ -53,12 +53,14 @@ class Substitution:
         head = _HEAD.match(name)
         return name if head is None else self.part(head[0]) + name[head.end() :]
 
-    def value(self, text: str, of: str) -> Result:
-        """The value of a text in which a dollar is.
+    def value(self, text: Scalar | str, of: str) -> Result:
+        """A value; a text with a dollar is computed.
 
         Raises:
             DefinitionError: not an expression, or an unknown parameter.
         """
+        if not isinstance(text, str):
+            return Result(value=text)
         if "$" not in text.replace("$$", ""):
             return Result(value=text.replace("$$", "$"))
         return self._used(evaluate(text, self.parameters, of))

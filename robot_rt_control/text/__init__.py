@@ -1,1 +1,1 @@
-"""Text files with line numbers: each value knows where it was written."""
+"""YAML: read with limits as data with lines, checked by schemas, written."""

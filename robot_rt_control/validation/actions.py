@@ -9,8 +9,9 @@ from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.definitions.streams import n_values
+from robot_rt_control.text.document import Path
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart, unknown_action_type
-from robot_rt_control.validation.edges import Found, Path
+from robot_rt_control.validation.edges import Found
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 

@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from robot_rt_control.definitions.definitions import ProgramDefinition, ReactionDefinition
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.text.document import Mistake, Path
 
-Path = tuple[str | int, ...]
-"""Keys from the top of a program: ("actions", "down", "reactions", 0, "when")."""
-
-Found = Iterator[tuple[DefinitionError, Path]]
+Found = Iterator[Mistake]
 """Mistakes, each with its place."""
 
 

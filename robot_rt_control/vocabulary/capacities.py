@@ -58,7 +58,9 @@ MAX_OVERRUN_LIMIT = 64
 """Missed deadlines that the policy `fault` may tolerate in its window."""
 LOG_REQUESTS = 8
 """Logs of the last ticks that wait for being written."""
-MAX_NAME_LENGTH = 128
+MAX_NAME_LENGTH = 64
+MAX_DOTTED_NAME_LENGTH = 160
+"""Characters of names joined by dots: of a state variable, an action type, a signal of an action."""
 MAX_LABEL_BYTES = 64
 """Of a name that the tables carry for people: the rest is cut off."""
 MAX_CONDITION_LENGTH = 4096
@@ -68,4 +70,12 @@ MAX_PROGRAM_BYTES = 1 << 20
 """Of a program's text, and of an uploaded file of action types."""
 MAX_ERROR_LENGTH = 1 << 16
 """Characters of each part of an error's message; the rest is cut off."""
+MAX_WORKCELL_BYTES = 1 << 22
+"""Text of a workcell file."""
+MAX_YAML_DEPTH = 50
+"""Levels of a YAML text."""
+MAX_YAML_ITEMS = 100_000
+"""Keys, values and elements of a YAML text; what an alias repeats counts each time."""
+MAX_MISTAKES = 100
+"""Mistakes of one text that are reported together."""
 HISTOGRAM_BINS = 512

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 
-from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH, MAX_NAME_LENGTH
+from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH, MAX_MISTAKES, MAX_NAME_LENGTH
+
+_MAX_SHOWN = 1000
+"""Characters of a value that a message shows."""
 
 
 class RobotControlError(Exception):
@@ -19,7 +23,8 @@ class RobotControlError(Exception):
     """
 
     def __init__(self, what: str, *, expected: str = "", got: str = "", hint: str = "") -> None:
-        what, expected, got, hint = map(_cut, (what, expected, got, hint))
+        what, hint = _cut(what), _cut(hint)
+        expected, got = shortened(expected, _MAX_SHOWN), shortened(got, _MAX_SHOWN)
         self.what, self.expected, self.got, self.hint = what, expected, got, hint
         parts = [what]
         if expected:
@@ -44,7 +49,7 @@ class DefinitionError(RobotControlError):
 
 
 class ProgramError(DefinitionError):
-    """Several mistakes in one program or request, one below the other; in a text each with its line.
+    """Several mistakes in one text or request, one below the other; in a text each with its line.
 
     Args:
         mistakes: at least one, in the order of the message.
@@ -59,11 +64,14 @@ class ProgramError(DefinitionError):
 def raise_all(mistakes: Iterable[DefinitionError]) -> None:
     """Raise mistakes together, by line; nothing if there are none.
 
+    Args:
+        mistakes: the first MAX_MISTAKES are taken, and no further ones looked for.
+
     Raises:
         DefinitionError: the only one.
         ProgramError: several.
     """
-    found = sorted(mistakes, key=lambda mistake: mistake.line)
+    found = sorted(islice(mistakes, MAX_MISTAKES), key=lambda mistake: mistake.line)
     if len(found) == 1:
         raise found[0]
     if found:
@@ -171,6 +179,11 @@ def _pointed_at(text: str, position: int, width: int = 100) -> str:
         before, after = "…" if first else "", "…" if first + width < len(line) else ""
         line, column = before + line[first : first + width] + after, column - first + len(before)
     return f"  {line}\n  {' ' * column}^"
+
+
+def shortened(text: str, length: int = 80) -> str:
+    """The text, cut off for a message."""
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

@@ -12,24 +12,30 @@ from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 RESERVED = ("and", "or", "not", "true", "false", "approx", "is_unknown")
 """Words of the condition grammar; nothing can have one of them as its name."""
 
-_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
-_STEP = rf"{_IDENTIFIER}(?:\[(?:0|[1-9][0-9]*)\])*"
+NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]*"
+_STEP = rf"{NAME_PATTERN}(?:\[(?:0|[1-9][0-9]*)\])*"
 VARIABLE_PATTERN = rf"{_STEP}(?:\.{_STEP})*"
 """A state variable: dotted identifiers with an optional index anywhere, e.g. `arm.position[3]`."""
 
-_NAME = re.compile(_IDENTIFIER)
-_TYPE_NAME = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*")
-_SIGNAL_REFERENCE = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})?")
+TYPE_PATTERN = rf"{NAME_PATTERN}(?:\.{NAME_PATTERN})*"
+SIGNAL_PATTERN = rf"{NAME_PATTERN}(?:\.{NAME_PATTERN})?"
+
+_NAME = re.compile(NAME_PATTERN)
+_TYPE_NAME = re.compile(TYPE_PATTERN)
+_SIGNAL_REFERENCE = re.compile(SIGNAL_PATTERN)
 _VARIABLE = re.compile(VARIABLE_PATTERN)
 
 
-def _check(what: str, name: object, pattern: re.Pattern[str], expected: str) -> None:
+def _check(
+    what: str, name: object, pattern: re.Pattern[str], expected: str, capacity: str = "MAX_DOTTED_NAME_LENGTH"
+) -> None:
     if not isinstance(name, str):
         raise DefinitionError(f"{what} is not a text", expected=expected, got=repr(name))
-    if len(name) > capacities.MAX_NAME_LENGTH:
+    limit = getattr(capacities, capacity)
+    if len(name) > limit:
         raise CapacityError(
             f"{what} is too long: {name[:40] + '…'!r}",
-            expected=f"at most {capacities.MAX_NAME_LENGTH} characters (MAX_NAME_LENGTH)",
+            expected=f"at most {limit} characters ({capacity})",
             got=str(len(name)),
         )
     if not pattern.fullmatch(name):
@@ -44,7 +50,7 @@ def check_name(what: str, name: object) -> None:
     Raises:
         DefinitionError, CapacityError: it is none.
     """
-    _check(what, name, _NAME, "letters, digits and underscores, not beginning with a digit")
+    _check(what, name, _NAME, "letters, digits and underscores, not beginning with a digit", "MAX_NAME_LENGTH")
 
 
 def check_type_name(what: str, name: object) -> None:

@@ -61,6 +61,7 @@ def eventually(happens: Callable[[], bool]) -> None:
 def test_each_node_may_do_what_it_does_and_no_more(client: Client, node: str) -> None:
     graph = client.node
     eventually(lambda: node in graph.get_node_names() and has_all(graph, node))
+    assert node in graph.get_node_names(), f"{node} is not there"
     services = plain(graph.get_service_names_and_types_by_node(node, "/"))
     published = plain(graph.get_publisher_names_and_types_by_node(node, "/"))
     subscribed = plain(graph.get_subscriber_names_and_types_by_node(node, "/"))

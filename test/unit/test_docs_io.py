@@ -14,7 +14,7 @@ from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.pybullet.io_parameters import IoParameters
 from robot_rt_control.hardware.topics.plugin import TopicPlugin
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.model.yaml_source import Document, read_yaml
+from robot_rt_control.text.document import Document
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -22,11 +22,11 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 def blocks(file: str) -> list[dict[str, Any]]:
     """The YAML of a page, as workcell files are read: `on` and `off` are names there."""
     found = re.findall(r"```yaml\n(.*?)```", (DOCS / file).read_text(), re.DOTALL)
-    return [Document(DOCS / file, text).data for text in found]
+    return [Document(text, str(DOCS / file), max_bytes=10_000).data for text in found]
 
 
 def test_the_workcell_file_of_the_reference_is_valid(tmp_path: Path) -> None:
-    io, mock, pybullet, sensor, clock = blocks("io.md")
+    io, mock, pybullet, _, sensor, clock = blocks("io.md")
     content = {
         "name": "docs",
         "parts": io["parts"] | sensor["parts"],
@@ -47,7 +47,7 @@ def test_the_workcell_file_of_the_reference_is_valid(tmp_path: Path) -> None:
 
 def test_the_gantry_of_the_tutorial_is_that_of_the_example() -> None:
     (shown,) = blocks("drivers.md")
-    example = read_yaml(DOCS.parent / "examples" / "drivers" / "gantry.yaml").data
+    example = Document.load(DOCS.parent / "examples" / "drivers" / "gantry.yaml", max_bytes=10_000).data
     assert shown["devices"] == example["devices"]
     assert shown["default_hardware"] == example["default_hardware"]
     assert shown["parts"]["gantry"]["joints"] == example["parts"]["gantry"]["joints"]

@@ -22,11 +22,12 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AliasChoices, Field, field_validator, model_validator
 
 from robot_rt_control.hardware.parameters import Finite, Parameters, Positive, Vector
 from robot_rt_control.hardware.pybullet.io_parameters import Color, ContactInput, IoParameters
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.text.schema import refuse
 
 
 class Box(Parameters):
@@ -57,9 +58,9 @@ class Profile(Parameters):
     @model_validator(mode="after")
     def _solid(self) -> Profile:
         if any(b[0] <= a[0] for a, b in zip(self.points, self.points[1:], strict=False)):
-            raise ValueError("the points of a profile must be given with increasing x")
+            raise refuse("points with increasing x", key="points")
         if min(z for _, z in self.points) <= self.bottom:
-            raise ValueError(f"all points of a profile must lie above its bottom, z = {self.bottom:g}")
+            raise refuse(f"points above the bottom, z = {self.bottom:g}", key="points")
         return self
 
 
@@ -91,7 +92,7 @@ class ObjectParameters(Parameters):
     def _one_shape(self) -> ObjectParameters:
         given = [shape for shape in _SHAPES if getattr(self, shape) is not None]
         if len(given) != 1:
-            raise ValueError(f"exactly one of {', '.join(_SHAPES)} is expected, got {', '.join(given) or 'none'}")
+            raise refuse(f"exactly one of {', '.join(_SHAPES)}", got=", ".join(given) or "none")
         return self
 
 
@@ -118,7 +119,7 @@ class ToolParameters(Parameters):
     def _one_shape(self) -> ToolParameters:
         given = [shape for shape in ("box", "sphere", "cylinder") if getattr(self, shape) is not None]
         if len(given) != 1:
-            raise ValueError(f"exactly one of box, sphere, cylinder is expected, got {', '.join(given) or 'none'}")
+            raise refuse("exactly one of box, sphere, cylinder", got=", ".join(given) or "none")
         return self
 
 
@@ -145,7 +146,7 @@ class RangefinderParameters(Parameters):
     @model_validator(mode="after")
     def _ordered(self) -> RangefinderParameters:
         if self.range is not None and self.range[0] >= self.range[1]:
-            raise ValueError("range must be [least, greatest] with least < greatest")
+            raise refuse("[least, greatest] with least < greatest", key="range")
         return self
 
 
@@ -202,7 +203,7 @@ class CameraParameters(Parameters):
     @model_validator(mode="after")
     def _apart(self) -> CameraParameters:
         if math.dist(self.eye[:2], self.target[:2]) < 1e-6:
-            raise ValueError("eye and target must not be above each other: the picture's up is z")
+            raise refuse("an eye that is not above or below its target: the picture's up is z")
         return self
 
 
@@ -224,11 +225,11 @@ class WorldParameters(Parameters):
 
     @field_validator("objects", "tools")
     @classmethod
-    def _unique(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+    def _unique(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
         names = [thing.name for thing in value]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"the {str(info.field_name)[:-1]} {name!r} is listed twice")
+                raise refuse("each name once", got=f"two called {name!r}")
         return value
 
 

@@ -19,9 +19,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from robot_rt_control.hardware.parameters import Parameters
-
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+from robot_rt_control.hardware.parameters import Finite, Parameters
+from robot_rt_control.text.schema import refuse
 
 _TYPE = re.compile(r"(?P<package>[a-z]\w*)/(?:msg/)?(?P<name>[A-Z]\w*)\Z")
 
@@ -54,7 +53,7 @@ class TopicValueParameters(Parameters):
     def _named(cls, value: str) -> str:
         match = _TYPE.match(value)
         if match is None:
-            raise ValueError("a message type is expected, such as sensor_msgs/msg/Range")
+            raise refuse("a message type, such as sensor_msgs/msg/Range")
         return f"{match['package']}/msg/{match['name']}"
 
 

@@ -34,11 +34,14 @@ TICKS = 400
 PASSES = 7
 """The time of a tick is the shortest of so many passes: what the machine does beside it counts as little as can be."""
 ENOUGH_S = 1.0
-"""After so long, no further pass begins."""
+"""[s] of processor time, after which no further pass begins."""
 PATIENCE_S = 5
 """[s] of processor time; a measurement that takes longer is ended, and the process with it: something does not end."""
 PREPARING_S = 2.0
-"""[s] that `prepare_parameters` may take here. For the server it may take any time, but then nothing is measured."""
+"""[s] of processor time that `prepare_parameters` may take here. For the server it may take any time, but then nothing
+is measured."""
+_WAITING_S = 60.0
+"""[s] after which a `prepare_parameters` that waits for something is given up."""
 
 _slots_dtype = record([("parts", part_dtype, (MAX_ACTION_SLOTS,))])
 
@@ -75,18 +78,21 @@ def compute_time(
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raises TimeoutError in the block, wherever it is, unless it ends in time. In the main thread only."""
+    """Raises TimeoutError in the block, wherever it is, after this processor time. In the main thread only."""
 
     def give_up(_signal: int, _frame: object) -> None:
         raise TimeoutError(f"prepare_parameters took longer than {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = [signal.signal(number, give_up) for number in (signal.SIGPROF, signal.SIGALRM)]
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, _WAITING_S)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in zip((signal.SIGPROF, signal.SIGALRM), before, strict=True):
+            signal.signal(number, handler)
 
 
 def _prepare(action_type: type[ActionType], counted: frozenset[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -119,11 +125,11 @@ def _measure(action_type: type[ActionType], key: str, initial: np.ndarray, param
     code = np.array([native.on_enter, native.sense, native.set_parameters, native.control])
     shortest = np.full(TICKS, np.iinfo(np.int64).max)
     state, live = np.zeros(1, state_dtype(action_type)), np.zeros(1, _slots_dtype)
-    done, end = TICKS, time.monotonic() + ENOUGH_S
+    done, end = TICKS, time.process_time() + ENOUGH_S
     for _ in range(PASSES):
         state[:], live[:] = np.zeros_like(state), initial
         done = min(done, time_ticks(code, state.ctypes.data, params.ctypes.data, live[0], shortest[:done]))
-        if time.monotonic() > end:
+        if time.process_time() > end:
             break
     return float(shortest[:done].max()) * 1e-9
 

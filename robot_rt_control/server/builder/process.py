@@ -8,7 +8,6 @@ import select
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -18,11 +17,12 @@ import robot_rt_control
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.server.builder.build import BuiltType
+from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
 from robot_rt_control.vocabulary.errors import CompileError
 
 TIMEOUT_S = 120.0
-_MARGIN_S = 5.0
-"""How much longer than its own time-out the builder process may take before it counts as hung."""
+_SILENCE_S = 10.0
+"""For how long the builder process, which says in each LOOK_S that it is there, may do nothing and be silent."""
 
 Progress = Callable[[str], None]
 
@@ -32,12 +32,13 @@ def _nobody(_message: str) -> None:
 
 
 class Builder:
-    """Builds action types in a process of low priority, which starts at the first request and again whenever it died.
+    """Builds action types in a process beside this one, which starts at the first request and again whenever it died.
 
     Thread-safe; requests are served one after the other. Use it in a `with` statement, or call `close`.
 
     Args:
-        timeout: how long building one action type may take [s].
+        timeout: processor time that building one action type may take [s], and the time for which it may do nothing.
+            A machine that is busy with other things counts for neither.
     """
 
     def __init__(self, *, timeout: float = TIMEOUT_S) -> None:
@@ -153,9 +154,9 @@ class Builder:
         request = {"task": task, "specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}
         buffer = b""
         sent = _send(process, json.dumps(request).encode() + b"\n")
-        deadline = time.monotonic() + self.timeout + _MARGIN_S
+        watch = WorkWatch(process.pid, processor_s=self.timeout, idle_s=_SILENCE_S)
         while sent and len(results) < len(specs):
-            data = _receive(process, deadline)
+            data = _receive(process, watch)
             if data is None:
                 self._end()
                 hint = "It was ended; the next request starts a new one"
@@ -163,12 +164,12 @@ class Builder:
             if not data:
                 break
             *lines, buffer = (buffer + data).split(b"\n")
+            watch.restart()
             for line in map(json.loads, lines):
                 if "progress" in line:
                     progress(line["progress"])
-                else:
+                elif "alive" not in line:
                     results.append(_result(line))
-                    deadline = time.monotonic() + self.timeout + _MARGIN_S
         if len(results) < len(specs):
             self._end()
             what = f"building {specs[len(results)]}: the builder process ended in the middle"
@@ -193,12 +194,13 @@ def _send(process: subprocess.Popen[bytes], data: bytes) -> bool:
     return True
 
 
-def _receive(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
-    """What the process says next; empty where it is gone, None where it says nothing until the deadline."""
+def _receive(process: subprocess.Popen[bytes], watch: WorkWatch) -> bytes | None:
+    """What the process says next; empty if it is gone, None if it hangs."""
     try:
         assert process.stdout is not None  # it is a pipe
-        if not select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            return None
+        while not select.select([process.stdout], [], [], LOOK_S)[0]:
+            if watch.look():
+                return None
         return os.read(process.stdout.fileno(), 1 << 16)
     except (OSError, ValueError):
         return b""

@@ -426,7 +426,8 @@ class _FunctionCheck(ast.NodeVisitor):
         file = function.__code__.co_filename
         if is_package_file(file) and file not in self.own_files:
             if any(data is not None and data.slot >= 0 for data in map(self.flow.data, node.args)):
-                self._check(node, function, CheckedCode({}, counted=self.checked.counted, commands=self.checked.commands))
+                into = CheckedCode({}, counted=self.checked.counted, commands=self.checked.commands)
+                self._check(node, function, into)
             return
         self.checked.helpers[f"{function.__module__}.{function.__qualname__}"] = marked
         if function in self.callers:

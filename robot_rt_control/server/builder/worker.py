@@ -2,8 +2,12 @@
 
 Request: `{"task": "build", "specs": ["file.py:Class", ...], "path": [sys.path], "timeout": seconds for each}`;
 with the task "find", the specs are files or modules whose action types are wanted.
-Answers: `{"progress": text}` any number of times, and one for each spec, in their order: `{"built": {...}}` (fields
-of BuiltType), `{"found": [specs]}` or `{"error": {"what": ..., "expected": ..., "got": ..., "hint": ...}}`.
+Answers: `{"progress": text}` and `{"alive": true}` any number of times, and one for each spec, in their order:
+`{"built": {...}}` (fields of BuiltType), `{"found": [specs]}` or
+`{"error": {"what": ..., "expected": ..., "got": ..., "hint": ...}}`.
+
+The time-out counts the child's processor time, and the time in which it does nothing at all. So a busy machine
+makes a build late, and never refuses it.
 
 Code of users runs only in a child forked for the request: a crash or an endless loop ends that child, and
 every request sees the user's files as they are then. This process itself always answers.
@@ -18,15 +22,14 @@ import os
 import select
 import signal
 import sys
-import time
 from typing import Any
 
 from robot_rt_control.server.builder.build import build
 from robot_rt_control.server.builder.measure import PATIENCE_S
 from robot_rt_control.server.builder.source import find_action_types
+from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
 from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
-_NICENESS = 10
 _PR_SET_PDEATHSIG = 1
 
 
@@ -64,8 +67,10 @@ def main() -> None:
 
 
 def _give_way() -> None:
-    """Building must not make the loop late: this process never takes the processor from one that wakes up."""
-    os.nice(_NICENESS)
+    """Building must not make the loop late: this process never takes the processor from one that wakes up.
+
+    Its niceness is that of its server: somebody waits for what it builds, and of that there is one at a time.
+    """
     if hasattr(os, "SCHED_BATCH"):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
@@ -92,28 +97,28 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
     output = _Lines(reading)
     answered = 0
     timeout = float(request["timeout"])
-    deadline = time.monotonic() + timeout
+    watch = WorkWatch(child, processor_s=timeout, idle_s=timeout)
     error: CompileError | None = None
     try:
         while answered < len(specs) and not output.closed and error is None:
-            readable, _, _ = select.select(
-                [reading, requests.descriptor], [], [], max(0.0, deadline - time.monotonic())
-            )
+            readable, _, _ = select.select([reading, requests.descriptor], [], [], LOOK_S)
             if requests.descriptor in readable:
                 # Requests come one at a time: what arrives in between is the end of the server.
                 os.kill(child, signal.SIGKILL)
                 os._exit(0)
-            if not readable:
-                error = CompileError(
-                    f"building {specs[answered]} took longer than {timeout:g} s and was ended",
-                    hint="Look for endless work at the top of the file, or for very much code",
-                )
-            elif reading in readable:
+            if reading in readable:
                 for line in output.read():
                     _send(answers, line)
                     if "progress" not in line:
                         answered += 1
-                        deadline = time.monotonic() + timeout
+                        watch.restart()
+                continue
+            _send(answers, {"alive": True})
+            if too_much := watch.look():
+                error = CompileError(
+                    f"building {specs[answered]} {too_much} and was ended",
+                    hint="Look for endless work or waiting at the top of the file, or for very much code",
+                )
     finally:
         os.close(reading)
         os.kill(child, signal.SIGKILL)  # it is done, too slow, or dead already: then this changes nothing

@@ -11,10 +11,10 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.program.file import FilledProgram
-from robot_rt_control.program.places import Places
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.programs.programs import check_for_session, facts_of
 from robot_rt_control.server.sessions import Session
+from robot_rt_control.text.document import Document
 from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command
@@ -56,7 +56,7 @@ class Definitions:
         session_id: str,
         program: ProgramDefinition,
         check: Callable[[Session], None],
-        places: Places | None = None,
+        places: Document | None = None,
     ) -> int:
         """Add what `check` finds right for the session."""
         definer, session = self._core.at().definer, self._core.session(session_id)

@@ -44,7 +44,7 @@ _PARAMETERS = (
         default=defaults.STARTUP_S,
         minimum=1.0,
         maximum=3600.0,
-        description="[s] that building one action type may take.",
+        description="[s] of processor time that building one action type may take.",
     ),
     NodeParameter(
         name="programs",

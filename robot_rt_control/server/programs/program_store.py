@@ -15,6 +15,8 @@ from pathlib import Path
 from robot_rt_control.definitions.definitions import ProgramDefinition
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.program.library import LIBRARY, library_programs
+from robot_rt_control.text.document import read_text
+from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 _REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:@([1-9][0-9]{0,8}))?")
@@ -74,7 +76,7 @@ class ProgramStore:
         if not _REFERENCE.fullmatch(program.strip()):
             return ProgramTemplate(program)
         name, version, path = self._find(program.strip())
-        return ProgramTemplate(_read(path), source=path.name)
+        return ProgramTemplate.load(path)
 
     def get(self, reference: str) -> StoredProgram:
         """A kept program, by name or by name and version.
@@ -84,7 +86,7 @@ class ProgramStore:
         """
         name, version, path = self._find(reference.strip())
         try:
-            text, saved_ns = _read(path), path.stat().st_mtime_ns
+            text, saved_ns = read_text(path, MAX_PROGRAM_BYTES), path.stat().st_mtime_ns
         except (OSError, RobotControlError) as error:
             text, saved_ns = "", 0
             template, problem = None, str(error)
@@ -226,13 +228,6 @@ def _template_or_problem(text: str, path: Path) -> tuple[ProgramTemplate | None,
         return ProgramTemplate(text, source=path.name), ""
     except RobotControlError as error:
         return None, str(error)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DefinitionError(f"program file {str(path)!r} cannot be read", got=str(error)) from None
 
 
 def _write_next(folder: Path, name: str, text: str, version: int) -> int:

@@ -13,7 +13,6 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.program.places import Mistakes, Places
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.definition_store import Change, DefinitionStore, Fallbacks
 from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents, variables_of
@@ -21,6 +20,8 @@ from robot_rt_control.server.tables.preparation import PreparedAction, Preparer
 from robot_rt_control.server.tables.reaction_compiler import ReactionCompiler
 from robot_rt_control.server.tables.stream_entries import stream_entries
 from robot_rt_control.server.tables.table_composer import ActionEntry, join_blocks
+from robot_rt_control.text.document import Document
+from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
@@ -46,7 +47,7 @@ class Definer:
 
     # --- adding ---------------------------------------------------------------------------------
 
-    def prepare(self, actions: Sequence[ActionDefinition], places: Places | None) -> list[PreparedAction]:
+    def prepare(self, actions: Sequence[ActionDefinition], places: Document | None) -> list[PreparedAction]:
         """Run the code of the action types' authors, which may take long. Several threads may do that at a time.
 
         Args:
@@ -58,11 +59,8 @@ class Definer:
         """
         mistakes, prepared = Mistakes(), []
         for action in actions:
-            with mistakes.collect():
-                try:
-                    prepared.append(self._preparer.prepare(action))
-                except DefinitionError as error:
-                    raise error if places is None else places.locate(error, "actions", action.id) from None
+            with mistakes.collect(places, "actions", action.id):
+                prepared.append(self._preparer.prepare(action))
         mistakes.raise_all()
         return prepared
 

@@ -49,7 +49,7 @@ def tilt_pad(cell: LockstepCell) -> None:
 
 def test_it_wipes_over_a_slope_and_the_force_stays_within_its_bounds() -> None:
     push = Push()
-    outcome = run("act_on_object", prepare=tilt_pad, each_tick=push, stroke=0.04, wipe_speed=0.02, **PRESS)
+    outcome = run("act_on_object", prepare=tilt_pad, each_tick=push, wiping=True, stroke=0.04, wipe_speed=0.02, **PRESS)
     assert outcome.exit == "done" and "wipe_harder" in outcome.states
     assert outcome.values["watch.x"] == pytest.approx(0.04, abs=2e-3)
     wiping = [push.range[s] for s in ("wipe", "wipe_harder", "wipe_softer") if s in push.range]

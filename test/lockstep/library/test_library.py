@@ -36,9 +36,8 @@ def test_it_is_called_as_its_file_and_says_what_everything_means(name: str) -> N
     assert all(role.description and role.kinds for role in template.roles)
     for parameter in template.parameters:
         assert parameter.description and parameter.default is not None, parameter.name
-        assert parameter.length != 1 or (parameter.minimum is not None and parameter.maximum is not None), (
-            parameter.name
-        )
+        is_bounded = parameter.minimum is not None and parameter.maximum is not None
+        assert is_bounded or parameter.length != 1 or parameter.type == "bool", parameter.name
     assert {"max_force", "max_time"} <= {p.name for p in template.parameters}
 
 

@@ -1,7 +1,8 @@
-"""Rules P1 to P15 of docs/semantics.md: programs."""
+"""Rules P1 to P16 of docs/semantics.md: programs."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -532,3 +533,13 @@ def test_P17_an_invalid_goal_is_judged_without_a_session(cell: LockstepCell) -> 
     with pytest.raises(DefinitionError, match=r"program:3.*velocity"):  # the type's own code, with the line
         judge(too_fast)
     assert cell.server.sessions() == [] and cell.events == []
+
+
+def test_P16_a_text_beyond_the_limits_is_refused_before_it_is_built(cell: LockstepCell) -> None:
+    levels = "".join(f"{b}: &{b} [{f'*{a},' * 10}]\n" for a, b in pairwise("abcdefgh"))
+    for text, message in (
+        ("actions:\n  " + "[" * 2000, "program:2: nested too deeply; expected at most 50 (MAX_YAML_DEPTH); got more"),
+        ("a: &a [1,1,1,1,1,1,1,1,1,1]\n" + levels, "program:5: too many items, those included that aliases repeat"),
+        (APPROACH + "#" * (1 << 20), "program:1: the text is too large; expected at most 1048576 bytes"),
+    ):
+        assert refused(cell, text).startswith(message)

@@ -43,7 +43,8 @@ def test_check_says_everything_that_is_wrong(file: Path, capsys: pytest.CaptureF
     out, err = capsys.readouterr()
     assert out == ""
     lines = [line for line in err.splitlines() if line.startswith("error")]
-    assert lines[0].startswith("error: program.yaml:4: condition, column 24: units do not agree; expected m")
+    condition = "condition of a reaction of action 'down'"
+    assert lines[0].startswith(f"error: program.yaml:4: {condition}, column 24: units do not agree; expected m")
     assert lines[1].startswith(
         "error: program.yaml:5: action 'done': unknown action type; expected one of the known names"
     )

@@ -214,9 +214,9 @@ def test_long_chains_are_not_deep() -> None:
 
 
 def test_name_capacity() -> None:
-    parse_condition("x" * 128)
-    with pytest.raises(CapacityError, match=r"the name 'xxx.*' is too long; expected at most 128 characters"):
-        parse_condition("x" * 129)
+    parse_condition("x" * 160)
+    with pytest.raises(CapacityError, match=r"the name 'xxx.*' is too long; expected at most 160 characters"):
+        parse_condition("x" * 161)
 
 
 def test_client_side_needs_no_compiler() -> None:

@@ -213,6 +213,6 @@ def test_the_example_plugin_runs():
 
 def test_an_unknown_parameter_is_explained():
     info = HardwareInfo(name="fan", parts=(arm("fan", 1),), parameters={"ohms": 4.0})
-    text = "hardware 'fan': ohms: unknown parameter .*did you mean 'ohm'"
+    text = "hardware 'fan': ohms: unknown key; expected .*did you mean 'ohm'"
     with pytest.raises(HardwareError, match=text):
         HardwareLifecycle(FanPlugin(), info)

@@ -129,8 +129,8 @@ def test_outputs_read_back():
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [
-        ({"time_constant": -1.0}, "time_constant: Input should be greater than or equal to 0, got -1.0"),
-        ({"timeconstant": 0.1}, "timeconstant: unknown parameter .*did you mean 'time_constant'"),
+        ({"time_constant": -1.0}, "time_constant; expected greater than or equal to 0; got -1.0"),
+        ({"timeconstant": 0.1}, "timeconstant: unknown key; expected .*did you mean 'time_constant'"),
         ({"distance": {"range": 1.0}}, "parameter 'distance': part 'range'; expected .* 'rangefinder'"),
         ({"wrench": (1.0, 2.0)}, "wrench.*at least 6 items"),
         ({"inputs": {"io": (True,) * 3}}, "'inputs' of part 'io'; expected at most 2 values; got 3"),

@@ -73,7 +73,8 @@ def test_joints_without_a_single_axis_are_refused(write, kind):
     with pytest.raises(DefinitionError) as error:
         load_chain(path, "base", "c")
     assert str(error.value) == (
-        f"{path}: joint 'strange' in the chain from 'base' to 'c'; expected revolute, continuous, prismatic or fixed; "
+        f"{path}:1: joint 'strange' in the chain from 'base' to 'c'; "
+        "expected revolute, continuous, prismatic or fixed; "
         f"got {kind}. Choose a base_link behind this joint"
     )
     assert load_chain(path, "a", "c").joint_names == ("j",)

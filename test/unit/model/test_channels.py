@@ -72,9 +72,9 @@ def test_channels_and_their_defaults(tmp_path):
         ("clamp:", "door:", "parts.io.outputs.door; expected a name that no other state variable of the part has"),
         ("clamp:", "age:", "parts.io.outputs.age; expected a name other than age, at_rest"),
         ("clamp:", "cl amp:", "outputs.cl amp; expected letters, digits and underscores"),
-        ("door: {}", "door: {sgnal: digital}", "inputs.door.sgnal; expected one of the known names.*'signal'"),
+        ("door: {}", "door: {sgnal: digital}", "inputs.door.sgnal: unknown key; expected .*'signal'"),
         ("present:", "distance_age:", "values.distance_age; expected a name that no other state variable"),
-        ("type: bool", "type: text", "values.present.type; expected 'float', 'int' or 'bool'"),
+        ("type: bool", "type: text", "values.present.type; expected one of: bool, float, int"),
         ("values: {distance: {unit: m}, present: {type: bool}}", "values: {}", "parts.person.values; expected"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from robot_rt_control.model.limits import resolve_limits, resolve_system_limits
 from robot_rt_control.model.workcell_schema import Limits, SystemLimits
-from robot_rt_control.model.yaml_source import Document
+from robot_rt_control.text.document import Document
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -25,7 +25,7 @@ class Joint:
 
 @pytest.fixture
 def place(tmp_path):
-    return Document(tmp_path / "cell.yaml", "a: 1").root / "limits"
+    return Document("a: 1", str(tmp_path / "cell.yaml"), max_bytes=100).root / "limits"
 
 
 JOINTS = [Joint("a"), Joint("b", type="continuous", lower=-math.inf, upper=math.inf, effort=None)]

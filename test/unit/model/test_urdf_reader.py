@@ -41,33 +41,33 @@ def test_rpy(roll, pitch, yaw):
 @pytest.mark.parametrize(
     ("old", "new", "text"),
     [
-        ("</robot>", "", "URDF; expected well-formed XML; got no element found"),
-        ('robot name="r"', 'sdf name="r"', "URDF; expected well-formed XML; got mismatched tag"),
-        ('type="revolute"', 'type="ball"', "joint 'j', type; expected one of revolute, continuous, prismatic"),
-        ('lower="-1"', 'lower="1"', "joint 'j', <limit>; expected lower < upper; got lower 1, upper 1"),
-        ('lower="-1"', 'lower="a"', "joint 'j', <limit lower>; expected a finite number; got 'a'"),
-        ('velocity="2"', 'velocity="-2"', "joint 'j', <limit velocity>; expected at least 0; got -2"),
-        ('xyz="1 2 3"', 'xyz="1 2"', "joint 'j', <origin xyz>; expected three finite numbers; got '1 2'"),
-        ('<child link="tip"/>', "", "joint 'j'; expected an element <child>; got none"),
-        ('<child link="tip"/>', '<child link="top"/>', "joint 'j', child 'top'; expected one of the known names"),
-        ('<mass value="2"/>', "", "link 'tip'; expected an element <mass>; got none"),
-        ('<mass value="2"/>', '<mass value="-2"/>', "link 'tip', <mass value>; expected a mass [kg] of at least 0"),
+        ("</robot>", "", "5: URDF; expected well-formed XML; got no element found in column 62"),
+        ('robot name="r"', 'sdf name="r"', "5: URDF; expected well-formed XML; got mismatched tag in column"),
+        ('type="revolute"', 'type="ball"', "4: joint 'j', type; expected one of revolute, continuous, prismatic"),
+        ('lower="-1"', 'lower="1"', "5: joint 'j', <limit>; expected lower < upper; got lower 1, upper 1"),
+        ('lower="-1"', 'lower="a"', "5: joint 'j', <limit lower>; expected a finite number; got 'a'"),
+        ('velocity="2"', 'velocity="-2"', "5: joint 'j', <limit velocity>; expected at least 0; got -2"),
+        ('xyz="1 2 3"', 'xyz="1 2"', "4: joint 'j', <origin xyz>; expected three finite numbers; got '1 2'"),
+        ('<child link="tip"/>', "", "4: joint 'j'; expected an element <child>; got none"),
+        ('<child link="tip"/>', '<child link="top"/>', "4: joint 'j', child 'top'; expected one of the known names"),
+        ('<mass value="2"/>', "", "2: link 'tip'; expected an element <mass>; got none"),
+        ('<mass value="2"/>', '<mass value="-2"/>', "3: link 'tip', <mass value>; expected a mass [kg] of at least 0"),
         (
             '<link name="base"/>',
             '<link name="base"/><link name="base"/>',
-            "link 'base'; expected names that occur once",
+            "1: link 'base'; expected names that occur once",
         ),
-        ('<link name="base"/>', '<link name="base"/><link name="alone"/>', "exactly one root link; got base, alone"),
-        ('<link name="base"/>', "<link/>", "a link; expected an attribute 'name' in <link>; got none"),
-        ('<child link="tip"/>', '<child link="tip"/><axis xyz="0 0 0"/>', "<axis xyz>; expected a direction; got [0.0"),
+        ('<link name="base"/>', '<link name="base"/><link name="alone"/>', "1: tree of links; expected exactly one"),
+        ('<link name="base"/>', "<link/>", "1: a link; expected an attribute 'name' in <link>; got none"),
+        ('<child link="tip"/>', '<child link="tip"/><axis xyz="0 0 0"/>', "4: joint 'j', <axis xyz>; expected a dir"),
     ],
 )
-def test_refusals_name_file_item_and_reason(tmp_path, old, new, text):
+def test_refusals_name_file_line_item_and_reason(tmp_path, old, new, text):
     assert old in GOOD
     with pytest.raises(DefinitionError) as error:
         _read(tmp_path, GOOD.replace(old, new, 1))
-    assert text in str(error.value)
-    assert str(tmp_path / "robot.urdf") in str(error.value)
+    assert str(error.value).startswith(f"{tmp_path / 'robot.urdf'}:{text}")
+    assert error.value.line == int(text.split(":")[0])
 
 
 def test_xacro_and_other_roots(tmp_path):

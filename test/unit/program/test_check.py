@@ -16,6 +16,7 @@ from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate, dump_program, parse_program
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart
 from robot_rt_control.validation.definitions import SessionFacts
+from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
@@ -317,7 +318,7 @@ def test_what_cannot_be_read_hides_nothing_else() -> None:
         "program:11: reaction on '1 < 2' of action 'a' starts an action that is not defined",
         "program:12: action 'b': unknown part",
         "program:12: condition of a reaction of action 'b', column 1: there is no such state variable",
-        "program:13: value of parameter 'limit'",
+        "program:13: actions.c.parameters.limit; expected a number, true, false, a text, or a list of these; got []",
         "program:14: action 'd' cannot be reached",
     ):
         assert text in message, text
@@ -330,5 +331,13 @@ def test_what_cannot_be_read_hides_nothing_else() -> None:
 def test_a_reaction_that_cannot_be_read_makes_no_state_unreachable() -> None:
     text = BROKEN.replace("start: b, capture", "strat: b, capture")
     message = refusal(text)
-    assert "program:10: reaction: unknown key" in message and "cannot be reached" not in message
+    assert "program:10: actions.a.reactions[0].strat: unknown key" in message and "cannot be reached" not in message
     assert "program:12: action 'b': unknown part" in message
+
+
+def test_no_more_mistakes_are_told_than_the_limit() -> None:
+    last = "  d: {type: move, parts: robot, final: true}\n"
+    assert last in BROKEN
+    more = "".join(f"  d{i}: {{type: moev, parts: robot}}\n" for i in range(2 * MAX_MISTAKES))
+    message = refusal(BROKEN.replace(last, more))
+    assert len(re.findall(r"^program:\d+", message, re.M)) == MAX_MISTAKES

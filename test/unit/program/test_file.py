@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.program.file import ProgramTemplate, dump_program, load_program, parse_program
-from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, ProgramError
+from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
+from robot_rt_control.vocabulary.errors import CapacityError, ConditionError, DefinitionError, ProgramError
 from robot_rt_control.vocabulary.names import RESERVED
 
 UP_AND_DOWN = """\
@@ -101,23 +103,23 @@ def test_a_condition_may_be_a_bare_word_of_yaml() -> None:
     [
         ("start: move_up}", "start: move_upp}", "10: reaction on 'range|starts an action that is not|mean 'move_up'"),
         ("start: [move_down]", "start: [down]", "3: program starts an action that is not defined|got 'down'"),
-        ("when: is_done", "wen: is_done", "11: reaction: unknown key|did you mean 'when'; got 'wen'"),
-        ("{when: is_done, ", "{", "11: action 'move_down': reactions: key 'when' is missing"),
-        ("event: finished", "event: 'all done'", "11: reaction on 'is_done': name of the event is not valid"),
-        ("type: velocity_move\n    parts: arm", "typ: a", "6: action 'move_down': unknown key|mean 'type'; got 'typ'"),
-        ("    parts: {robot: arm}\n", "", "13: action 'move_up': key 'parts' is missing; expected parts: …; got none"),
-        ("parts: arm", "parts: [arm, arm]", "6: action 'move_down': part 'arm' is given twice"),
-        ("[0, 0, -0.1]", "[0, 0, {z: 1}]", "8: action 'move_down': parameter 'linear'; expected a num|got a mapping"),
+        ("when: is_done", "wen: is_done", "11: actions.move_down.reactions[1].wen: unknown key|mean 'when'; got 'wen'"),
+        ("{when: is_done, ", "{", "11: actions.move_down.reactions[1].when; expected this key; got nothing"),
+        ("event: finished", "event: 'all done'", "11: actions.move_down.reactions[1].event; expected letters"),
+        ("type: velocity_move\n    parts: arm", "typ: a", "6: actions.move_down.typ: unknown key|mean 'type'"),
+        ("    parts: {robot: arm}\n", "", "12: actions.move_up.parts; expected this key; got nothing"),
+        ("parts: arm", "parts: [arm, arm]", "5: action 'move_down': part 'arm' is given twice"),
+        ("[0, 0, -0.1]", "[0, 0, {z: 1}]", "8: actions.move_down.parameters.linear.value; expected|got [0, 0, {'z'"),
         ("[0, 0, -0.1]", "[0, 0, fast]", "8: value of parameter 'linear'; expected a number|or a flat list of numbers"),
-        ("unit: m/s", "units: m/s", "8: action 'move_down': parameter 'linear': unknown key|mean 'unit'; got 'units'"),
-        ("mode: on", "mode:", "17: action 'move_up': parameter 'mode'; expected a number|got nothing"),
-        ("stop: true", "stop: yes", "23: reaction: stop; expected true or false; got 'yes'"),
+        ("unit: m/s", "units: m/s", "8: actions.move_down.parameters.linear.units: unknown key|mean 'unit'"),
+        ("mode: on", "mode:", "17: actions.move_up.parameters.mode; expected a number|got nothing"),
+        ("stop: true", "stop: yes", "23: reactions[0].stop; expected true or false; got 'yes'"),
         ("fire_once: true", "keep_owner: true", "19: reaction 'emergency' keeps its owner|together with start"),
         ("name: emergency", "signal: pause", "19: reaction on|expected 'action.signal' in a free-standing reaction"),
-        ("\nactions:", "\naction:", "4: program: unknown key|did you mean 'actions' or 'reactions'; got 'action'"),
+        ("\nactions:", "\naction:", "4: action: unknown key|did you mean 'actions' or 'reactions'; got 'action'"),
         ("  move_up:", "  move_down:", "12: actions: key 'move_down' is given twice; expected each once; got two"),
-        ("  move_up:", "  move up:", "13: id of an action is not valid"),
-        ("name: up_and_down", "name: [a]", "1: name; expected a text; got a list"),
+        ("  move_up:", "  move up:", "12: actions.move up; expected letters, digits and underscores|got 'move up'"),
+        ("name: up_and_down", "name: [a]", "1: name; expected a text; got ['a']"),
     ],
 )  # fmt: skip
 def test_errors_carry_the_line(old: str, new: str, message: str) -> None:
@@ -142,7 +144,7 @@ def test_conditions_are_pointed_into() -> None:
 
 def test_missing_actions() -> None:
     with pytest.raises(
-        DefinitionError, match="program:1: program: key 'actions' is missing; expected actions: {…}; got none"
+        DefinitionError, match="^program:1: actions; expected this key; got nothing$"
     ):
         parse_program("name: x")
 
@@ -159,16 +161,16 @@ def test_actions_of_the_session_may_be_started() -> None:
 def test_load(tmp_path: Path) -> None:
     path = tmp_path / "program.yaml"
     path.write_text(UP_AND_DOWN.replace("stop: true", "stop: 3"), encoding="utf-8")
-    with pytest.raises(DefinitionError, match="^program.yaml:23: reaction: stop; expected true or false; got '3'"):
+    with pytest.raises(DefinitionError, match=r"^program.yaml:23: reactions\[0\].stop; expected true or false; got 3"):
         load_program(path)
     path.write_text(UP_AND_DOWN, encoding="utf-8")
     assert load_program(path) == parse_program(UP_AND_DOWN)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(
-        DefinitionError, match="program file '.*program.yaml' cannot be read; expected a UTF-8 text file"
+        DefinitionError, match="file '.*program.yaml' cannot be read; expected a readable UTF-8 text file"
     ):
         load_program(path)
-    with pytest.raises(DefinitionError, match="program file '.*missing.yaml' cannot be read; .*No such file"):
+    with pytest.raises(DefinitionError, match="file '.*missing.yaml' cannot be read; .*No such file"):
         load_program(tmp_path / "missing.yaml")
 
 
@@ -259,17 +261,17 @@ def test_places_know_lines_and_what_is_written() -> None:
     ("old", "new", "message"),
     [
         ("kinds: arm", "kinds: amr", "6: role 'robot': unknown kind of part|did you mean 'arm'"),
-        ("kinds: arm", "kind: arm", "6: role 'robot': unknown key|did you mean 'kinds'; got 'kind'"),
-        ("minimum: 0.01", "minimum: low", "10: parameter 'speed': minimum; expected a number; got 'low'"),
+        ("kinds: arm", "kind: arm", "6: roles.robot.kind: unknown key|did you mean 'kinds'; got 'kind'"),
+        ("minimum: 0.01", "minimum: low", "10: parameters.speed.minimum; expected a finite number; got 'low'"),
         ("minimum: 0.01", "minimum: 0.2", "10: program: default of parameter 'speed': out of range; expected 0.2 to"),
-        ("near: {unit: m}", "eye: {unit: m}", "10: parameter 'eye' has the name of a role; expected different names"),
+        ("near: {unit: m}", "eye: {unit: m}", "11: parameter 'eye' has the name of a role; expected different names"),
         ("  stay: {", "  eye: {", "26: action 'eye' has the name of a role"),
         ("$mode", "$mod", "21: action 'down': parameter 'mode': unknown parameter $mod|did you mean 'mode'; got $mod"),
         ("-$speed", "-$mode", "20: action 'down': parameter 'linear': '-' computes with numbers|got $mode = 'soft'"),
         ("-$speed", "-$speed $", "20: action 'down': parameter 'linear': '-$speed $' cannot be computed"),
         ("< $near", "< $mode", "25: reaction: when: $mode cannot stand in a condition|got the text 'soft'"),
-        ("final: true", "final: yes", "26: action 'stay': final; expected true or false; got 'yes'"),
-        ("description: >\n  Moves down\n  until", "description:\n  - Moves\n  -", "3: description; expected a text"),
+        ("final: true", "final: yes", "26: actions.stay.final; expected true or false; got 'yes'"),
+        ("description: >\n  Moves down\n  until", "description:\n  - Moves\n  -", "2: description; expected a text"),
     ],
 )  # fmt: skip
 def test_mistakes_in_templates_carry_the_line(old: str, new: str, message: str) -> None:
@@ -280,6 +282,14 @@ def test_mistakes_in_templates_carry_the_line(old: str, new: str, message: str) 
     text = str(caught.value)
     assert any(line.startswith(f"p.yaml:{first}") for line in text.splitlines()), text
     assert all(piece in text for piece in others), text
+
+
+def test_mistakes_of_form_do_not_hide_others() -> None:
+    text = UP_AND_DOWN.replace("unit: m/s", "units: m/s").replace("start: move_up", "start: move_upp")
+    text = text.replace("stop: true", "stop: yes").replace("start: [move_down]", "start: [down]")
+    with pytest.raises(ProgramError) as caught:
+        parse_program(text)
+    assert [mistake.line for mistake in caught.value.mistakes] == [3, 8, 10, 23]
 
 
 def test_all_mistakes_are_told_by_line() -> None:
@@ -374,3 +384,39 @@ def test_any_text_is_a_program_or_refused_with_a_line(text: str) -> None:
         parse_program(text, source="p.yaml")
     except DefinitionError as error:
         assert str(error).startswith("p.yaml:")
+
+
+def test_limits_are_checked_before_anything_is_read() -> None:
+    for text, message in (
+        ("actions:\n  a: " + "[" * 2000, "p.yaml:2: nested too deeply; expected at most 50 (MAX_YAML_DEPTH); got more"),
+        (
+            "a: &a [x,x,x,x,x,x,x,x]\n" + "".join(f"{b}: &{b} [{f'*{a},' * 8}]\n" for a, b in pairwise("abcdefgh")),
+            "p.yaml:6: too many items, those included that aliases repeat; expected at most 100000 (MAX_YAML_ITEMS)",
+        ),
+        ("#" * (1 << 20) + "\n", "p.yaml:1: the text is too large; expected at most 1048576 bytes; got 1048577 bytes"),
+    ):
+        with pytest.raises(CapacityError) as caught:
+            ProgramTemplate(text, source="p.yaml")
+        assert str(caught.value).startswith(message)
+
+
+def test_mistakes_are_reported_up_to_a_limit() -> None:
+    wrong = ["{when: x, event: 'a b'}"] * 80 + ["{when: x, start: nothing}"] * 80 + ["{when: x, evnt: e}"] * 80
+    text = "actions: {a: {type: hold, parts: arm}}\nreactions:\n" + "".join(f"  - {reaction}\n" for reaction in wrong)
+    with pytest.raises(ProgramError) as caught:
+        parse_program(text)
+    assert len(caught.value.mistakes) == MAX_MISTAKES
+    assert caught.value.line == 3
+
+
+@given(st.data())
+def test_any_change_of_a_program_is_read_or_refused_with_a_line(data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(TEMPLATE)))
+    end = data.draw(st.integers(start, min(start + 30, len(TEMPLATE))))
+    pieces = ["", " ", "\n", "{", "}", "[", "]", ": ", "- ", "$", "$speed", "null", "1e9", "&x ", "*x", "!!int "]
+    text = TEMPLATE[:start] + data.draw(st.sampled_from(pieces) | st.text(max_size=6)) + TEMPLATE[end:]
+    try:
+        ProgramTemplate(text, source="p.yaml").sample().definition  # noqa: B018
+    except DefinitionError as error:
+        assert all(line.startswith("p.yaml:") for line in str(error).splitlines() if not line.startswith("  "))
+        assert error.line >= 1

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from itertools import count
 
-from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH
-from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, unknown
+import pytest
+
+from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH, MAX_MISTAKES
+from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, ProgramError, raise_all, unknown
 
 
 def test_all_parts_in_one_sentence() -> None:
@@ -54,3 +57,15 @@ def test_no_message_grows_without_bound() -> None:
     assert len(str(error)) < 3 * MAX_ERROR_LENGTH
     assert error.what.endswith(f"… ({3_000_000 - MAX_ERROR_LENGTH} more characters)")
     assert "did you mean" not in unknown("part", "x" * 1_000_000, ["arm", "base"])
+
+
+def test_a_value_of_any_size_makes_a_message_of_bounded_size() -> None:
+    error = DefinitionError("name", expected="a name", got=repr("x" * 1_000_000))
+    assert len(str(error)) < 1100 and str(error).endswith("xx…")
+
+
+def test_mistakes_beyond_the_limit_are_not_looked_for() -> None:
+    numbers = count()
+    with pytest.raises(ProgramError) as caught:
+        raise_all(DefinitionError(str(i)) for i in numbers)
+    assert len(caught.value.mistakes) == next(numbers) == MAX_MISTAKES

@@ -8,7 +8,7 @@ from robot_rt_control.vocabulary import names
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 
-@pytest.mark.parametrize("name", ["a", "_x", "move_down", "Arm7", "x" * 128])
+@pytest.mark.parametrize("name", ["a", "_x", "move_down", "Arm7", "x" * 64])
 def test_accepts_identifiers(name: str) -> None:
     names.check_name("id of an action", name)
 
@@ -35,8 +35,11 @@ def test_refuses_what_is_no_text() -> None:
 
 
 def test_capacity() -> None:
-    with pytest.raises(CapacityError, match=r"at most 128 characters \(MAX_NAME_LENGTH\); got 129"):
-        names.check_name("name of a part", "x" * 129)
+    with pytest.raises(CapacityError, match=r"^name of a part is too long: 'x{40}…'; expected at most 64 characters"):
+        names.check_name("name of a part", "x" * 65)
+    names.check_variable("capture", f"{'x' * 64}.{'y' * 64}[15]")
+    with pytest.raises(CapacityError, match=r"at most 160 characters \(MAX_DOTTED_NAME_LENGTH\); got 161"):
+        names.check_variable("capture", "x" * 80 + "." + "y" * 80)
 
 
 def test_type_names_may_have_dots() -> None:

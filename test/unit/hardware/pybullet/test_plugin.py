@@ -275,17 +275,17 @@ def test_a_cylinder_stands_and_a_fixed_box_does_not_fall(simulate):
 @pytest.mark.parametrize(
     ("world", "text"),
     [
-        ({"gravty": 1}, r"world.gravty: unknown parameter \(expected .*did you mean 'gravity'"),
-        ({"gravity": [0, 0]}, "world.gravity.2: missing"),
-        ({"objects": [{"name": "x"}]}, "world.objects.0: .*exactly one of urdf, box, sphere, .* got none"),
-        ({"objects": [{"name": "x", "plane": True, "sphere": {"radius": 1}}]}, "got sphere, plane"),
-        ({"objects": [FLOOR, FLOOR]}, "the object 'floor' is listed twice"),
-        ({"objects": [{"name": "x", "sphere": {"radius": -1}}]}, "radius: Input should be greater than 0, got -1"),
+        ({"gravty": 1}, r"world.gravty: unknown key; expected .*did you mean 'gravity'"),
+        ({"gravity": [0, 0]}, "world.gravity.2.; expected this element; got nothing"),
+        ({"objects": [{"name": "x"}]}, "world.objects.0.; expected exactly one of urdf, box, sphere, .*; got none"),
+        ({"objects": [{"name": "x", "plane": True, "sphere": {"radius": 1}}]}, "; got sphere, plane"),
+        ({"objects": [FLOOR, FLOOR]}, "world.objects; expected each name once; got two called 'floor'"),
+        ({"objects": [{"name": "x", "sphere": {"radius": -1}}]}, "radius; expected greater than 0; got -1"),
         ({"objects": [{"name": "x", "urdf": "no/such.urdf"}]}, "object 'x': 'no/such.urdf'; expected a file; got noth"),
         ({"objects": [{"name": "x", "urdf": "http://a/b"}]}, "got the scheme 'http'"),
         ({"timestep": 0.0003}, "world.timestep; expected the period 0.001 s or a whole fraction of it; got 0.0003 s"),
-        ({"camera": {"eye": [0, 0, 1], "target": [0, 0, 0]}}, "world.camera: .*must not be above each other"),
-        ({"sensors": {"io": {"type": "radar"}}}, "world.sensors.io: .*'radar'"),
+        ({"camera": {"eye": [0, 0, 1], "target": [0, 0, 0]}}, "camera; expected an eye that is not above or below"),
+        ({"sensors": {"io": {"type": "radar"}}}, "world.sensors.io.type; expected .*; got 'radar'"),
     ],
 )
 def test_a_wrong_world_is_explained(simulate, world, text):

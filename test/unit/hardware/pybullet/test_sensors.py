@@ -224,7 +224,7 @@ def test_contacts_are_inputs(simulate):
     [
         (PartKind.RANGEFINDER, rangefinder(link="tol"), "sensor 'sensor': link 'tol'; expected .*did you mean 'tool'"),
         (PartKind.RANGEFINDER, rangefinder(part_of="arm"), "part_of: part 'arm'; expected one of: gantry"),
-        (PartKind.RANGEFINDER, rangefinder(range=[2, 1]), "range must be .least, greatest. with least < greatest"),
+        (PartKind.RANGEFINDER, rangefinder(range=[2, 1]), "range; expected .least, greatest. with least < greatest"),
         (PartKind.RANGEFINDER, force_torque(), "world.sensors.sensor.type; expected 'rangefinder'; got 'force_torque'"),
         (PartKind.FORCE_TORQUE_SENSOR, force_torque(joint="flang"), "joint 'flang'; expected .*did you mean 'flange'"),
         (PartKind.IO, {"type": "contact", "inputs": [{"body": "bx"}]}, "input 0: 'bx'; expected one of: floor, gantry"),

@@ -84,9 +84,9 @@ def test_the_mesh_of_a_profile_is_closed_and_looks_outwards():
 @pytest.mark.parametrize(
     ("points", "text"),
     [
-        ([[0, 1], [0, 2]], "must be given with increasing x"),
-        ([[0, 1], [1, 0]], "must lie above its bottom, z = 0"),
-        ([[0, 1]], "points: .*at least 2 items"),
+        ([[0, 1], [0, 2]], "profile.points; expected points with increasing x; got"),
+        ([[0, 1], [1, 0]], "profile.points; expected points above the bottom, z = 0; got"),
+        ([[0, 1]], "profile.points; expected .*at least 2 items"),
     ],
 )
 def test_a_wrong_profile_is_explained(simulate, points, text):

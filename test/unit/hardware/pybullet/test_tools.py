@@ -99,7 +99,7 @@ def test_its_file_goes_with_the_simulation(simulate):
         ({"link": "lbr_iiwa_link_8"}, "tool 'probe': link 'lbr_iiwa_link_8'; expected .*did you mean 'lbr_iiwa_link_"),
         ({"name": "lbr_iiwa_link_6"}, "its name; expected none of the robot's links; got lbr_iiwa_link_6"),
         ({"part_of": "arn"}, "tool 'probe': part_of; expected .*did you mean 'arm'"),
-        ({"box": {"size": [1, 1, 1]}}, "exactly one of box, sphere, cylinder is expected, got box, cylinder"),
+        ({"box": {"size": [1, 1, 1]}}, "expected exactly one of box, sphere, cylinder; got box, cylinder"),
     ],
 )
 def test_a_wrong_tool_is_explained(simulate, changes, text):
@@ -108,5 +108,5 @@ def test_a_wrong_tool_is_explained(simulate, changes, text):
 
 
 def test_two_tools_of_one_name_are_refused(simulate):
-    with pytest.raises(HardwareError, match="the tool 'probe' is listed twice"):
+    with pytest.raises(HardwareError, match="world.tools; expected each name once; got two called 'probe'"):
         simulate(PROBE, PROBE)

@@ -79,15 +79,15 @@ def test_only_its_topics_and_types_are_received(running: HardwareLifecycle) -> N
     ("parameters", "text"),
     [
         ({"values": {"io": {"door": DOOR}}}, r"topic of person.distance; expected topic, type, field and max_age"),
-        (values() | {"vals": {}}, "vals: unknown parameter"),
+        (values() | {"vals": {}}, "vals: unknown key; expected .*'values'"),
         ({"values": {**values()["values"], "persn": {}}}, "values of 'persn'; expected .*'person'"),
         (
             {"values": {"person": {"distance": FLOAT, "dist": FLOAT}, "io": {"door": DOOR}}},
             "topic of person.dist; expected .*'distance'",
         ),
-        (values(type="Float64"), "values.person.distance.type: .*such as sensor_msgs/msg/Range"),
-        (values(max_age=0), "values.person.distance.max_age: .*greater than 0"),
-        (values(reliability="fast"), "values.person.distance.reliability: .*'reliable' or 'best_effort'"),
+        (values(type="Float64"), "distance.type; expected a message type, such as sensor_msgs/msg/Range; got"),
+        (values(max_age=0), "values.person.distance.max_age; expected greater than 0; got 0"),
+        (values(reliability="fast"), "person.distance.reliability; expected one of: best_effort, reliable; got 'fast'"),
         (values(field="max()"), "topic of person.distance: field"),
     ],
 )

@@ -30,13 +30,13 @@ def wait_for(condition):
     return False
 
 
-def test_builds_with_progress_at_low_priority(action_file):
+def test_builds_with_progress_at_the_priority_of_its_server(action_file):
     spec = action_file.write(COUNT)
     said: list[str] = []
     with Builder() as builder:
         first = builder.build(spec, said.append)
         assert builder.pid is not None
-        assert os.getpriority(os.PRIO_PROCESS, builder.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
+        assert os.getpriority(os.PRIO_PROCESS, builder.pid) == os.getpriority(os.PRIO_PROCESS, 0)
         second = builder.build(spec)
         pid = builder.pid
     assert said == ["checking custom", "compiling custom: control", "measuring custom"]
@@ -90,17 +90,33 @@ def test_a_file_that_ends_its_import_is_refused_with_its_line(action_file, endin
             )
 
 
-def test_an_endless_build_is_ended_and_the_next_one_works(action_file):
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("while True:\n    pass\n", "took more than 1 s of processor time"),
+        ("import time\nwhile True:\n    time.sleep(100)\n", "did nothing for 1 s"),
+    ],
+)
+def test_an_endless_build_is_ended_and_the_next_one_works(action_file, code, said):
     good = action_file.write(COUNT)
     endless = action_file.folder / "endless.py"
-    endless.write_text("while True:\n    pass\n")
+    endless.write_text(code)
     with Builder(timeout=1.0) as builder:
-        with pytest.raises(CompileError, match=r"endless\.py:Custom took longer than 1 s and was ended"):
+        with pytest.raises(CompileError, match=rf"endless\.py:Custom {said} and was ended"):
             builder.build(f"{endless}:Custom")
         pid = builder.pid
         builder.timeout = 60.0
         assert builder.build(good).methods == ("control",)
         assert builder.pid == pid, "the process itself lived on"
+
+
+def test_waiting_and_computing_count_separately(action_file):
+    patient = action_file.folder / "patient.py"
+    working = "import time\nend = time.process_time() + 2.0\nwhile time.process_time() < end:\n    pass\n"
+    action_file.write(COUNT)
+    patient.write_text(working + "time.sleep(2.0)\n" + action_file.path.read_text())
+    with Builder(timeout=3.0) as builder:
+        assert builder.find(str(patient)) == [f"{patient}:Custom"]
 
 
 def test_a_builder_killed_in_the_middle_is_told_and_replaced(action_file):
@@ -130,16 +146,15 @@ def test_a_builder_killed_in_the_middle_is_told_and_replaced(action_file):
 
 
 def test_a_stopped_builder_counts_as_hung(action_file, monkeypatch):
-    monkeypatch.setattr("robot_rt_control.server.builder.process._MARGIN_S", 0.5)
     spec = action_file.write(COUNT)
     with Builder() as builder:
         builder.build(spec)
-        builder.timeout = 0.5
         assert builder.pid is not None
         os.kill(builder.pid, signal.SIGSTOP)
+        monkeypatch.setattr("robot_rt_control.server.builder.process._SILENCE_S", 0.5)
         with pytest.raises(CompileError, match="the builder hangs. It was ended; the next request starts a new one"):
             builder.build(spec)
-        builder.timeout = 60.0
+        monkeypatch.setattr("robot_rt_control.server.builder.process._SILENCE_S", 10.0)
         assert builder.build(spec).cached
 
 

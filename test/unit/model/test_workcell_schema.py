@@ -1,9 +1,13 @@
 """Every kind of fault in a workcell file: file, line, item, expected, got."""
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, ProgramError
 
 GOOD = """\
 name: cell
@@ -38,17 +42,17 @@ def test_good(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "text"),
     [
-        ("name: cell\n", "", ":1: name; expected this field; got nothing"),
+        ("name: cell\n", "", ":1: name; expected this key; got nothing"),
         ("period: 0.001", "period: 0", ":2: period; expected greater than 0; got 0"),
-        ("period: 0.001", "period: true", ":2: period; expected a finite number; got True"),
+        ("period: 0.001", "period: true", ":2: period; expected a finite number; got true"),
         ("period: 0.001", "period: '1'", ":2: period; expected a finite number; got '1'"),
-        ("period: 0.001", "periode: 1", ":2: periode; expected one of the known names; did you mean 'period'"),
-        ("kind: gripper", "kind: griper", ":5: parts.gripper.kind; expected one of 'arm', 'gripper'"),
-        ("    kind: gripper\n", "", ":4: parts.gripper.kind; expected the kind of the part; got nothing"),
+        ("period: 0.001", "periode: 1", ":2: periode: unknown key; expected one of the known names; did you mean 'per"),
+        ("kind: gripper", "kind: griper", ":5: parts.gripper.kind; expected one of the known names; did you mean 'g"),
+        ("    kind: gripper\n", "", ":4: parts.gripper.kind; expected this key; got nothing"),
         ("device: sim\n    joints", "device: simm\n    joints", ":6: parts.gripper.device; expected one of the known"),
         ("inputs: 2", "inputs: 17", ":9: parts.io.inputs; expected less than or equal to 16; got 17"),
-        ("inputs: 2", "inputs: 1.5", ":9: parts.io.inputs; expected a valid integer; got 1.5"),
-        ("inputs: 2", "input: 2", ":9: parts.io.input; expected one of the known names; did you mean 'inputs'"),
+        ("inputs: 2", "inputs: 1.5", ":9: parts.io.inputs; expected a whole number; got 1.5"),
+        ("inputs: 2", "input: 2", ":9: parts.io.input: unknown key; expected one of the known names; did you mean '"),
         ("  io:", "  and:", ":9: parts.and"),
         ("  io:", "  time:", "which is a state variable of the loop"),
         ("  io:", "  a-b:", "expected letters, digits and underscores, not beginning with a digit"),
@@ -80,7 +84,7 @@ def test_good(tmp_path):
             "    limits: {velocity: a}\n    joints:",
             ":7: parts.gripper.limits.velocity; expected a finite",
         ),
-        ("    joints:", "    tool: 1\n    joints:", ":7: parts.gripper.tool; expected one of: "),
+        ("    joints:", "    tool: 1\n    joints:", ":7: parts.gripper.tool: unknown key; expected one of: "),
     ],
 )
 def test_refusals(tmp_path, old, new, text):
@@ -92,16 +96,32 @@ def test_refusals(tmp_path, old, new, text):
 
 
 def test_not_a_mapping(tmp_path):
-    with pytest.raises(DefinitionError, match="expected a mapping with name, parts and devices"):
+    with pytest.raises(DefinitionError, match=r"expected a mapping with name, period, .*; got \['a'\]"):
         _load(tmp_path, "- a\n")
 
 
-def test_further_faults_are_counted(tmp_path):
-    text = GOOD.replace("period: 0.001", "period: 0").replace("inputs: 2", "inputs: 17")
-    with pytest.raises(DefinitionError) as error:
+def test_all_mistakes_are_reported(tmp_path):
+    text = GOOD.replace("period: 0.001", "period: 0").replace("inputs: 2", "input: 17").replace("mock: {}", "mock: 3")
+    with pytest.raises(ProgramError) as error:
         _load(tmp_path, text)
-    assert ":2: period; expected greater than 0; got 0. There is 1 more: " in str(error.value)
-    assert ":9: parts.io.inputs" in str(error.value)
+    assert [(mistake.line, mistake.what.split(": ")[1]) for mistake in error.value.mistakes] == [
+        (2, "period"),
+        (9, "parts.io.input"),
+        (13, "devices.sim.mock"),
+    ]
+
+
+def test_mistakes_in_several_parts_are_reported_together(tmp_path):
+    text = GOOD.replace("device: sim, inputs", "device: bus, inputs").replace("device: sim\n", "device: simm\n")
+    text += "clock_device: none\naction_types: [missing.py]\n"
+    with pytest.raises(ProgramError) as error:
+        _load(tmp_path, text)
+    assert [mistake.what.split(": ")[-1] for mistake in error.value.mistakes] == [
+        "parts.gripper.device",
+        "parts.io.device",
+        "clock_device",
+        "action_types[0]",
+    ]
 
 
 def test_hardware_without_configuration(tmp_path):
@@ -143,3 +163,36 @@ def test_capacities(tmp_path):
         CapacityError, match=r":7: parts.gripper.joints; expected at most MAX_JOINTS = 16 joints; got 17"
     ):
         _load(tmp_path, GOOD.replace("    joints:\n", "    joints:\n" + joints))
+
+
+def test_limits_are_checked_before_anything_is_read(tmp_path):
+    levels = "".join(f"{b}: &{b} [{f'*{a},' * 10}]\n" for a, b in pairwise("abcdefgh"))
+    for text, message in (
+        (GOOD + "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + levels, ":18: too many items, those included that aliases repeat"),
+        (GOOD + "gravity: " + "{a: " * 2000, ":14: nested too deeply; expected at most 50 (MAX_YAML_DEPTH)"),
+        ("#" * (1 << 22) + "\n", "cell.yaml: the text is too large; expected at most 4194304 bytes; got more"),
+    ):
+        with pytest.raises(CapacityError) as error:
+            _load(tmp_path, text)
+        assert message in str(error.value)
+
+
+def test_mistakes_of_a_recovery_program_have_the_lines_of_the_workcell_file(tmp_path):
+    action = "back: {type: hold, parts: gripper, x: 1}"
+    recovery = f"    recovery:\n      program:\n        actions:\n          {action}\n    joints:"
+    with pytest.raises(DefinitionError) as error:
+        _load(tmp_path, GOOD.replace("    joints:", recovery))
+    assert "cell.yaml:10: actions.back.x: unknown key; expected one of" in str(error.value)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_any_change_of_a_workcell_is_read_or_refused_with_the_file(tmp_path_factory, data):
+    start = data.draw(st.integers(0, len(GOOD)))
+    end = data.draw(st.integers(start, min(start + 30, len(GOOD))))
+    pieces = ["", " ", "\n", "{", "}", "[", "]", ": ", "- ", "null", "1e999", "&x ", "*x", "!!int ", "~", "'", "0.5"]
+    text = GOOD[:start] + data.draw(st.sampled_from(pieces) | st.text(max_size=6)) + GOOD[end:]
+    try:
+        _load(tmp_path_factory.mktemp("cell"), text)
+    except DefinitionError as error:
+        assert "cell.yaml" in str(error)

@@ -1,0 +1,247 @@
+"""Reads a document by a schema of pydantic models: the models name the keys, check the values and describe both.
+
+Every mistake is reported with file, line, item, what was expected and what is there.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+from robot_rt_control.text.document import Document, Mistake, Path, dotted
+from robot_rt_control.vocabulary.capacities import MAX_MISTAKES, MAX_NAME_LENGTH
+from robot_rt_control.vocabulary.errors import DefinitionError, shortened, unknown
+from robot_rt_control.vocabulary.names import NAME_PATTERN, check_name
+
+
+def refuse(expected: str, **context: Any) -> PydanticCustomError:
+    """An error of a validator, whose text completes 'expected …'.
+
+    Args:
+        context: `got`, if it is not the value itself; `key`, if it is about that item of the value; `what` is wrong.
+    """
+    return PydanticCustomError("refused", "{expected}", {"expected": expected, **context})
+
+
+class Model(BaseModel):
+    """Base of all: other keys are refused, with the nearest known ones."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    _path: Path = PrivateAttr(())
+
+    @property
+    def path(self) -> Path:
+        """Where it is in its document, if it is an item of `Each`."""
+        return self._path
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_our_words(cls, data: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(data)
+        except ValidationError as failure:
+            errors = failure.errors(include_url=False)[:MAX_MISTAKES]
+            details = [InitErrorDetails(type=_refusal(e, cls), loc=e["loc"], input=e["input"]) for e in errors]
+            raise ValidationError.from_exception_data(cls.__name__, details) from None
+
+
+ModelType = TypeVar("ModelType", bound=Model)
+
+
+def read(model: type[ModelType], document: Document) -> tuple[ModelType | None, list[Mistake]]:
+    """The content of a document, and all mistakes, each with its place.
+
+    Returns:
+        The content, without those items of `Each` that are not valid; None: it is not valid as a whole.
+    """
+    reading = _Reading(document)
+    try:
+        return model.model_validate(document.data, context=reading), reading.mistakes
+    except ValidationError as failure:
+        reading.add(failure)
+        return None, reading.mistakes
+
+
+def mistakes_of(failure: ValidationError, data: Any, path: Path = (), skip: int = 0) -> Iterator[Mistake]:
+    """What a failed validation found, in our words.
+
+    Args:
+        data: that was validated, or what it is an item of.
+        path: of the item that was validated, without the first `skip` steps of the failure's locations.
+    """
+    for error in failure.errors(include_url=False)[:MAX_MISTAKES]:
+        context = _refusal(error).context or {}
+        found = _existing(data, (*path, *error["loc"][skip:]))
+        if "key" in context:
+            found = (*found, context["key"])
+        what = ": ".join(filter(None, (dotted(found), context.get("what")))) or "the content"
+        yield DefinitionError(what, **{key: context.get(key, "") for key in ("expected", "got", "hint")}), found
+
+
+def _existing(value: Any, location: Path) -> Path:
+    """The item that an error is about. Pydantic's names of unions, which no item has, are left out."""
+    path: Path = ()
+    step: Any
+    for step in location:
+        if (isinstance(value, Mapping) and step in value) or (
+            isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
+        ):
+            path, value = (*path, step), value[step]
+    return path
+
+
+class _Reading:
+    """One reading of a document, as its validators know it."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.path: Path = ()
+        """Of the item of `Each` that is being read."""
+        self.mistakes: list[Mistake] = []
+
+    def add(self, failure: ValidationError, skip: int = 0) -> None:
+        """Keep the mistakes, whose locations begin with `skip` steps that `path` has already."""
+        found = mistakes_of(failure, self.document.data, self.path, skip)
+        self.mistakes += [(self.document.locate(error, *path), path) for error, path in found]
+
+
+def _each(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    reading = info.context
+    if not isinstance(reading, _Reading) or not isinstance(value, dict | list):
+        return handler(value)
+    mapping = isinstance(value, dict)
+    entries: Any = value.items() if isinstance(value, dict) else enumerate(value)
+    handler(type(value)())  # a mapping, or a list, may be here
+    outer, here = reading.path, (*reading.path, info.field_name or "")
+    found: dict[Any, Any] = {}
+    for step, given in entries:
+        reading.path = (*here, step)
+        try:
+            item = next(iter(handler({step: given}).values() if mapping else handler([given])))
+        except ValidationError as failure:
+            reading.add(failure, skip=1)
+            if len(reading.mistakes) >= MAX_MISTAKES:
+                break
+        else:
+            found[step] = item
+            if isinstance(item, Model):
+                item._path = reading.path
+    reading.path = outer
+    return found if mapping else list(found.values())
+
+
+Each = WrapValidator(_each)
+"""Marks a mapping or list whose items are read one by one: a mistake in one of them does not keep the others from
+being used. The models that hold such fields are the document's, or items of such fields themselves."""
+
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 60
+_SHOULD = re.compile(r"^[A-Z][a-z]+ should (be )?")
+_EXPECTED = {
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a mapping (key: value)",
+}
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it."""
+    if value is None:
+        return "nothing"
+    return str(value).lower() if isinstance(value, bool) else shortened(_REPR.repr(value))
+
+
+def _refusal(error: ErrorDetails, model: type[Model] | None = None) -> PydanticCustomError:
+    """One of pydantic's errors in our words."""
+    kind, value, context = error["type"], error["input"], dict(error.get("ctx", {}))
+    if kind == "refused":
+        if isinstance(value, Mapping) and context.get("key") in value:
+            value = value[context["key"]]
+        return refuse(**{"got": shown(value)} | context)
+    if kind in ("value_error", "assertion_error"):
+        return refuse("", what=str(context["error"]), got=shown(value))
+    if kind == "missing":
+        key = error["loc"][-1]
+        return refuse("this key" if isinstance(key, str) else "this element", key=key, got="nothing")
+    if kind == "extra_forbidden":
+        key = str(error["loc"][-1])
+        known = model.model_fields if model is not None else ()
+        return refuse(unknown("key", key, known), what="unknown key", got=shown(key))
+    if kind == "union_tag_not_found":
+        return refuse("this key", key=context["discriminator"].strip("'"), got="nothing")
+    if kind == "union_tag_invalid":
+        key, tag = context["discriminator"].strip("'"), context["tag"]
+        return refuse(_one_of(tag, context["expected_tags"]), key=key, got=shown(tag))
+    if kind == "literal_error":
+        return refuse(_one_of(value, context["expected"]), got=shown(value))
+    if kind == "model_type" and model is not None:
+        return refuse(f"a mapping with {', '.join(model.model_fields)}", got=shown(value))
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return refuse("a text", got=shown(value), hint="Put it in quotes")
+    return refuse(_EXPECTED.get(kind) or _SHOULD.sub("", error["msg"]), got=shown(value))
+
+
+def _one_of(value: Any, quoted: str) -> str:
+    """`quoted`: the valid words, as pydantic lists them: "'arm', 'base' or 'io'"."""
+    return unknown("word", str(value), re.findall(r"'([^']*)'", quoted))
+
+
+# --- values that several schemas have -----------------------------------------------------------
+
+
+def finite(value: Any) -> float | None:
+    """A finite number; None: it is none."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return float(value) if math.isfinite(value) else None
+        except OverflowError:  # an int beyond every float
+            return None
+    return None
+
+
+def number_of(value: Any) -> float:
+    """Refuses what is no finite number."""
+    number = finite(value)
+    if number is None:
+        raise refuse("a finite number")
+    return number
+
+
+def _name(value: str) -> str:
+    try:
+        check_name("name", value)
+    except DefinitionError as error:
+        raise refuse(error.expected) from None
+    return value
+
+
+Number = Annotated[float, BeforeValidator(number_of)]
+Flag = Annotated[bool, Field(strict=True)]
+Name = Annotated[
+    str,
+    AfterValidator(_name),
+    Field(json_schema_extra={"pattern": f"^{NAME_PATTERN}$", "maxLength": MAX_NAME_LENGTH}),
+]
