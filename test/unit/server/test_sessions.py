@@ -114,9 +114,9 @@ def test_a_late_call_learns_why_the_session_ended(registry):
 
 
 def test_names_and_the_number_of_sessions_have_a_bound(registry):
-    text = refused(CapacityError, lambda: registry.open("n" * 129, ["arm"], 0.0, 1))
+    text = refused(CapacityError, lambda: registry.open("n" * 65, ["arm"], 0.0, 1))
     assert text == (
-        f"name of a session is too long: '{'n' * 40}…'; expected at most 128 characters (MAX_NAME_LENGTH); got 129"
+        f"name of a session is too long: '{'n' * 40}…'; expected at most 64 characters (MAX_NAME_LENGTH); got 65"
     )
     for i in range(capacities.MAX_SESSIONS - 1):
         registry.open("", [], 0.0, i, read_only=True)
