@@ -60,7 +60,7 @@ def measure(options: Options) -> Report:
                 filled = ProgramTemplate(text).fill(parts=parts)
                 read.append(time.perf_counter() - begin)
                 begin = time.perf_counter()
-                check_for_session(bench.server, filled, session)
+                check_for_session(bench.server.core, filled, session)
                 checked.append(time.perf_counter() - begin)
                 begin = time.perf_counter()
                 program = bench.server.upload_program(session.id, text, parts=parts)

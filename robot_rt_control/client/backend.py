@@ -74,6 +74,11 @@ class Backend(Protocol):
     """Whether callbacks and leases have threads of their own. Else they are served while somebody waits, and leases do
     not run out."""
 
+    @property
+    def gated(self) -> bool:
+        """Whether the loop is known to tick on request only: then a session's end is told with a later tick."""
+        ...
+
     # --- time and events ------------------------------------------------------------------------
 
     def now(self) -> float:

@@ -207,16 +207,22 @@ class Client:
 
     def _set_motion(self, parts: tuple[str, ...], command: str) -> None:
         """One request for the parts of each session of this client's own: each has a secret of its own."""
-        own = [session for session in self._sessions if session.ended is None and session.secret]
-        if not parts:
-            self.backend.set_motion((), command, own[0].secret if len(own) == 1 else "")
+        own = [session for session in self._sessions if session.ended is None and session.secret and session.parts]
+        if not parts and len(own) < 2:
+            self.backend.set_motion((), command, own[0].secret if own else "")
             return
-        groups: dict[str, list[str]] = {}
+        if not parts and command == "disable":  # all or, where a part is another client's, none
+            parts = tuple(part.name for part in self.backend.list_parts())
+        elif not parts:
+            self.backend.set_motion((), command, "")  # leaves out what sessions hold
+            parts = tuple(part for session in own for part in session.parts)
+        groups: dict[str, list[str]] = {"": []}  # first: there nothing is done where a part is another client's
         for part in parts:
             secret = next((session.secret for session in own if part in session.parts), "")
             groups.setdefault(secret, []).append(part)
         for secret, group in groups.items():
-            self.backend.set_motion(group, command, secret)
+            if group:
+                self.backend.set_motion(group, command, secret)
 
     def set_speed(self, speed: float) -> None:
         """Speed override, 0 to 1: all actions see time pass more slowly."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-SESSION_ENDED, EVENTS_LOST, REACTION_FIRED = "session_ended", "events_lost", "reaction_fired"
-"""Kinds of events that a client itself looks at."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Event:

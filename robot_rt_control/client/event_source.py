@@ -6,9 +6,11 @@ import logging
 import threading
 
 from robot_rt_control.client.backend import Listener
-from robot_rt_control.client.event import EVENTS_LOST, Event
+from robot_rt_control.client.event import Event
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
+
 
 class SequenceWatch:
     """Counts what is missing between numbered events. One thread at a time."""
@@ -50,7 +52,7 @@ class EventSource:
         if lost:
             text = f"{lost} events were lost between the control server and this application"
             _log.warning("%s", text)
-            self._tell(Event(kind=EVENTS_LOST, tick=event.tick, reason=text, values={"lost": float(lost)}))
+            self._tell(Event(kind=Kind.EVENTS_LOST, tick=event.tick, reason=text, values={"lost": float(lost)}))
         self._tell(event)
 
     def _tell(self, event: Event) -> None:

@@ -12,16 +12,15 @@ from pathlib import Path
 
 from robot_rt_control.client.backend import Backend
 from robot_rt_control.client.callback_queue import CallbackQueue, close_all
-from robot_rt_control.client.event import EVENTS_LOST, SESSION_ENDED, Event
+from robot_rt_control.client.event import Event
 from robot_rt_control.vocabulary.errors import SessionError
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
 
 KEPT_EVENTS = 10_000
 _SMALLEST_S = 1e-6
 CLOSED = "closed by the application"
-CALLBACK_OVERFLOW = "callback_overflow"
-CALLBACK_FAILED = "callback_failed"
 
 
 class Inbox:
@@ -58,7 +57,7 @@ class Inbox:
 
     def receive(self, event: Event) -> None:
         """Keep an event, and hand it to whoever waits for it. Never blocks."""
-        if event.kind == SESSION_ENDED and event.session == self._session:
+        if event.kind == Kind.SESSION_ENDED and event.session == self._session:
             self.end(event.reason or "ended by the server", event)
         else:
             self._keep(event)
@@ -95,7 +94,7 @@ class Inbox:
             self.end_file = "" if event is None else event.file
             if event is None:
                 tick = self._events[-1].tick if self._events else 0
-                event = Event(kind=SESSION_ENDED, session=self._session, tick=tick, reason=self._end_reason)
+                event = Event(kind=Kind.SESSION_ENDED, session=self._session, tick=tick, reason=self._end_reason)
             telling, every = self._append(event), list(self._queues)
         for queue in telling:
             queue.put(event)
@@ -141,9 +140,7 @@ class Inbox:
 
     def _wait(self, seen: int, timeout_s: float | None) -> None:
         """Until more events have been received, or the session has ended."""
-        self._backend.wait(
-            self._changed, lambda: self._received != seen or self._end_reason is not None, timeout_s
-        )
+        self._backend.wait(self._changed, lambda: self._received != seen or self._end_reason is not None, timeout_s)
 
     def follow(self, name: str) -> Iterator[Event]:
         """See `Session.follow`."""
@@ -160,7 +157,7 @@ class Inbox:
                 seen, ended = self._received, self._end_reason is not None
             if gone:
                 text = f"{gone} events came faster than they were looked at"
-                yield Event(kind=EVENTS_LOST, session=self._session, reason=text, values={"lost": float(gone)})
+                yield Event(kind=Kind.EVENTS_LOST, session=self._session, reason=text, values={"lost": float(gone)})
             for event in new:
                 if not name or _matches(name, event):
                     yield event
@@ -210,16 +207,16 @@ class Inbox:
     def _overflow(self, name: str, event: Event, dropped: int) -> None:
         text = f"the callback for {name!r} is too slow: its queue is full, {dropped} events dropped so far"
         _log.warning("%s", text)
-        self._tell(CALLBACK_OVERFLOW, event, text, {"dropped": float(dropped)})
+        self._tell(Kind.CALLBACK_OVERFLOW, event, text, {"dropped": float(dropped)})
 
     def _failure(self, name: str, event: Event, error: Exception) -> None:
         steps = traceback.extract_tb(error.__traceback__)
         place = f" ({Path(steps[-1].filename).name}:{steps[-1].lineno})" if steps else ""
-        self._tell(CALLBACK_FAILED, event, f"callback for {name!r}: {type(error).__name__}: {error}{place}", {})
+        self._tell(Kind.CALLBACK_FAILED, event, f"callback for {name!r}: {type(error).__name__}: {error}{place}", {})
 
     def _tell(self, kind: str, event: Event, reason: str, values: dict[str, float]) -> None:
         """Report what became of an event's callback; not of callbacks for such reports, which could go on for ever."""
-        if event.kind in (CALLBACK_OVERFLOW, CALLBACK_FAILED):
+        if event.kind in (Kind.CALLBACK_OVERFLOW, Kind.CALLBACK_FAILED):
             return
         self._keep(
             Event(

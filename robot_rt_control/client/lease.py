@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable
 
+from robot_rt_control.vocabulary.defaults import SERVER_PYTHON_SILENCE_S
 from robot_rt_control.vocabulary.errors import RobotControlError, SessionEnded, SessionError
 
 _log = logging.getLogger(__name__)
 
 _LOOK_S = 1.0
 """A session without lease is looked after so often."""
-_SILENCE_S = 2.0
 _MARGIN_S = 1.0
 _SHORTEST_S = 0.05
 
@@ -21,9 +21,9 @@ _SHORTEST_S = 0.05
 def longest_silence(lease_s: float) -> float:
     """[s] without an answer of the control server after which a session counts as ended.
 
-    By then its lease has run out, and the executor has given up a server that hangs for 2 s.
+    By then its lease has run out, and the executor has given up a server that hangs.
     """
-    return max(lease_s, _SILENCE_S) + _MARGIN_S
+    return max(lease_s, SERVER_PYTHON_SILENCE_S) + _MARGIN_S
 
 
 class LeaseKeeper:

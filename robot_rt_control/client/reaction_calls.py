@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.client.event import REACTION_FIRED, Event
+from robot_rt_control.client.event import Event
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class ReactionCall:
     def concerns(self, event: Event) -> bool:
         """Whether an event is a firing of this reaction: another one may emit an event of the same name."""
         return (
-            event.kind == REACTION_FIRED
+            event.kind == Kind.REACTION_FIRED
             and event.reaction == self.reaction.name
             and ("" in self.owners or event.previous_action in self.owners)
         )

@@ -104,14 +104,10 @@ class RosServices:
         return list(answer.actions)
 
     def remove(self, key: SessionKey, actions: Sequence[str], reactions: Sequence[str]) -> None:
-        self._command(
-            key, srv.RemoveActions, "remove_actions", actions=list(actions), reactions=list(reactions)
-        )
+        self._command(key, srv.RemoveActions, "remove_actions", actions=list(actions), reactions=list(reactions))
 
     def start(self, key: SessionKey, actions: Sequence[str], at_tick: int) -> int:
-        answer = self._command(
-            key, srv.StartActions, "start_actions", actions=list(actions), target_tick=at_tick
-        )
+        answer = self._command(key, srv.StartActions, "start_actions", actions=list(actions), target_tick=at_tick)
         return int(answer.tick)
 
     def stop(self, key: SessionKey | None, actions: Sequence[str]) -> int:
@@ -150,9 +146,7 @@ class RosServices:
 
     def load_action_types(self, source: str | type[ActionType], *, replace: bool, timeout_s: float) -> list[str]:
         text = source_text(source)
-        answer = self.call(
-            srv.LoadActionTypes, "load_action_types", timeout_s=timeout_s, source=text, replace=replace
-        )
+        answer = self.call(srv.LoadActionTypes, "load_action_types", timeout_s=timeout_s, source=text, replace=replace)
         return list(answer.names)
 
     def unload_action_types(self, names: Sequence[str]) -> None:
@@ -187,6 +181,7 @@ class ThreadedWaiting:
     """Waiting where time passes by itself, and callbacks have threads of their own."""
 
     threaded = True
+    gated = False
 
     def now(self) -> float:
         return time.monotonic()
@@ -227,9 +222,7 @@ class RosBackend(RosServices, ThreadedWaiting):
             msg.Event, "control_server/events", lambda m: self._source.receive(event_of(m)), _latched(1000)
         )
         self._program_states: dict[str, ProgramState] = {}
-        self.node.create_subscription(
-            msg.ProgramState, "control_server/program_state", self._on_state, _latched(256)
-        )
+        self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, _latched(256))
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._closing = threading.Event()
@@ -302,9 +295,7 @@ class RosBackend(RosServices, ThreadedWaiting):
         )
         for service in self._services.offered("take_picture"):  # each driver does; in lockstep the executor
             try:
-                answer = self._services.call(
-                    srv.TakePicture, service, width=width, height=height, path=str(path)
-                )
+                answer = self._services.call(srv.TakePicture, service, width=width, height=height, path=str(path))
             except RobotControlError as error:
                 refused = error  # the next one's device may have a camera
                 continue
@@ -341,8 +332,13 @@ class RosBackend(RosServices, ThreadedWaiting):
         tell = on_progress or (lambda _: None)
         sent = self._runner.send_goal_async(goal, feedback_callback=lambda message: tell(message.feedback))
         handle = _wait(sent, None, self._timeout_s)
-        if handle is None or not handle.accepted:
-            raise RobotControlError("the control server did not accept the run")
+        if handle is None:
+            raise RobotControlError("the control server did not answer whether it accepts the run")
+        if not handle.accepted:
+            rejected = _wait(handle.get_result_async(), None, self._timeout_s)  # it tells why
+            if rejected is None or not rejected.result.refusals:
+                raise RobotControlError("the control server did not accept the run", hint="Its log says why")
+            raise error_of(rejected.result)
         done = handle.get_result_async()
         if cancelled is not None and _wait(done, cancelled, None) is None:
             handle.cancel_goal_async()
@@ -355,9 +351,7 @@ class RosBackend(RosServices, ThreadedWaiting):
 
 
 def _latched(depth: int) -> QoSProfile:
-    return QoSProfile(
-        depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-    )
+    return QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def _wait(future: Any, unless: threading.Event | None, timeout_s: float | None) -> Any:

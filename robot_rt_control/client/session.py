@@ -11,7 +11,7 @@ from typing import Any
 from robot_rt_control.client.actions import Action, Reaction, ids_of, parameter_values, reply_of, role_texts
 from robot_rt_control.client.backend import Backend, SessionKey, SessionRequest
 from robot_rt_control.client.callback_queue import CallbackQueue, close_all
-from robot_rt_control.client.event import EVENTS_LOST, SESSION_ENDED, Event
+from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
 from robot_rt_control.client.inbox import CLOSED, Inbox
 from robot_rt_control.client.lease import LeaseKeeper
@@ -28,6 +28,7 @@ from robot_rt_control.vocabulary.errors import (
     SessionError,
     unknown,
 )
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
 
@@ -54,9 +55,7 @@ class Session:
         SessionError: a part is held by another session.
     """
 
-    def __init__(
-        self, backend: Backend, request: SessionRequest, loaded: set[type[ActionType]] | None = None
-    ) -> None:
+    def __init__(self, backend: Backend, request: SessionRequest, loaded: set[type[ActionType]] | None = None) -> None:
         self._backend = backend
         self.name, self.parts, self.read_only = request.name, request.parts, request.read_only
         self._loaded = set() if loaded is None else loaded
@@ -118,7 +117,8 @@ class Session:
         if self.ended is None or unanswered:
             try:
                 self._backend.close_session(self._key, _LAST_TRY_S if unanswered else None)
-                self._inbox.wait_for_end(_END_S)
+                if not self._backend.gated:
+                    self._inbox.wait_for_end(_END_S)
             except SessionError as error:
                 _log.info("session %s had ended already: %s", self.id, error)
             except RobotControlError as error:
@@ -411,8 +411,8 @@ class Session:
         """Take what concerns this session: its own events, and those of the whole workcell since it was opened."""
         if event.session == self.id:
             self._opened = True
-            if event.kind == SESSION_ENDED and self._keeper is not None:
+            if event.kind == Kind.SESSION_ENDED and self._keeper is not None:
                 self._keeper.stop()
             self._inbox.receive(event)
-        elif event.session == "" and (self._opened or event.kind == EVENTS_LOST):
+        elif event.session == "" and (self._opened or event.kind == Kind.EVENTS_LOST):
             self._inbox.receive(event)

@@ -79,6 +79,8 @@ class Workcell:
     """Part → its recovery after a fault; parts without a recovery program are omitted."""
     budget_policy: str
     """warn or fail: the response to an action that exceeds its time budget."""
+    action_type_folders: tuple[Path, ...]
+    """Folders below which clients may load action types."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
     clock_device: str | None
@@ -197,6 +199,9 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         overruns=content.overruns,
         recoveries=recoveries,
         budget_policy=content.budget_policy,
+        action_type_folders=tuple(
+            (path.parent / Path(folder).expanduser()).resolve() for folder in content.action_type_folders
+        ),
         allow_code_upload=content.allow_code_upload,
         clock_device=content.clock_device,
         digest=_digest(document, parts, builder),

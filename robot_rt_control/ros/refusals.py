@@ -37,7 +37,7 @@ def answer_to(what: str, do: Callable[[], object], answer: Any, log: Callable[[s
         remark = do()
     except RobotControlError as error:
         return refuse(answer, error)
-    except Exception as error:
+    except BaseException as error:  # also SystemExit: whoever asked gets an answer
         log(f"{what} failed unexpectedly:\n{traceback.format_exc()}")
         return refuse(answer, InternalError.of(what, error))
     answer.success, answer.message = True, remark if isinstance(remark, str) else ""

@@ -7,14 +7,26 @@ Afterwards it is remembered for a while, so that a late call learns why it ended
 
 from __future__ import annotations
 
+import hmac
 import math
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.defaults import LEASE_S
-from robot_rt_control.vocabulary.errors import DefinitionError, SessionEnded, SessionError, session_label, unknown
+from robot_rt_control.vocabulary.errors import (
+    CapacityError,
+    DefinitionError,
+    SessionEnded,
+    SessionError,
+    session_label,
+    unknown,
+)
+
+SECRET_BYTES = 16
 
 _REMEMBERED = 256
 """So many ended sessions are remembered, for the messages of late calls."""
@@ -26,6 +38,8 @@ class Session:
 
     id: str
     name: str
+    secret: str = field(repr=False)
+    """What its commands need, 128 bits in hexadecimal digits; empty: it is unprotected."""
     identity: int
     parts: tuple[str, ...]
     lease: float
@@ -54,6 +68,50 @@ class Session:
     def label(self) -> str:
         """How messages call it."""
         return session_label(self.id, self.name)
+
+    def admits(self, secret: str) -> bool:
+        """Whether somebody who gives this secret may command it."""
+        return not self.secret or hmac.compare_digest(self.secret.encode(), secret.encode())
+
+    def check_secret(self, secret: str, what: str) -> None:
+        """Refuse commands of strangers.
+
+        Args:
+            secret: what came; empty: nothing.
+            what: it is to do, for the message.
+
+        Raises:
+            SessionError: it is not the session's secret.
+        """
+        if not self.admits(secret):
+            raise SessionError(
+                f"{what} was refused: {self.label} belongs to somebody else",
+                expected="the secret that open_session answered",
+                got="another one" if secret else "none",
+                hint="Give it as `secret`. A session that is opened with `unprotected: true` needs none. "
+                "Everybody may stop: stop_actions, protective_stop",
+            )
+
+    def stream_token(self, action: str, stream: str) -> str:
+        """What each sample of a stream must carry: derived from the secret, which it does not tell; empty: nothing."""
+        if not self.secret:
+            return ""
+        return hmac.digest(self.secret.encode(), f"{self.id}/{action}/{stream}".encode(), "sha256").hex()[:32]
+
+    def check_token(self, action: str, stream: str, token: str) -> None:
+        """Refuse samples of strangers.
+
+        Raises:
+            SessionError: it is not the stream's token.
+        """
+        if self.secret and not hmac.compare_digest(self.stream_token(action, stream).encode(), token.encode()):
+            raise SessionError(
+                f"a sample for stream {stream!r} of action {action!r} was refused: "
+                f"{self.label} belongs to somebody else",
+                expected="the token that open_stream answered",
+                got="another one" if token else "none",
+                hint="Open the stream with the session's secret, and give its `token` with each sample",
+            )
 
     def remaining(self, now: float) -> float:
         """[s] until it ends unless it is renewed; inf: until it is closed."""
@@ -105,6 +163,7 @@ class SessionRegistry:
         *,
         read_only: bool = False,
         deadline: float = 0.0,
+        unprotected: bool = False,
     ) -> Session:
         """Take parts for a new session: all of them or none.
 
@@ -113,12 +172,20 @@ class SessionRegistry:
             identity: of the session in the tables.
             read_only: it takes no parts, and moves nothing.
             deadline: [s] after which it ends, renewed or not; 0: none.
+            unprotected: it gets no secret.
 
         Raises:
+            CapacityError: the name is too long, or there are too many sessions.
             DefinitionError: no part, an unknown or repeated one, parts of a read-only session, or a time is not a
                 number.
             SessionError: a part is taken; names the holder.
         """
+        if len(name) > capacities.MAX_NAME_LENGTH:
+            raise CapacityError(
+                f"name of a session is too long: {name[:40] + '…'!r}",
+                expected=f"at most {capacities.MAX_NAME_LENGTH} characters (MAX_NAME_LENGTH)",
+                got=str(len(name)),
+            )
         what = f"session {name!r} cannot be opened" if name else "the session cannot be opened"
         if read_only and parts:
             raise DefinitionError(
@@ -153,11 +220,18 @@ class SessionRegistry:
                         got=f"held by {holder.label}",
                         hint="Close that session first, or wait until its lease runs out",
                     )
+            if len(self._live) >= capacities.MAX_SESSIONS - 1:  # the system has one, too
+                raise CapacityError(
+                    f"{what}: too many sessions",
+                    expected=f"at most {capacities.MAX_SESSIONS - 1} (MAX_SESSIONS)",
+                    hint="Close some; list_sessions shows them",
+                )
             self._count += 1
             now = self._clock()
             session = Session(
                 id=f"{self._prefix}{self._count}",
                 name=name,
+                secret="" if unprotected else secrets.token_hex(SECRET_BYTES),
                 identity=identity,
                 parts=tuple(parts),
                 lease=lease,

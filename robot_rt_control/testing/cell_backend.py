@@ -55,6 +55,10 @@ class CellBackend:
         cell.sample_listeners.append(self._take_sample)
 
     @property
+    def gated(self) -> bool:
+        return self.server.gated
+
+    @property
     def server(self) -> ControlServer:
         """The cell's control server."""
         return self.cell.server
@@ -121,10 +125,11 @@ class CellBackend:
             request.lease_s,
             read_only=request.read_only,
             deadline=request.deadline_s,
+            unprotected=request.unprotected,
         )
         if self._keeps_leases:
             session.lease_end = math.inf
-        return SessionKey(session.id, "", session.lease)
+        return SessionKey(session.id, session.secret, session.lease)
 
     def renew_session(self, key: SessionKey, timeout_s: float) -> None:
         self.server.renew_session(key.id)
@@ -212,7 +217,7 @@ class CellBackend:
         self.server.unload_action_types(names)
 
     def set_motion(self, parts: Sequence[str], command: str, secret: str) -> str:
-        return self.server.set_motion(parts, command)
+        return self.server.set_motion(parts, command, secret=secret)
 
     def set_speed(self, speed: float) -> None:
         self.server.set_speed(speed)
@@ -221,7 +226,7 @@ class CellBackend:
         return self.server.protective_stop(stop, reason)
 
     def recover(self, parts: Sequence[str]) -> list[str]:
-        return self.server.recoveries.recover(parts)
+        return self.cell.recoveries.recover(parts)
 
     def take_picture(self, path: Path, width: int, height: int) -> Path:
         for host in self.cell.executor.devices.hosts.values():
@@ -238,7 +243,7 @@ class CellBackend:
         return [program_message(program, with_text=with_text) for program in programs]
 
     def save_program(self, program: str, *, check_only: bool) -> tuple[int, tuple[str, ...]]:
-        saved = save_program(self.server, program, check_only=check_only)
+        saved = save_program(self.server.core, program, check_only=check_only)
         return saved.version, saved.warnings
 
     def delete_program(self, name: str) -> str:

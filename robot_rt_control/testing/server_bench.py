@@ -20,6 +20,7 @@ from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.executor_link import ExecutorLink
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.programs.program_store import ProgramStore
+from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.tables.definition_store import DefinitionStore
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.testing.interpreted_types import InterpretedTypes
@@ -84,6 +85,7 @@ class ServerBench:
         )
         server.add_listener(self._take)
         server.add_sample_listener(self._take_sample)
+        self.recoveries = Recoveries(server, self.executor.workcell.recoveries, clock=lambda: self.now)
         server.attach(self.executor.channel, while_waiting=self.while_waiting)
         return server
 
@@ -151,9 +153,7 @@ class ServerBench:
 
     @property
     def _attachment(self) -> Attachment:
-        attachment = self.server._attachment
-        assert attachment is not None, "the server is not attached"
-        return attachment
+        return self.server.core.at()
 
     def active(self, part: str) -> str:
         """What commands a part: an action's id, default, safety, or none."""

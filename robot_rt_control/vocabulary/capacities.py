@@ -64,8 +64,12 @@ MAX_DOTTED_NAME_LENGTH = 160
 MAX_LABEL_BYTES = 64
 """Length of a name that the tables carry for display; a longer name is truncated."""
 MAX_CONDITION_LENGTH = 4096
+MAX_TEXT_LENGTH = 4096
+"""Characters of a text parameter, a reason or a path."""
 MAX_PROGRAM_BYTES = 1 << 20
-"""Text of a program."""
+"""Of a program's text, and of an uploaded file of action types."""
+MAX_ERROR_LENGTH = 1 << 16
+"""Characters of each part of an error's message; the rest is cut off."""
 MAX_WORKCELL_BYTES = 1 << 22
 """Text of a workcell file."""
 MAX_YAML_DEPTH = 50

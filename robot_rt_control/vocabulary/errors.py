@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
-from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
+from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH, MAX_MISTAKES, MAX_NAME_LENGTH
 
 _MAX_SHOWN = 1000
 """Characters of a value that a message shows."""
@@ -23,6 +23,7 @@ class RobotControlError(Exception):
     """
 
     def __init__(self, what: str, *, expected: str = "", got: str = "", hint: str = "") -> None:
+        what, hint = _cut(what), _cut(hint)
         expected, got = shortened(expected, _MAX_SHOWN), shortened(got, _MAX_SHOWN)
         self.what, self.expected, self.got, self.hint = what, expected, got, hint
         parts = [what]
@@ -32,6 +33,12 @@ class RobotControlError(Exception):
             parts.append(f"got {got}")
         text = "; ".join(parts)
         super().__init__(f"{text}. {hint}" if hint else text)
+
+
+def _cut(text: str) -> str:
+    """Whatever came in may be in a message: a bounded part of it."""
+    left_out = len(text) - MAX_ERROR_LENGTH
+    return text if left_out <= 0 else f"{text[:MAX_ERROR_LENGTH]}… ({left_out} more characters)"
 
 
 class DefinitionError(RobotControlError):
@@ -129,7 +136,7 @@ class InternalError(RobotControlError):
     """A bug in robot_rt_control itself, in the process that served the request; its log has the traceback."""
 
     @classmethod
-    def of(cls, what: str, error: Exception) -> InternalError:
+    def of(cls, what: str, error: BaseException) -> InternalError:
         """The message for an unexpected exception in `what`."""
         return cls(f"internal error in {what}: {type(error).__name__}: {error}", hint="The log has the details")
 
@@ -184,7 +191,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     if not names:
         return f"a known {kind}, but there is none"
-    near = get_close_matches(name, names, n=3, cutoff=0.6)
+    near = get_close_matches(name[:MAX_NAME_LENGTH], names, n=3, cutoff=0.6)
     if near:
         return "one of the known names; did you mean " + " or ".join(repr(n) for n in near)
     shown = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")

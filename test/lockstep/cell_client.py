@@ -32,17 +32,17 @@ class _Node:
         self.handlers: dict[str, Any] = {}
 
     def create_service(self, kind: Any, path: str, callback: Any, *, callback_group: Any) -> None:
-        self.handlers[path.removeprefix("~/")] = callback
+        self.handlers[path.removeprefix("~/")] = getattr(callback, "__wrapped__", callback)  # without own threads
 
     def get_logger(self) -> Any:
-        return SimpleNamespace(error=print)
+        return SimpleNamespace(error=print, warning=print)
 
 
 class ServicesOfCell(RosServices, ThreadedWaiting):
     """The part of `RosBackend` that a session needs."""
 
     def __init__(self, cell: LockstepCell) -> None:
-        self.cell = cell
+        self.cell, self.gated = cell, cell.server.gated
         self.one_at_a_time = threading.RLock()
         self.deaf = False
         """Whether the server's answers stay away, as those of a dead one do."""
@@ -54,7 +54,7 @@ class ServicesOfCell(RosServices, ThreadedWaiting):
         self._source = EventSource()
         node: Any = _Node()
         group: Any = None
-        Services(node, lambda: cell.server, group)
+        Services(node, lambda: cell.server, lambda: cell.recoveries, group)
         self._handlers = node.handlers
         cell.server.add_listener(self._forward)
 

@@ -118,6 +118,16 @@ MISTAKES: dict[str, Mistake] = {
     "removal": lambda c, s: s.remove("nowhere"),
     "several mistakes": lambda c, s: s.upload(TWO_MISTAKES),
     "not YAML": lambda c, s: s.upload("actions: [\n"),
+    # runs: over ROS they are goals, which are rejected
+    "run without a part": lambda c, s: c.programs.run(ROLES),
+    "run of an unknown part": lambda c, s: c.programs.run(ROLES, {"mover": "amr"}),
+    "run with a value": lambda c, s: c.programs.run(ROLES, {"mover": "arm"}, turn=9.0),
+    "run with an unknown parameter": lambda c, s: c.programs.run(ROLES, {"mover": "arm"}, trun=0.1),
+    "run until nothing": lambda c, s: c.programs.run(ROLES, {"mover": "arm"}, until_event="turnde"),
+    "run for a negative time": lambda c, s: c.programs.run(ROLES, {"mover": "arm"}, timeout_s=-1.0),
+    "run with several mistakes": lambda c, s: c.programs.run(TWO_MISTAKES),
+    "run of an unknown program": lambda c, s: c.programs.run("nothing"),
+    "run with a part of another session": lambda c, s: c.programs.run(ROLES, {"mover": "arm"}),
     "role": lambda c, s: s.upload(ROLES, {"mvoer": "arm"}),
     "program's parameter": lambda c, s: s.upload(ROLES, {"mover": "arm"}, turn=0.5),
     # commands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
 import subprocess
@@ -37,7 +38,7 @@ class Process:
 
     def __init__(self, module: str, log: Path, *parameters: str) -> None:
         self.module, self.log = module, log
-        self._parameters = [w for p in (f"workcell:={WORKCELL}", *parameters) for w in ("-p", p)]
+        self._parameters = [w for p in parameters for w in ("-p", p)]
         self.start()
 
     def start(self) -> None:
@@ -63,13 +64,23 @@ class Process:
         return self.process.wait(120)
 
 
+def _workcell_for_clients_code(folder: Path) -> Path:
+    """The workcell, with folders from which clients may load action types: this one, and those of the tests."""
+    text = WORKCELL.read_text().replace("server_types.py:", f"{WORKCELL.parent}/server_types.py:")
+    text = text.replace("../../../config", str(WORKCELL.parents[3] / "config"))
+    file = folder / "workcell.yaml"
+    file.write_text(f"{text}\naction_type_folders: [{Path(__file__).parent}, {folder.parent}]\n")
+    return file
+
+
 class Cell:
     """Both nodes, and a client."""
 
     def __init__(self, folder: Path) -> None:
         executor, server = "robot_rt_control.realtime.executor.node", "robot_rt_control.server.node.node"
-        self.executor = Process(executor, folder / "executor.log", "clock:=lockstep", "use_sim_time:=true")
-        self.server = Process(server, folder / "server.log", "use_sim_time:=true", f"programs:={folder / 'programs'}")
+        workcell, simulated = f"workcell:={_workcell_for_clients_code(folder)}", "use_sim_time:=true"
+        self.executor = Process(executor, folder / "executor.log", workcell, "clock:=lockstep", simulated)
+        self.server = Process(server, folder / "server.log", workcell, simulated, f"programs:={folder / 'programs'}")
         self.attached = 1
         self.secrets: dict[str, str] = {}
         self.wait_until_attached()
@@ -275,7 +286,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "unknown action": (
         {"reactions": [msg.Reaction(condition="is_done", start="nowhere")]},
-        "reaction 'reaction_1' of action 'bad' starts an action that is not defined",
+        "reaction on 'is_done' of action 'bad' starts an action that is not defined",
     ),
     "unknown variable": (
         {"reactions": [msg.Reaction(condition="is_dnoe", event="e")]},
@@ -327,14 +338,15 @@ def test_S5_a_session_that_nobody_renews_is_lost(cell: Cell) -> None:
 
 
 def test_motion_and_speed(cell: Cell, session: str) -> None:
-    cell.call("set_motion", parts=["arm"], command="disable")
+    secret = cell.secrets[session]
+    cell.call("set_motion", parts=["arm"], command="disable", secret=secret)
     assert {p.name: p.operational_state for p in cell.client.parts()}["arm"] == "disabled"
     cell.call("define_actions", session=session, actions=[wait_action("a")])
     assert refusal(lambda: cell.call("start_actions", session=session, actions=["a"])) == (
         "start of 'a' was refused; expected parts whose motion is enabled; got part 'arm' is disabled. "
         "Enable the motion first"
     )
-    assert cell.call("set_motion", command="enable").message == ""
+    assert cell.call("set_motion", command="enable", secret=secret).message == ""
     cell.call("start_actions", session=session, actions=["a"])
     cell.call("set_speed", speed=0.5)
     cell.wait(lambda: cell.client.value("speed") == 0.5)
@@ -437,7 +449,22 @@ class Goal:
         return self._result.result().status, self._result.result().result
 
 
-SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+UNKNOWN, SUCCEEDED, CANCELED, ABORTED = 0, 4, 5, 6
+
+
+def test_S16_a_stranger_commands_no_session_of_the_client_library(cell: Cell) -> None:
+    with cell.client.session("arm") as mine:
+        mine.add(Action("a", "wait", duration=50.0))
+        mine.start("a")
+        for path in ("start_actions", "remove_actions", "close_session", "renew_session"):
+            message = refusal(functools.partial(cell.call, path, session=mine.id))
+            assert message.startswith(f"{path} was refused: session {mine.id!r} (python) belongs to somebody else")
+        assert "belongs to somebody else" in refusal(lambda: cell.call("set_motion", parts=["arm"], command="disable"))
+        assert mine.ended is None and not cell.of(mine.id, "action_stopped")
+        assert cell.call("stop_actions", session=mine.id).success, "everybody may stop"
+    cell.wait(lambda: cell.of(mine.id, "session_ended"))
+    ticks = [e.tick for e in cell.of(mine.id)]
+    assert ticks == sorted(ticks) and cell.of(mine.id)[-1].kind == "session_ended"
 
 
 def test_run_action_gives_feedback_and_an_end(cell: Cell) -> None:
@@ -468,8 +495,26 @@ def test_run_action_says_why_not(cell: Cell, session: str) -> None:
     status, result = Goal(cell, action.RunAction, "run_action", type="wait", parts=["arm"]).result()
     assert (status, result.success) == (ABORTED, False)
     assert f"got held by session '{session}'" in result.message
-    _, result = Goal(cell, action.RunAction, "run_action", type="both", parts=["arm"]).result()
-    assert "has no state variable 'is_done'" in result.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"type": "both", "parts": ["arm"]}, "has no state variable 'is_done'"),
+        ({"type": "wiat", "parts": ["arm"]}, "did you mean 'wait'"),
+        ({"type": "wait", "parts": ["arm"], "timeout": -1.0}, "timeout; expected a time in seconds"),
+        ({"type": "goto", "parts": ["arm"], "until": "true", "parameters": [
+            msg.ParameterValue(name="goal", values=[0.0] * 6 + [9.0])]}, "goal of joint 'joint_7'"),
+    ],
+)  # fmt: skip
+def test_an_invalid_goal_is_rejected_and_log_and_result_say_why(cell: Cell, fields: dict[str, Any], why: str) -> None:
+    before = cell.server.log.read_text()
+    goal = Goal(cell, action.RunAction, "run_action", **fields)
+    assert not goal.handle.accepted
+    status, result = goal.result()
+    assert (status, result.success) == (UNKNOWN, False) and why in result.message and result.refusals
+    cell.wait(lambda: "a goal of run_action was rejected: " in cell.server.log.read_text()[len(before) :])
+    assert why in cell.server.log.read_text()[len(before) :]
 
 
 def test_run_program_from_text_and_file(cell: Cell, tmp_path: Path) -> None:
@@ -485,9 +530,8 @@ actions:
         status, result = Goal(cell, action.RunProgram, "run_program", program=program, until_event=until).result()
         assert (status, result.success, result.message, result.last_event) == (SUCCEEDED, True, "", last)
     wrong = text.replace("start: two", "start: tow")
-    status, result = Goal(cell, action.RunProgram, "run_program", program=wrong).result()
-    assert status == ABORTED
-    assert "program:4" in result.message
+    assert not Goal(cell, action.RunProgram, "run_program", program=wrong).handle.accepted
+    cell.wait(lambda: "a goal of run_program was rejected: program:4" in cell.server.log.read_text())
 
 
 def test_B3_a_callback_answers_the_running_action_and_others_watch(cell: Cell) -> None:

@@ -81,7 +81,7 @@ def test_samples_go_to_the_action_and_its_own_come_back(nodes: tuple[Node, Node]
         queue.start_thread()
         link.listen(session.id, "a", "echo", queue)
         opened = cell.server.open_stream(session.id, "a", "goal")
-        key = StreamKey(session.id, "a", "goal", opened.length, opened.period)
+        key = StreamKey(session.id, "a", "goal", opened.length, opened.period, opened.token)
         stream = Stream(
             "a", "goal", length=opened.length, rates=True, period=opened.period,
             send=lambda sample: link.send(key, sample), clock=lambda: cell.tick * 0.001,
@@ -98,6 +98,7 @@ def test_samples_go_to_the_action_and_its_own_come_back(nodes: tuple[Node, Node]
         assert got[-1].tick == tick and got[-1].stream == "echo" and got[-1].session == session.id
         # What is not valid is refused with an event, and the topic goes on.
         link.send(replace(key, session="s99"), stream_sample(4))
+        link.send(replace(key, token=""), stream_sample(3, [5.0, 5.0]))  # of a stranger
         link.send(key, stream_sample(4, [1.0]))
         link.send(key, stream_sample(5, [7.0, 8.0]))
         wait(lambda: cell.step() > 0 and session.value("a.first") == 7.0)

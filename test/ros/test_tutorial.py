@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(3600)  # the first time, everything is compiled
 
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_RUN = ("~/robot_rt_control/run ", "mkdir ", "ros2 ")
+NOT_RUN = ("~/robot_rt_control/run ", "mkdir ", "cp ", "sed ", "cd ", "ros2 ")
 """Beginnings of lines that make the reader's surroundings, or need ROS's own tools."""
 
 

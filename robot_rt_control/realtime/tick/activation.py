@@ -31,6 +31,7 @@ _NO_MODE = int(CommandMode.NONE)
 _STARTED = int(EventKind.ACTION_STARTED)
 _STOPPED = int(EventKind.ACTION_STOPPED)
 _FAILED = int(EventKind.ACTION_FAILED)
+_SIGNAL_DROPPED = int(EventKind.SIGNAL_DROPPED)
 _CAUSE_FAILURE = int(StopCause.FAILURE)
 _CAUSE_SESSION_END = int(StopCause.SESSION_END)
 _OK = int(Status.OK)
@@ -267,3 +268,19 @@ def fail_activation(w, ch, slot, status):
         return  # a default or safety action failed: the loop itself brings the part to rest
     release_parts(w, ch, slot, SAFETY)
     end_session(w, ch, a.session, _CAUSE_SESSION_END)
+
+
+@realtime
+def raise_signal(w, ch, slot, signal):
+    """Raise a signal to an action; it is dropped, and that is reported, where the action is not active."""
+    a = w.tables[w.active_tables].actions[slot]
+    if w.actions_runtime[slot].active == 1:
+        w.state_arena[a.state_offset // 8 + signal] = 1.0
+        return True
+    k = begin_event(w, ch, _SIGNAL_DROPPED, 0)
+    if k >= 0:
+        e = ch.events.entries[k]
+        e.session = w.tables[w.active_tables].sessions[a.session].identity
+        e.current_action = a.identity
+        publish_event(ch)
+    return False

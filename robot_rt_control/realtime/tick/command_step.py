@@ -14,6 +14,7 @@ from robot_rt_control.realtime.tick.activation import (
     begin_activation,
     end_activation,
     end_session,
+    raise_signal,
     release_parts,
     session_ended,
     stop_session,
@@ -22,7 +23,6 @@ from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
-from robot_rt_control.realtime.tick.react_step import raise_signal
 from robot_rt_control.realtime.tick.trial_start import report_trial, try_start
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import (

@@ -12,6 +12,7 @@ from robot_rt_control.realtime.tick.activation import (
     DEFAULT,
     begin_activation,
     end_activation,
+    raise_signal,
     session_ended,
     take_fallback,
 )
@@ -31,7 +32,6 @@ _KEEP_OWNER = int(ReactionFlag.KEEP_OWNER)
 _ENABLED = int(OperationalState.ENABLED)
 _FIRED = int(EventKind.REACTION_FIRED)
 _DROPPED = int(EventKind.SWITCH_DROPPED)
-_SIGNAL_DROPPED = int(EventKind.SIGNAL_DROPPED)
 _OVERLAP = int(Refusal.PARTS_OVERLAP)
 _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
 _STOPPED = int(Refusal.PROTECTIVE_STOP)
@@ -175,22 +175,6 @@ def _switch(w, ch, r):
                 break
             _free(w, ch, found)
     return 0
-
-
-@realtime
-def raise_signal(w, ch, slot, signal):
-    """Raise a signal to an action; it is dropped, and that is reported, where the action is not active."""
-    a = w.tables[w.active_tables].actions[slot]
-    if w.actions_runtime[slot].active == 1:
-        w.state_arena[a.state_offset // 8 + signal] = 1.0
-        return True
-    k = begin_event(w, ch, _SIGNAL_DROPPED, 0)
-    if k >= 0:
-        e = ch.events.entries[k]
-        e.session = w.tables[w.active_tables].sessions[a.session].identity
-        e.current_action = a.identity
-        publish_event(ch)
-    return False
 
 
 @realtime

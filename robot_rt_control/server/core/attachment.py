@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.server.events.session_ends import Stamp
 from robot_rt_control.server.link.executor_link import ExecutorLink
 from robot_rt_control.server.link.heartbeat import Heartbeats
 from robot_rt_control.server.streams.stream_hub import StreamHub
@@ -36,7 +37,7 @@ class Attachment:
         on_lost: see ExecutorLink.
         while_waiting: see ExecutorLink; given, there are no threads at all.
         period: of a tick [s].
-        on_samples: called after events were handed out: stream outputs may have samples.
+        after_dispatch: called after events were handed out: sessions may have ended, stream outputs may have samples.
         on_refused_sample: see StreamHub.
         clock: likewise.
     """
@@ -52,7 +53,7 @@ class Attachment:
         on_lost: Callable[[str], None],
         while_waiting: Callable[[], None] | None,
         period: float,
-        on_samples: Callable[[], None],
+        after_dispatch: Callable[[], None],
         on_refused_sample: Callable[[str, str, str], None],
         clock: Callable[[], float],
     ) -> None:
@@ -64,13 +65,14 @@ class Attachment:
         self.link = ExecutorLink(
             channel, on_event=self._take, on_lost=on_lost, while_waiting=while_waiting, first_transaction=base + 1
         )
-        self.link.after_dispatch = on_samples
+        self.link.after_dispatch = after_dispatch
         self.store = DefinitionStore(types, self.link.install, self.directory, base)
         self.streams = StreamHub(channel, period, self.store, report=on_refused_sample, clock=clock)
         self.definer = Definer(self.store, Preparer(types, parts), variables)
         self.system_identity = self.store.new_identity()
         self.ending: dict[int, int] = {}
-        """Transaction → session that it ends; nobody waits for it, as the loop is gated."""
+        """Transaction → session that it ends."""
+        self._ended: list[tuple[int, Stamp]] = []
         self._last_event: tuple[int, int] = (0, 0)
         self._dropped: set[int] = set()
         self._events_lost = int(channel.memory.snapshot.events_lost)
@@ -116,6 +118,11 @@ class Attachment:
             snapshot = self.channel.snapshot()
         return snapshot if snapshot.tick > 0 else None
 
+    def take_ended(self) -> list[tuple[int, Stamp]]:
+        """Sessions that the loop has ended on request since the last call, and when. In the dispatcher's thread."""
+        ended, self._ended = self._ended, []
+        return ended
+
     def new_losses(self) -> int:
         """How many events the loop has had no room for since this was asked last."""
         with self._reading:
@@ -144,6 +151,7 @@ class Attachment:
         elif kind in (EventKind.COMMAND_DONE, EventKind.COMMAND_REFUSED):
             ended = self.ending.pop(transaction, None)
             if ended is not None:
+                self._ended.append((ended, (int(event["tick"]), int(event["time_ns"]))))
                 self.store.retiring.add(ended)
             # The loop reports a dropped signal right before it answers the command that raised it.
             if self._last_event == (EventKind.SIGNAL_DROPPED, int(event["tick"])) and not self.link.gated:

@@ -1,4 +1,4 @@
-"""What the control server is built on: attached to an executor, with sessions, and events with names."""
+"""What the control server is made of first: the attachment to an executor, sessions, and events with names."""
 
 from __future__ import annotations
 
@@ -17,50 +17,36 @@ from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.fault_log import log_path
 from robot_rt_control.model.catalogue import workcell_catalogue, workcell_variables
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.events.event_hub import EventHub, Listener
-from robot_rt_control.server.events.events import (
-    EVENTS_LOST,
-    SESSION_ENDED,
-    SESSION_OPENED,
-    STREAM_REFUSED,
-    EventTranslator,
-    ServerEvent,
-)
-from robot_rt_control.server.events.reasons import status_text
+from robot_rt_control.server.events.events import EventTranslator, ServerEvent
+from robot_rt_control.server.events.session_ends import SessionEnds, Stamp
 from robot_rt_control.server.link import heartbeat
+from robot_rt_control.server.link.refusals import explain
+from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.link.transactions import Answer
 from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.server.sessions import Session, SessionRegistry
 from robot_rt_control.server.tables.definer import system_actions
-from robot_rt_control.server.tables.entities import SessionContents
+from robot_rt_control.server.tables.entities import DefinedAction, SessionContents
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
-from robot_rt_control.server.types.type_keeper import TypeKeeper
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.enums import Command, EventKind
+from robot_rt_control.vocabulary.enums import Command, Refusal
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError, SessionError
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
+
+_SNAPSHOT_WAIT_S = 0.1
 
 SampleListener = Callable[[OutputSample], None]
 
 
 class ServerCore:
-    """Attachment, sessions and events. `ControlServer` adds definitions and commands.
-
-    Args:
-        workcell: the same that the executor has read.
-        types: the action types, built.
-        clock: monotonic time [s], for leases.
-        builder: to load action types later; None: none can be loaded.
-        programs: those that can be used by name; left out: the library only.
-
-    Raises:
-        DefinitionError: the workcell asks for an action type that does not exist.
-    """
+    """Attachment, sessions and events. All methods may be called from any thread; arguments: see ControlServer."""
 
     def __init__(
         self,
@@ -68,7 +54,6 @@ class ServerCore:
         types: ActionTypes,
         *,
         clock: Callable[[], float] = time.monotonic,
-        builder: Builder | None = None,
         programs: ProgramStore | None = None,
     ) -> None:
         self.workcell, self.types = workcell, types
@@ -88,9 +73,12 @@ class ServerCore:
         self._translator: EventTranslator
         self._system_pending = False
         self._lost = ""
-        self._changing = threading.RLock()
-        self._keeper = TypeKeeper(types, workcell, builder, self._changing, self._used_types)
+        self.changing = threading.RLock()
+        """Held while definitions and sessions change: for moments only, never while code of users runs."""
         self._hub = EventHub()
+        self._ends = SessionEnds(self._hub.emit)
+        self.on_poll: list[Callable[[], None]] = []
+        """Called at each `poll`, without any lock."""
         self._sample_listeners: list[SampleListener] = []
         heartbeat.prepare()
 
@@ -112,11 +100,12 @@ class ServerCore:
         Raises:
             ChannelError: the executor does not answer; the server is not attached.
         """
-        with self._changing:
+        with self.changing:
             self.detach("the control server attached anew")
             if not channel.server_attached:
                 channel.claim_server()
             first = int(channel.memory.server_epoch) == 1
+            self._ends.flush()
             if self._sessions is None:
                 prefix = "s" if first else f"s{int(channel.memory.server_epoch)}_"
                 self._sessions = SessionRegistry(self.parts, clock=self._clock, prefix=prefix)
@@ -132,7 +121,7 @@ class ServerCore:
                 on_lost=self._take_loss,
                 while_waiting=while_waiting,
                 period=self.workcell.period,
-                on_samples=self._take_samples,
+                after_dispatch=self._after_dispatch,
                 on_refused_sample=self._take_refused_sample,
                 clock=self._clock,
             )
@@ -158,7 +147,7 @@ class ServerCore:
                 raise
 
     def _install_system(self) -> None:
-        at = self._at()
+        at = self.at()
         wanted = system_actions(self.workcell.parts)
         check_definitions(ProgramDefinition(actions=tuple(wanted)), self.catalogue)
         at.definer.install_system(at.system_identity, self.parts, wanted)
@@ -166,12 +155,13 @@ class ServerCore:
 
     def detach(self, reason: str) -> None:
         """Leave the executor; all sessions end with the reason, and the loop brings their parts to safety."""
-        with self._changing:
+        with self.changing:
             attachment, self._attachment = self._attachment, None
             if attachment is None:
                 return
             attachment.close()
             self._end_all(reason)
+            self._ends.flush()
 
     @property
     def lost(self) -> str:
@@ -186,22 +176,26 @@ class ServerCore:
     @property
     def gated(self) -> bool:
         """Whether the loop ticks on request only: then commands are not awaited."""
-        return self._at().link.gated
+        return self.at().link.gated
 
-    def _used_types(self) -> dict[RegisteredType, str]:
+    def used_types(self) -> dict[RegisteredType, str]:
         """The types that actions have, each with one of these actions."""
         store = self._attachment.store if self._attachment is not None else None
         return store.used_types() if store is not None else {}
 
-    def _at(self) -> Attachment:
+    def at(self) -> Attachment:
         if self._attachment is None:
             raise ChannelError("there is no executor: the control server is not attached", hint="Start the executor")
         if self._lost:
             raise ChannelError(f"there is no executor: {self._lost}", hint="Start the executor again")
         return self._attachment
 
+    def tick(self, tick: int) -> int:
+        """The tick of an answer; 0, as nobody has answered yet: the next one."""
+        return tick or self.at().now()[0] + 1
+
     def _registry(self) -> SessionRegistry:
-        self._at()
+        self.at()
         assert self._sessions is not None  # made with the first attachment
         return self._sessions
 
@@ -213,19 +207,20 @@ class ServerCore:
         if attachment.without_threads:
             attachment.link.dispatch()
         attachment.streams.poll()
-        with self._changing:
+        with self.changing:
             for session, reason in self._registry().overdue():
                 self._close(session, reason)
             self._tidy()
         lost = attachment.new_losses()
         if lost:
-            tick, time_ns = attachment.now()
             reason = f"the loop could not report {lost} events: the control server did not take them in time"
-            self._hub.emit(ServerEvent(kind=EVENTS_LOST, tick=tick, time_ns=time_ns, reason=reason))
+            self._tell(Kind.EVENTS_LOST, reason=reason)
+        for call in self.on_poll:
+            call()
 
     def _tidy(self) -> None:
         """What waits for a good moment: the system's actions after a server before this one, sessions that ended."""
-        at = self._at()
+        at = self.at()
         if self._system_pending and at.store.all_taken:
             self._install_system()
         if not at.link.gated:  # there the next change does it: tables come at known steps only
@@ -234,7 +229,14 @@ class ServerCore:
     # --- sessions -------------------------------------------------------------------------------
 
     def open_session(
-        self, name: str, parts: Sequence[str], lease: float = -1.0, *, read_only: bool = False, deadline: float = 0.0
+        self,
+        name: str,
+        parts: Sequence[str],
+        lease: float = -1.0,
+        *,
+        read_only: bool = False,
+        deadline: float = 0.0,
+        unprotected: bool = False,
     ) -> Session:
         """Take the exclusive right to move some parts; or, read-only, none of them.
 
@@ -243,20 +245,23 @@ class ServerCore:
             lease: [s]; 0: until closed; negative: the default.
             read_only: `parts` is empty; it watches and reacts with events.
             deadline: [s] after which it ends, renewed or not; 0: none.
+            unprotected: it gets no secret: anybody may command it.
 
         Raises:
             DefinitionError: an unknown part, or none.
+            CapacityError: the name is too long, or there are too many sessions.
             SessionError: a part is taken; names the holder.
             ChannelError: there is no executor.
         """
-        with self._changing:
-            at = self._at()
+        self.take_events()  # so that the event of its opening carries the present tick
+        with self.changing:
+            at = self.at()
             identity = at.store.new_identity()
-            session = self._registry().open(name, parts, lease, identity, read_only=read_only, deadline=deadline)
+            session = self._registry().open(
+                name, parts, lease, identity, read_only=read_only, deadline=deadline, unprotected=unprotected
+            )
             at.directory.sessions[session.identity] = session.id
-            tick, time_ns = at.now()
-            held = ", ".join(session.parts)
-            self._hub.emit(ServerEvent(kind=SESSION_OPENED, session=session.id, tick=tick, time_ns=time_ns, part=held))
+            self._tell(Kind.SESSION_OPENED, session=session.id, parts=session.parts)
         return session
 
     def session(self, session_id: str) -> Session:
@@ -266,6 +271,24 @@ class ServerCore:
             SessionError: there is none; tells why it ended where there was one.
         """
         return self._registry().get(session_id)
+
+    def authorize(self, session_id: str, secret: str, what: str) -> Session:
+        """A living session that a caller outside of this process may command.
+
+        Args:
+            secret: what the caller gave; empty: nothing.
+            what: it is to do, for the message: "start_actions".
+
+        Raises:
+            SessionError: there is no such session, or this is not its secret.
+        """
+        session = self.session(session_id)
+        session.check_secret(secret, what)
+        return session
+
+    def holder_of(self, part: str) -> Session | None:
+        """The session that holds a part."""
+        return self._sessions.holder_of(part) if self._sessions is not None else None
 
     def sessions(self) -> list[Session]:
         """All living sessions, the oldest first."""
@@ -277,12 +300,12 @@ class ServerCore:
 
     def session_of_part(self, part: str) -> str:
         """Id of the session that holds a part; empty: none."""
-        holder = self._sessions.holder_of(part) if self._sessions is not None else None
+        holder = self.holder_of(part)
         return holder.id if holder is not None else ""
 
     def contents(self, session: Session) -> SessionContents:
         """What a session has defined."""
-        return self._at().definer.contents(session)
+        return self.at().definer.contents(session)
 
     def renew_session(self, session_id: str) -> None:
         """Count a session's lease from now.
@@ -299,47 +322,52 @@ class ServerCore:
             SessionError: there is no such session.
             ChannelError: the executor did not answer; the session has ended all the same.
         """
-        with self._changing:
+        with self.changing:
             session = self.session(session_id)
             session.closed_by_client = True
             self._close(session, "closed by its client")
 
     def _close(self, session: Session, reason: str) -> None:
-        at = self._at()
+        at = self.at()
         try:
             if session.identity in at.store.sessions:
-                if at.link.gated:
-                    at.link.send(
-                        Command.END_SESSION,
-                        session=session.identity,
-                        on_transaction=lambda number: at.ending.update({number: session.identity}),
-                    )
-                else:
-                    at.link.send(Command.END_SESSION, session=session.identity)
-        finally:
-            self._end(session, reason)
+                at.link.send(
+                    Command.END_SESSION,
+                    session=session.identity,
+                    on_transaction=lambda number: at.ending.update({number: session.identity}),
+                )
+        except RobotControlError:
+            for number in [n for n, identity in at.ending.items() if identity == session.identity]:
+                del at.ending[number]  # nobody will answer
+            self._end(session, reason, self._stamp())
+            raise
+        self._end(session, reason)
         try:
             self._tidy()
         except RobotControlError:
             _log.warning("the tables could not be tidied up yet", exc_info=True)
 
-    def _end(self, session: Session, reason: str) -> None:
-        """The session's end, once the loop knows of it."""
+    def _end(self, session: Session, reason: str, at: Stamp | None = None) -> None:
+        """The session's end, once the loop knows of it. Its event follows the loop's own events of that tick.
+
+        Args:
+            at: when the loop ended it; None: the loop's answer to END_SESSION will tell, or has told.
+        """
         if self._sessions is None or not self._sessions.end(session, reason):
             return
         attachment = self._attachment
-        tick, time_ns = (0, 0) if attachment is None else attachment.now()
-        self._hub.emit(
+        defined = attachment is not None and not self._lost and session.identity in attachment.store.sessions
+        self._ends.add(
+            session.identity,
             ServerEvent(
-                kind=SESSION_ENDED,
+                kind=Kind.SESSION_ENDED,
                 session=session.id,
-                tick=tick,
-                time_ns=time_ns,
                 part=", ".join(session.parts),
                 reason=reason,
                 file=session.end_file,
                 by_client=session.closed_by_client,
-            )
+            ),
+            at or (None if defined else self._stamp()),
         )
         if attachment is None:
             return
@@ -347,23 +375,62 @@ class ServerCore:
             attachment.directory.forget([session.identity])
         elif session.identity not in attachment.ending.values():
             attachment.store.retiring.add(session.identity)
+        self._ends.flush(attachment.link.told)
 
-    def _end_all(self, reason: str) -> None:
+    def _end_all(self, reason: str, at: Stamp | None = None) -> None:
         for session in self.sessions():
-            self._end(session, reason)
+            self._end(session, reason, at or self._stamp())
+
+    def _stamp(self) -> Stamp:
+        """The tick of the last event: what the server itself tells comes in order of ticks."""
+        return self._attachment.link.latest if self._attachment is not None else (0, 0)
 
     def _raw_snapshot(self) -> np.record | None:
         return self._attachment.snapshot() if self._attachment is not None and not self._lost else None
 
+    # --- looking --------------------------------------------------------------------------------
+
+    def snapshot(self) -> SnapshotView | None:
+        """The last tick; None: there was none yet, or there is no executor."""
+        raw = self._raw_snapshot()
+        return SnapshotView(raw) if raw is not None else None
+
+    def snapshot_after(self, tick: int) -> SnapshotView | None:
+        """The snapshot of this tick or a later one: answers come in the middle of a tick, the snapshot at its end."""
+        deadline = time.monotonic() + _SNAPSHOT_WAIT_S
+        while True:
+            view = self.snapshot()
+            if view is None or view.tick >= tick or time.monotonic() > deadline:
+                return view
+            time.sleep(0.0005)
+
+    def raise_refusal(
+        self,
+        command: Command,
+        session: Session,
+        actions: Sequence[DefinedAction],
+        answer: Answer,
+        target_tick: int = 0,
+    ) -> None:
+        """Raise what a refusal of the loop means, if it is one."""
+        if answer.refusal == Refusal.NONE:
+            return
+        if session.end_reason:
+            self.session(session.id)  # raises, with the reason
+        view = self.snapshot_after(answer.tick)
+        raise explain(command, answer, actions, target_tick, view, self.fault_file)
+
     # --- events ---------------------------------------------------------------------------------
 
-    def announce(self, kind: str, *, session: str = "", parts: Sequence[str] = (), reason: str = "") -> None:
+    def announce(self, kind: Kind, *, session: str = "", parts: Sequence[str] = (), reason: str = "") -> None:
         """Tell an event of the server's own."""
-        attachment = self._attachment
-        tick, time_ns = (0, 0) if attachment is None else attachment.now()
-        self._hub.emit(
-            ServerEvent(kind=kind, session=session, tick=tick, time_ns=time_ns, part=", ".join(parts), reason=reason)
-        )
+        self._tell(kind, session=session, parts=parts, reason=reason)
+
+    def _tell(
+        self, kind: Kind, *, session: str = "", parts: Sequence[str] = (), reason: str = "", action: str = ""
+    ) -> None:
+        event = ServerEvent(kind=kind, session=session, part=", ".join(parts), reason=reason, current_action=action)
+        self._hub.emit(event, at=self._stamp)
 
     def fault_file(self, part: str) -> str:
         """The log of the last ticks before a part's fault, on the executor's machine; empty: there is none."""
@@ -391,48 +458,46 @@ class ServerCore:
         """Hand `listener` every sample of a stream output from now on, in the dispatcher's thread."""
         self._sample_listeners.append(listener)
 
-    def _take_samples(self) -> None:
+    def _after_dispatch(self) -> None:
         """In the dispatcher's thread."""
         attachment = self._attachment
         if attachment is None:
             return
+        for identity, at in attachment.take_ended():
+            self._ends.set_end(identity, at)
+        self._ends.flush(attachment.link.told)
         for sample in attachment.streams.take():
             for listener in self._sample_listeners:
                 listener(sample)
 
     def _take_refused_sample(self, session: str, action: str, reason: str) -> None:
-        attachment = self._attachment
-        tick, time_ns = (0, 0) if attachment is None else attachment.now()
-        self._hub.emit(
-            ServerEvent(
-                kind=STREAM_REFUSED, session=session, tick=tick, time_ns=time_ns, current_action=action, reason=reason
-            )
-        )
+        self._tell(Kind.STREAM_REFUSED, session=session, action=action, reason=reason)
 
     def _take_event(self, raw: np.record) -> None:
         """In the dispatcher's thread."""
         event = self._translator.translate(raw)
         self._hub.emit(event)
-        if event.kind == "action_failed" and event.session:
-            status = status_text(int(raw["status"]))
-            self._end_by_id(event.session, f"action {event.current_action!r} failed: {status}", event.file)
-        elif int(raw["kind"]) == EventKind.SERVER_LOST:
-            self._end_all("the executor heard nothing from the control server, and ended all sessions")
+        if event.kind == Kind.ACTION_FAILED and event.session:
+            self._end_by_id(event, f"action {event.current_action!r} failed: {event.reason}")
+        elif event.kind == Kind.SERVER_LOST:
+            reason = "the executor heard nothing from the control server, and ended all sessions"
+            self._end_all(reason, (event.tick, event.time_ns))
             attachment = self._attachment
             if attachment is not None:
                 attachment.channel.renew_server()
 
-    def _end_by_id(self, session_id: str, reason: str, file: str) -> None:
+    def _end_by_id(self, event: ServerEvent, reason: str) -> None:
         if self._sessions is None:
             return
         try:
-            session = self._sessions.get(session_id)
+            session = self._sessions.get(event.session)
         except SessionError:
             return
-        session.end_file = file
-        self._end(session, reason)
+        session.end_file = event.file
+        self._end(session, reason, (event.tick, event.time_ns))
 
     def _take_loss(self, reason: str) -> None:
         """In the dispatcher's thread, or in that of an installation."""
         self._lost = reason
         self._end_all(reason)
+        self._ends.flush()

@@ -33,11 +33,19 @@ class EventHub:
         with self._lock:
             self._listeners = tuple(entry for entry in self._listeners if entry != listener)
 
-    def emit(self, event: ServerEvent) -> None:
-        """Number an event and tell it. A listener that fails is logged and disturbs nobody."""
+    def emit(self, event: ServerEvent, *, at: Callable[[], tuple[int, int]] | None = None) -> None:
+        """Number an event and tell it. A listener that fails is logged and disturbs nobody.
+
+        Args:
+            at: gives tick and time [ns] of an event of the server's own, as late as possible: so that no event of the
+                loop with an earlier tick can come after it. None: the event has them.
+        """
         with self._lock:
             self._sequence += 1
             numbered = replace(event, sequence=self._sequence)
+            if at is not None:
+                tick, time_ns = at()
+                numbered = replace(numbered, tick=tick, time_ns=time_ns)
             for listener in self._listeners:
                 try:
                     listener(numbered)

@@ -9,23 +9,18 @@ import numpy as np
 
 from robot_rt_control.server.events.reasons import fault_text, found_at_start, refusal_text, status_text, stop_text
 from robot_rt_control.server.tables.directory import Directory
-from robot_rt_control.vocabulary.enums import EventKind, Refusal
+from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
+from robot_rt_control.vocabulary.event_kinds import Kind
 
-SESSION_OPENED, SESSION_ENDED, EVENTS_LOST = "session_opened", "session_ended", "events_lost"
-RECOVERY_STARTED, RECOVERY_ENDED = "recovery_started", "recovery_ended"
-"""Kinds of events that the loop knows nothing of."""
 _BUDGET_NAMES = ("compute_time", "time_budget")
 """[s] Values of a budget_exceeded event."""
-STREAM_REFUSED = "stream_refused"
-"""A sample for a stream input was refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerEvent:
     """Something that happened, told outside real time. The fields are those of msg/Event."""
 
-    kind: str
-    """command_done, …: the names of `vocabulary.EventKind` in lower case, or one of the above."""
+    kind: Kind
     session: str = ""
     tick: int = 0
     time_ns: int = 0
@@ -37,6 +32,9 @@ class ServerEvent:
     current_action: str = ""
     part: str = ""
     reason: str = ""
+    """Why, for people; programs read `cause`."""
+    cause: StopCause | None = None
+    """Why an action ended; None: the event is another one, or the loop gave a cause that is not known."""
     file: str = ""
     """The log of the last ticks, on the executor's machine."""
     by_client: bool = False
@@ -91,7 +89,7 @@ class EventTranslator:
             variables = directory.actions[current].type.action_type.state_variables
             names = tuple(v.name for v in variables[:n])
         return ServerEvent(
-            kind=kind.name.lower(),
+            kind=Kind[kind.name],
             session=session,
             tick=int(event["tick"]),
             time_ns=int(event["time_ns"]),
@@ -101,6 +99,7 @@ class EventTranslator:
             current_action=directory.action_id(current),
             part=part,
             reason=self._reason(kind, event),
+            cause=_cause(event) if kind == EventKind.ACTION_STOPPED else None,
             file=self._log_file(int(event["log"])),
             names=names,
             values=tuple(float(v) for v in event["values"][:n]),
@@ -143,3 +142,8 @@ class EventTranslator:
         if kind == EventKind.SERVER_LOST:
             return "the loop heard nothing from the control server"
         return ""
+
+
+def _cause(event: np.record) -> StopCause | None:
+    cause = int(event["reason"])
+    return StopCause(cause) if cause in set(StopCause) else None

@@ -56,6 +56,10 @@ class ExecutorLink:
         self._while_waiting = while_waiting
         self.after_dispatch: Callable[[], None] = lambda: None
         """Called when the loop has rung, behind the events, in the dispatcher's thread."""
+        self.told = (int(channel.memory.loop_beat), int(channel.memory.snapshot.time_ns))
+        """The last tick whose events were all handed out, and its start [ns]."""
+        self.latest = self.told
+        """The tick of the last event that was handed out, or a later one."""
         self._sending = threading.Lock()
         self._dispatching = threading.Lock()
         self._transaction = first_transaction - 1
@@ -97,10 +101,15 @@ class ExecutorLink:
     def dispatch(self) -> int:
         """Hand out the events that have come; returns how many. Also notices the executor's end."""
         with self._dispatching:
+            memory = self._channel.memory
+            told = int(memory.loop_beat), int(memory.snapshot.time_ns)  # before: what a tick tells is there at its end
             events = self._channel.take_events()
             for event in events:
+                self.latest = max(self.latest, (int(event["tick"]), int(event["time_ns"])))
                 self._hand_out(event)
                 self._answer(event)
+            self.told = max(self.told, told)
+            self.latest = max(self.latest, told)
             self.after_dispatch()
         self._check_alive()
         return len(events)

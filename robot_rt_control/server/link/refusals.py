@@ -47,16 +47,16 @@ def explain(
     what = f"{command.name.lower().replace('_', ' ')}{' of ' + names if names else ''} was refused"
     if refusal == Refusal.PART_NOT_ENABLED and snapshot is not None:
         parts = [p for a in actions for p in a.prepared.parts[: len(a.entry.moved_parts)]]
-        states = []
+        states, faulted = [], False
         for part in parts:
             state = snapshot.operational_state(part.index)
+            faulted = faulted or state == OperationalState.FAULTED
             if state != OperationalState.ENABLED:
                 fault = snapshot.fault(part.index)
                 log = fault_file(part.name) if fault else ""
                 fault += f"; the last ticks: {log}" if log else ""
                 states.append(f"part {part.name!r} is {state.name.lower()}{' (' + fault + ')' if fault else ''}")
         if states:
-            faulted = any("faulted" in s for s in states)
             return CommandRefused(
                 what,
                 expected="parts whose motion is enabled",

@@ -153,6 +153,7 @@ def session_messages(server: ControlServer) -> list[Any]:
                 name=session.name,
                 parts=list(session.parts),
                 read_only=session.read_only,
+                unprotected=not session.secret,
                 lease=session.lease,
                 remaining=server.remaining(session),
                 program=session.program,

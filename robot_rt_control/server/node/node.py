@@ -31,6 +31,7 @@ from robot_rt_control.server.node.services import Services
 from robot_rt_control.server.node.session_log import SessionLog
 from robot_rt_control.server.node.stream_topics import StreamTopics
 from robot_rt_control.server.programs.program_store import ProgramStore, default_folder
+from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -80,6 +81,7 @@ class ControlServerNode(WorkcellNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("control_server", _PARAMETERS, **options)
         self.server: ControlServer | None = None
+        self._recoveries: Recoveries
         self._builder: Builder | None = None
         self._event_publisher: Any = None
         self._keeper: Any = None
@@ -107,12 +109,11 @@ class ControlServerNode(WorkcellNode):
         programs = ProgramStore(Path(self.value("programs") or default_folder()))
         builder = Builder(timeout=self.value("build_timeout"))
         try:
-            self.server = ControlServer(
-                workcell, self._build(workcell, builder), builder=builder, programs=programs
-            )
+            self.server = ControlServer(workcell, self._build(workcell, builder), builder=builder, programs=programs)
         except BaseException:
             builder.close()
             raise
+        self._recoveries = Recoveries(self.server, workcell.recoveries)
         self._builder = builder
         self.server.add_listener(self._publish)
         self.server.add_listener(SessionLog(self.get_logger().warning).take)
@@ -141,7 +142,7 @@ class ControlServerNode(WorkcellNode):
         self._next_try, self._complaint = 0.0, ""
         self.awaited = "the executor"
         self._keep()
-        self._offered_services = Services(self, lambda: self.server, parallel)
+        self._offered_services = Services(self, lambda: self.server, lambda: self._recoveries, parallel)
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
         self._stream_topics = StreamTopics(self, lambda: self.server)
         self._keeper = self.create_timer(_KEEP_S, self._keep, callback_group=single)

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 import traceback
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.task import Future
 
 from robot_rt_control import action
 from robot_rt_control.ros.refusals import refuse
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.node.conversions import parameter_values
-from robot_rt_control.server.runs.runs import Run, RunPlan, RunProgress, RunResult, plan_action, plan_program
+from robot_rt_control.server.node.judging_action_server import JudgingActionServer
+from robot_rt_control.server.node.own_thread import aside
+from robot_rt_control.server.node.request_sizes import check_sizes
+from robot_rt_control.server.runs.runs import (
+    Run,
+    RunPlan,
+    RunProgress,
+    RunResult,
+    check_plan,
+    plan_action,
+    plan_program,
+)
 from robot_rt_control.vocabulary.errors import ChannelError, InternalError, RobotControlError
 
 _FEEDBACK_S = 0.1
@@ -40,20 +50,41 @@ class RunActions:
         self._node, self._get = node, server
         self._closing = threading.Event()
         self._running: set[int] = set()
-        self._servers = [
-            ActionServer(
-                node,
-                kind,
-                f"~/{name}",
-                self._guarded(kind, plan),
-                callback_group=group,
-                cancel_callback=lambda _: CancelResponse.ACCEPT,
+        self._servers = []
+        for name, kind, plan in (
+            ("run_action", action.RunAction, _action_plan),
+            ("run_program", action.RunProgram, _program_plan),
+        ):
+            self._servers.append(
+                JudgingActionServer(
+                    node,
+                    kind,
+                    f"~/{name}",
+                    judge=functools.partial(self._judge, name, kind, plan),
+                    execute=self._guarded(kind, plan),
+                    group=group,
+                )
             )
-            for name, kind, plan in (
-                ("run_action", action.RunAction, _action_plan),
-                ("run_program", action.RunProgram, _program_plan),
-            )
-        ]
+
+    async def _judge(self, name: str, kind: Any, plan: Callable[[ControlServer, Any], RunPlan], request: Any) -> Any:
+        """The result that says why a goal is not valid; None: it is."""
+
+        def judge() -> Any:
+            try:
+                check_sizes(name, request)
+                server = self._get()
+                if server is None:
+                    raise ChannelError("the control server is not active", hint="Configure and activate it")
+                check_plan(server, plan(server, request))
+            except RobotControlError as error:
+                self._node.get_logger().warning(f"a goal of {name} was rejected: {error}")
+                return refuse(kind.Result(), error)
+            except BaseException as error:
+                self._node.get_logger().error(f"a goal of {name} could not be judged:\n{traceback.format_exc()}")
+                return refuse(kind.Result(), InternalError.of("a run", error))
+            return None
+
+        return await aside(self._node, name, judge)
 
     def close(self) -> None:
         """Cancel what runs, and take the actions back."""
@@ -67,21 +98,11 @@ class RunActions:
 
     def _guarded(self, kind: Any, plan: Callable[[ControlServer, Any], RunPlan]) -> Callable[[Any], Any]:
         async def execute(goal: Any) -> Any:
-            # In a thread of its own: a run may take hours, and the node's threads are few.
-            done: Future[Any] = Future()
-
-            def work() -> None:
-                try:
-                    done.set_result(attempt(goal))
-                finally:
-                    self._running.discard(id(goal))
-                    executor = self._node.executor
-                    if executor is not None:
-                        executor.wake()  # it looks at `done` when it is awake
-
             self._running.add(id(goal))
-            threading.Thread(target=work, name="run", daemon=True).start()
-            return await done
+            try:
+                return await aside(self._node, "run", lambda: attempt(goal))
+            finally:
+                self._running.discard(id(goal))
 
         def attempt(goal: Any) -> Any:
             try:
@@ -92,7 +113,7 @@ class RunActions:
             except RobotControlError as error:
                 goal.abort()
                 return refuse(kind.Result(), error)
-            except Exception as error:
+            except BaseException as error:
                 self._node.get_logger().error(f"a run failed unexpectedly:\n{traceback.format_exc()}")
                 goal.abort()
                 return refuse(kind.Result(), InternalError.of("a run", error))

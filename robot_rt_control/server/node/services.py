@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,9 +21,23 @@ from robot_rt_control.server.node.conversions import (
     session_messages,
     variable_messages,
 )
+from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
+from robot_rt_control.server.node.request_sizes import check_sizes
 from robot_rt_control.server.programs.programs import save_program
+from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.vocabulary.errors import ChannelError
+
+_MAY_TAKE_LONG = (
+    "define_actions", "upload_program", "save_program", "set_action_parameters", "load_action_types", "start_actions"
+)  # fmt: skip
+"""They run code of users, parse texts, or wait for a later tick: each in a thread of its own, so that they never hold
+up the node's threads, which renew leases and stop."""
+
+
+def _takes_long(name: str, request: Any) -> bool:
+    return name != "start_actions" or request.target_tick > 0
+
 
 QUEUED = "queued for the next step"
 """The remark of an answer where the loop ticks on request only."""
@@ -33,11 +48,18 @@ class Services:
 
     Args:
         server: gives the control server; None: it is not configured.
+        recoveries: gives its recoveries.
         group: callbacks may run in parallel.
     """
 
-    def __init__(self, node: Node, server: Callable[[], ControlServer | None], group: CallbackGroup) -> None:
-        self._node, self._get = node, server
+    def __init__(
+        self,
+        node: Node,
+        server: Callable[[], ControlServer | None],
+        recoveries: Callable[[], Recoveries],
+        group: CallbackGroup,
+    ) -> None:
+        self._node, self._get, self._recoveries = node, server, recoveries
         handlers: dict[str, tuple[type, Callable[[ControlServer, Any, Any], str]]] = {
             "open_session": (srv.OpenSession, self._open_session),
             "renew_session": (srv.RenewSession, self._renew_session),
@@ -65,7 +87,7 @@ class Services:
             "list_state_variables": (srv.ListStateVariables, self._list_state_variables),
         }
         self._services = [
-            node.create_service(kind, f"~/{name}", self._guarded(name, handler), callback_group=group)
+            node.create_service(kind, f"~/{name}", self._guarded(name, kind, handler), callback_group=group)
             for name, (kind, handler) in handlers.items()
         ]
 
@@ -75,19 +97,34 @@ class Services:
             self._node.destroy_service(service)
         self._services = []
 
-    def _guarded(self, name: str, handler: Callable[[ControlServer, Any, Any], str]) -> Callable[[Any, Any], Any]:
-        """A service's callback: whatever happens becomes an answer, and nothing ends the node."""
+    def _guarded(
+        self, name: str, kind: Any, handler: Callable[[ControlServer, Any, Any], str]
+    ) -> Callable[[Any, Any], Any]:
+        """A service's callback: whatever happens becomes an answer, and nothing ends the node.
+
+        A request with a session and a secret is a command: the secret is checked here, so that no handler forgets it.
+        """
+        fields = kind.Request.get_fields_and_field_types()
+        commands = "session" in fields and "secret" in fields
 
         def call(request: Any, response: Any) -> Any:
             def do() -> str:
                 server = self._get()
                 if server is None:
                     raise ChannelError("the control server is not active", hint="Configure and activate it")
+                check_sizes(name, request)
+                if commands:
+                    server.authorize(request.session, request.secret, name)
                 return handler(server, request, response)
 
             return answer_to(name, do, response, self._node.get_logger().error)
 
-        return call
+        async def call_aside(request: Any, response: Any) -> Any:
+            if not _takes_long(name, request):
+                return call(request, response)
+            return await aside(self._node, name, lambda: call(request, response))
+
+        return call if name not in _MAY_TAKE_LONG else functools.update_wrapper(call_aside, call)
 
     @staticmethod
     def _remark(server: ControlServer) -> str:
@@ -102,8 +139,11 @@ class Services:
             request.lease,
             read_only=request.read_only,
             deadline=request.deadline,
+            unprotected=request.unprotected,
         )
-        response.session, response.lease = session.id, session.lease
+        response.session, response.lease, response.secret = session.id, session.lease, session.secret
+        if request.unprotected:
+            self._node.get_logger().warning(f"{session.label} is unprotected: anybody may command it")
         return ""
 
     def _renew_session(self, server: ControlServer, request: Any, response: Any) -> str:
@@ -137,7 +177,7 @@ class Services:
         return "\n".join([*warnings, *filter(None, [self._remark(server)])])
 
     def _save_program(self, server: ControlServer, request: Any, response: Any) -> str:
-        saved = save_program(server, request.program, check_only=request.check_only)
+        saved = save_program(server.core, request.program, check_only=request.check_only)
         response.version, response.warnings = saved.version, list(saved.warnings)
         return ""
 
@@ -179,6 +219,7 @@ class Services:
         opened = server.open_stream(request.session, request.action, request.stream)
         response.length, response.tick = opened.length, opened.tick
         response.period, response.delay = opened.period, opened.delay
+        response.token = opened.token
         return ""
 
     def _set_speed(self, server: ControlServer, request: Any, response: Any) -> str:
@@ -186,14 +227,14 @@ class Services:
         return self._remark(server)
 
     def _set_motion(self, server: ControlServer, request: Any, response: Any) -> str:
-        return server.set_motion(list(request.parts), request.command) or self._remark(server)
+        return server.set_motion(list(request.parts), request.command, secret=request.secret) or self._remark(server)
 
     def _protective_stop(self, server: ControlServer, request: Any, response: Any) -> str:
         response.tick = server.protective_stop(request.stop, request.reason)
         return self._remark(server)
 
     def _recover_parts(self, server: ControlServer, request: Any, response: Any) -> str:
-        response.sessions = server.recoveries.recover(list(request.parts))
+        response.sessions = self._recoveries().recover(list(request.parts))
         return self._remark(server)
 
     # --- looking --------------------------------------------------------------------------------
@@ -208,7 +249,9 @@ class Services:
         return ""
 
     def _load_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
-        response.names = server.load_action_types(request.source, code=request.code, replace=request.replace)
+        response.names = server.load_action_types(
+            request.source, code=request.code, replace=request.replace, stranger=True
+        )
         return ""
 
     def _unload_action_types(self, server: ControlServer, request: Any, response: Any) -> str:

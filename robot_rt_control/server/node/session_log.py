@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 
 class SessionLog:
@@ -19,7 +20,7 @@ class SessionLog:
 
     def take(self, event: ServerEvent) -> None:
         """In the dispatcher's thread."""
-        if event.kind != "session_ended" or event.by_client:
+        if event.kind != Kind.SESSION_ENDED or event.by_client:
             return
         parts = f" (parts {event.part})" if event.part else ""
         log = f"; the last ticks: {event.file}" if event.file else ""

@@ -67,6 +67,7 @@ class StreamTopics:
                 time=message.source_time if stamped else None,
                 sequence=int(message.sequence),
                 tick=int(message.tick),
+                token=message.token,
             )
         except RobotControlError as error:
             self._complain(error)

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from robot_rt_control.server.events.events import SESSION_ENDED, ServerEvent
+from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 _REFRESH_AFTER = 128
 """A state that was not told again for so many others is: readers who come late find it among the last 256."""
@@ -35,18 +36,18 @@ class SessionState:
         """The state after an event of this session; the same object where nothing changed."""
         active = dict(self.active)
         changed = self
-        if event.kind == "action_started":
+        if event.kind == Kind.ACTION_STARTED:
             active.pop(event.current_action, None)
             active[event.current_action] = event.tick
             changed = replace(self, active=active)
-        elif event.kind == "action_stopped":
+        elif event.kind == Kind.ACTION_STOPPED:
             active.pop(event.previous_action, None)
             changed = replace(self, active=active)
-        elif event.kind == "reaction_fired":
+        elif event.kind == Kind.REACTION_FIRED:
             changed = replace(
                 self, last_reaction=event.reaction or self.last_reaction, last_event=event.event or self.last_event
             )
-        elif event.kind == SESSION_ENDED:
+        elif event.kind == Kind.SESSION_ENDED:
             changed = replace(self, active={}, ended=True, end_reason=event.reason)
         if changed == self:
             return self

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from robot_rt_control.model.recovery import RecoveryDescription
-from robot_rt_control.server.events.events import RECOVERY_ENDED, RECOVERY_STARTED, ServerEvent
+from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.runs.runs import Run, plan_program
 from robot_rt_control.vocabulary.enums import OperationalState
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, RobotControlError, SessionError, unknown
-
-if TYPE_CHECKING:
-    from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +31,7 @@ class _Recovery:
 
 
 class Recoveries:
-    """All recoveries of a workcell. Its methods may be called from any thread.
+    """All recoveries of a workcell, driven by the server's `poll`. Its methods may be called from any thread.
 
     An automatic recovery waits until the part is free and its fault can be cleared. A part that faults again during its
     recovery, or within the cooldown after it, is left to people: so nothing loops.
@@ -43,7 +42,11 @@ class Recoveries:
     """
 
     def __init__(
-        self, server: ControlServer, described: Mapping[str, RecoveryDescription], *, clock: Callable[[], float]
+        self,
+        server: ControlServer,
+        described: Mapping[str, RecoveryDescription],
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._server, self._described, self._clock = server, described, clock
         self._lock = threading.RLock()
@@ -54,6 +57,7 @@ class Recoveries:
         """Part → when its last recovery ended."""
         if described:
             server.add_listener(self._take)
+            server.on_poll.append(self._poll)
 
     # --- on request -----------------------------------------------------------------------------
 
@@ -132,7 +136,7 @@ class Recoveries:
 
         run = Run(server, plan, prepare)
         self._running.append(_Recovery(part, run))
-        server.announce(RECOVERY_STARTED, session=run.session_id, parts=parts, reason=plan.name)
+        server.announce(Kind.RECOVERY_STARTED, session=run.session_id, parts=parts, reason=plan.name)
         return run.session_id
 
     # --- by itself ------------------------------------------------------------------------------
@@ -140,11 +144,11 @@ class Recoveries:
     def _take(self, event: ServerEvent) -> None:
         """In the dispatcher's thread."""
         described = self._described.get(event.part)
-        if event.kind == "part_faulted" and described is not None and described.automatic:
+        if event.kind == Kind.PART_FAULTED and described is not None and described.automatic:
             self._waiting.setdefault(event.part, 0.0)
 
-    def poll(self) -> None:
-        """To be called every 50 ms or so: drives what is under way, and begins what is automatic."""
+    def _poll(self) -> None:
+        """At each `poll` of the server: drives what is under way, and begins what is automatic."""
         if not self._running and not self._waiting:
             return
         with self._lock:
@@ -168,7 +172,8 @@ class Recoveries:
             recovery.run.close()
         except RobotControlError as error:
             _log.warning("the session of a recovery could not be closed: %s", error)
-        self._server.announce(RECOVERY_ENDED, session=recovery.run.session_id, parts=[recovery.part], reason=message)
+        session, parts = recovery.run.session_id, [recovery.part]
+        self._server.announce(Kind.RECOVERY_ENDED, session=session, parts=parts, reason=message)
 
     def _try(self, part: str) -> None:
         """Begin an automatic recovery, or see why not."""
@@ -183,7 +188,7 @@ class Recoveries:
         if since < described.cooldown:
             del self._waiting[part]
             server.announce(
-                RECOVERY_ENDED,
+                Kind.RECOVERY_ENDED,
                 parts=[part],
                 reason=f"not recovered by itself: it faulted again within {described.cooldown:g} s of its last one. "
                 "Look for the cause, then recover it by hand",

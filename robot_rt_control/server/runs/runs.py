@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
@@ -15,20 +14,20 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
+from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
-from robot_rt_control.server.events.events import SESSION_ENDED, ServerEvent
-from robot_rt_control.server.events.reasons import stop_text
+from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.programs.programs import check_for_session
 from robot_rt_control.validation.catalogue import moved_parts
+from robot_rt_control.validation.definitions import SessionFacts, check_definitions
 from robot_rt_control.vocabulary.enums import StopCause
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
-
-if TYPE_CHECKING:
-    from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 _DONE = "done"
-_BROKEN_OFF = (stop_text(StopCause.PART_FAULT), stop_text(StopCause.PROTECTIVE_STOP))
+_BROKEN_OFF = (StopCause.PART_FAULT, StopCause.PROTECTIVE_STOP)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +135,7 @@ def plan_program(
     is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
     template = ProgramTemplate.load(program) if is_path else server.programs.template(program)
     filled = template.fill(parameters=parameters, parts=parts)
-    check_for_session(server, filled, None)
+    check_for_session(server.core, filled, None)
     read = filled.definition
     if not read.start:
         raise DefinitionError("the program starts no action", expected="start: [id, …]", got="none")
@@ -155,6 +154,22 @@ def plan_program(
         timeout=_checked_timeout(timeout),
         filled=filled,
     )
+
+
+def check_plan(server: ControlServer, plan: RunPlan) -> None:
+    """Check all that the run will define, the action types' own code included: it is refused before the run begins.
+
+    Raises:
+        DefinitionError: names what is wrong.
+        ChannelError: there is no executor.
+    """
+    facts, places = SessionFacts(parts=plan.parts), None
+    if plan.filled is None:
+        check_definitions(plan.program, server.core.catalogue, facts)
+    else:
+        check_program(plan.filled, server.core.catalogue, facts)
+        places = plan.filled.places
+    server.core.at().definer.prepare(plan.program.actions, places)
 
 
 def _checked_timeout(timeout: float) -> float:
@@ -215,19 +230,19 @@ class Run:
             return
         with self._lock:
             self._last_tick = max(self._last_tick, event.tick)
-            if event.kind == "action_started":
+            if event.kind == Kind.ACTION_STARTED:
                 self._first_tick = self._first_tick or event.tick
                 self._active[event.current_action] = None
-            elif event.kind == "action_stopped":
+            elif event.kind == Kind.ACTION_STOPPED:
                 self._active.pop(event.previous_action, None)
-                self._fault = f"action {event.previous_action!r}: {event.reason}" if event.reason in _BROKEN_OFF else ""
-            elif event.kind == "reaction_fired" and event.event:
+                self._fault = f"action {event.previous_action!r}: {event.reason}" if event.cause in _BROKEN_OFF else ""
+            elif event.kind == Kind.REACTION_FIRED and event.event:
                 self._last_event = event.event
                 if event.event == self._plan.end_event:
                     self._end_reached = True
-            elif event.kind == SESSION_ENDED:
+            elif event.kind == Kind.SESSION_ENDED:
                 self._end = event.reason
-            elif event.kind == "command_refused":
+            elif event.kind == Kind.COMMAND_REFUSED:
                 self._end = f"the loop refused a command: {event.reason}"
         self._changed.set()
 

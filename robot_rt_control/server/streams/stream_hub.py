@@ -40,6 +40,8 @@ class OpenedStream:
     period: float
     delay: float
     """[s] from a sample's arrival to its effect."""
+    token: str = ""
+    """Goes with each sample of a caller outside of this process; empty: the session is unprotected."""
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@ Runs code of users: `create`, the constructor and `prepare_parameters` of the ac
 from __future__ import annotations
 
 import inspect
+import logging
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -24,6 +25,8 @@ from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.actions import slot_parts
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError
+
+_log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
@@ -149,7 +152,9 @@ def run_user_code(of: str, registered: RegisteredType, method: str, call: Callab
         raise CapacityError(f"{of}: {error.what}", expected=error.expected, got=error.got, hint=error.hint) from error
     except RobotControlError as error:
         raise DefinitionError(f"{of}: {error.what}", expected=error.expected, got=error.got, hint=error.hint) from error
-    except Exception as error:
+    except BaseException as error:  # also SystemExit and KeyboardInterrupt: whoever asked gets an answer
+        if not isinstance(error, Exception):
+            _log.warning("%s of action type %r raised %s", method, registered.name, type(error).__name__)
         raise DefinitionError(
             f"{of}: {method} of action type {registered.name!r} failed with {type(error).__name__}: {error}",
             got=f"the exception at {_place(error, registered)}",
@@ -157,7 +162,7 @@ def run_user_code(of: str, registered: RegisteredType, method: str, call: Callab
         ) from error
 
 
-def _place(error: Exception, registered: RegisteredType) -> str:
+def _place(error: BaseException, registered: RegisteredType) -> str:
     """File and line of the user's code: the last step of the traceback beside the class, or the last one at all."""
     steps = traceback.extract_tb(error.__traceback__)
     folder = Path(inspect.getfile(registered.action_type)).resolve().parent

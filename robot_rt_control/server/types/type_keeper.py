@@ -12,13 +12,13 @@ from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.native.code_cache import cache_root
 from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.types.action_sources import resolve
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.types.type_building import BUILT_IN, build_types
+from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
 _log = logging.getLogger(__name__)
-
-MAX_UPLOAD_BYTES = 1 << 20
 
 
 class TypeKeeper:
@@ -44,20 +44,28 @@ class TypeKeeper:
         self._changing, self._used = changing, used
         self._loading = threading.Lock()
 
-    def load(self, source: str | type[ActionType], *, code: str = "", replace: bool = False) -> tuple[str, ...]:
+    def load(
+        self,
+        source: str | type[ActionType] = "",
+        *,
+        code: str = "",
+        replace: bool = False,
+        stranger: bool = False,
+    ) -> tuple[str, ...]:
         """Load all action types of a source: all of them or none. May take long; nobody else waits meanwhile.
 
         Args:
             source: see action_sources.py; or a class.
             code: instead of a source, the text of a file.
             replace: whether types of the same name with other code are replaced.
+            stranger: the caller is outside of this process: files must be below the folders that the workcell names.
 
         Returns:
             The names of the types.
 
         Raises:
             CompileError: there is nothing to load, it is not real-time safe, or it is too slow; nothing has changed.
-            DefinitionError: a declaration is not valid, a name is taken, or uploads are not allowed; likewise.
+            DefinitionError: a declaration is not valid, a name is taken, or the file or upload is not allowed; same.
         """
         if code:
             if source:
@@ -70,6 +78,8 @@ class TypeKeeper:
                 got="a relative one",
                 hint="The server does not know from which folder you ask",
             )
+        if stranger and not code and isinstance(source, str):
+            source = self._allowed(source)
         if self._builder is None:
             raise CompileError("this control server has no builder", hint="Give it one: ControlServer(…, builder=…)")
         with self._loading:  # one after the other, so that of two requests the later one wins
@@ -77,6 +87,27 @@ class TypeKeeper:
             with self._changing:
                 types = self._types.add(loaded, replace=replace, used=self._used())
         return tuple(t.name for t in types)
+
+    def _allowed(self, source: str) -> str:
+        """The source with its file's real path.
+
+        Raises:
+            DefinitionError: it is a file outside of the workcell's folders.
+        """
+        found = resolve(source)
+        if not found.place.endswith(".py"):
+            return source  # a module or entry point that the server's owner installed
+        file = Path(found.place).resolve()
+        folders = self._workcell.action_type_folders
+        if not any(file.is_relative_to(folder) for folder in folders):
+            raise DefinitionError(
+                f"action types of {str(file)!r} may not be loaded",
+                expected=f"a file below {' or '.join(map(str, folders))}" if folders else "a module or an entry point",
+                got="a file elsewhere" if folders else "a file, and the workcell names no folder for them",
+                hint=f"The owner of the workcell may allow it: `action_type_folders: [{file.parent}]` in the workcell "
+                "file lets every client of this ROS network run the Python files in it as the control server's user",
+            )
+        return f"{file}:{found.class_name}" if found.class_name else str(file)
 
     def _written(self, code: str) -> str:
         """The path of a file with this text."""
@@ -89,8 +120,8 @@ class TypeKeeper:
                 "lets every client of this ROS network run any program as the control server's user",
             )
         data = code.encode()
-        if len(data) > MAX_UPLOAD_BYTES:
-            raise DefinitionError("code is too long", expected=f"at most {MAX_UPLOAD_BYTES} bytes", got=str(len(data)))
+        if len(data) > MAX_PROGRAM_BYTES:
+            raise DefinitionError("code is too long", expected=f"at most {MAX_PROGRAM_BYTES} bytes", got=str(len(data)))
         folder = cache_root() / "uploads"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = folder / f"upload_{hashlib.sha256(data).hexdigest()[:12]}.py"

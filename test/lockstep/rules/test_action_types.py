@@ -507,6 +507,32 @@ def test_K8_the_text_of_a_file_is_refused_unless_the_workcell_allows_it(
         assert math.isfinite(open_cell.part("left").commanded_position[0])
 
 
+def test_K8_files_are_loaded_from_the_workcells_folders_only(cell: LockstepCell, drift: Drift, tmp_path: Path) -> None:
+    source = drift.write(0.1)
+    with pytest.raises(DefinitionError) as refused:
+        cell.server.load_action_types(source, stranger=True)
+    assert str(refused.value).startswith(
+        f"action types of {source!r} may not be loaded; expected a module or an entry point; "
+        "got a file, and the workcell names no folder for them. The owner of the workcell may allow it: "
+        f"`action_type_folders: [{Path(source).parent}]` in the workcell file"
+    )
+    inside = tmp_path / "cell" / "types"
+    inside.mkdir(parents=True)
+    os.symlink(source, inside / "link.py")
+    (inside / "broken.py").write_text("raise RuntimeError('it was imported')")
+    file = tmp_path / "cell" / "open.yaml"
+    file.write_text((Path(__file__).parent / "workcell.yaml").read_text() + "\naction_type_folders: [types]\n")
+    os.symlink(Path(__file__).parent / "rule_types.py", tmp_path / "cell" / "rule_types.py")
+    assert load_workcell(file).action_type_folders == (inside,)
+    with LockstepCell(load_workcell(file)) as open_cell:
+        load = open_cell.server.load_action_types
+        for outside in (source, f"{source}:Drift", str(inside / "link.py"), str(inside / ".." / "rule_types.py")):
+            with pytest.raises(DefinitionError, match=f"expected a file below {inside}; got a file elsewhere"):
+                load(outside, stranger=True)
+        with pytest.raises(CompileError, match=r"broken\.py:1: importing failed with RuntimeError: it was imported"):
+            load(str(inside / "broken.py"), stranger=True)
+
+
 # --- K9, K10: what real-time code may do ---------------------------------------------------------
 
 

@@ -266,7 +266,7 @@ def test_B6_the_end_reaches_whoever_waits(
         client.step(4)
         reason = "action 'a' failed: status 7 of the action's own code"
     elif end == "executor":
-        client.cell.server._take_loss("the executor has ended")
+        client.cell.server.core._take_loss("the executor has ended")
         reason = "the executor has ended"
     elif end == "takeover":
         client.cell.server.detach("the control server was deactivated")

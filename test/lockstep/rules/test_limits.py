@@ -11,7 +11,7 @@ from robot_rt_control.client.actions import Action
 from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
-from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import CommandRefused, RobotControlError
 
 POSITION, VELOCITY, EFFORT = (int(mode) for mode in (CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT))
 DT = 1e-3
@@ -195,7 +195,8 @@ def test_L4_a_faulted_part_accepts_no_start_until_it_is_cleared_and_enabled(cell
         return [e.reason for e in cell.kinds("command_refused")]
 
     assert refusal("a") == ["the motion of a part is not enabled"]
-    cell.server.set_motion(["left"], "enable")
+    with pytest.raises(CommandRefused, match="^enable of part 'left' was refused; got the action wrote a command"):
+        cell.server.set_motion(["left"], "enable")
     cell.step()
     assert state(cell, "left") == "faulted", "enabling does not clear"
     cell.server.set_motion(["left"], "clear_faults")
@@ -238,7 +239,9 @@ def test_L4_a_fault_is_not_cleared_while_its_cause_persists(hosted_cell: Lockste
         return [e.reason for e in cell.kinds("command_refused")]
 
     still = ["the part is faulted, and the cause of the fault is still there or was not cleared"]
-    assert refusals("clear_faults") == refusals("enable") == still
+    assert refusals("clear_faults") == still
+    with pytest.raises(CommandRefused, match="^enable of part 'right' was refused; got the hardware's data is too old"):
+        refusals("enable")
     cell.silence("second", False)
     cell.step()
     assert state(cell, "right") == "faulted", "never on the user's behalf"
@@ -298,3 +301,20 @@ def test_L5_activating_the_executor_enables_the_parts_without_fault(cell: Lockst
     assert [state(cell, part) for part in ("left", "right", "tool")] == ["enabled"] * 3
     with pytest.raises(RobotControlError, match="unknown part"):
         cell.server.set_motion(["middle"], "enable")
+
+
+def test_L16_enabling_a_faulted_part_is_refused_and_enables_the_others(cell: LockstepCell) -> None:
+    cell.session("left").add(Action("bad", "probe", parts="left"))
+    cell.executor.world.memory.parts_runtime[0].state = int(OperationalState.FAULTED)
+    cell.executor.world.memory.parts[0].operational_state = float(OperationalState.FAULTED)
+    cell.server.set_motion(["right"], "disable")
+    cell.step()
+    assert (state(cell, "left"), state(cell, "right")) == ("faulted", "disabled")
+    with pytest.raises(CommandRefused, match="^enable of part 'left' was refused"):
+        cell.server.set_motion([], "enable")
+    cell.step()
+    assert (state(cell, "left"), state(cell, "right")) == ("faulted", "enabled")
+    cell.server.set_motion([], "clear_faults")
+    assert cell.server.set_motion([], "enable") == "", "both come in the same step"
+    cell.step()
+    assert state(cell, "left") == "enabled"

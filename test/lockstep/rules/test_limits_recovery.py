@@ -68,7 +68,7 @@ def test_L14_on_request_the_fault_is_cleared_the_motion_enabled_and_the_program_
     fault(home)
     run(home, 500)
     assert state(home) == "faulted" and not events(home), "not by itself"
-    (session,) = home.server.recoveries.recover(["left"])
+    (session,) = home.recoveries.recover(["left"])
     assert home.server.session_of_part("left") == session
     run(home)
     assert events(home) == [("recovery_started", "program maintenance_pose"), ("recovery_ended", "done")]
@@ -80,10 +80,10 @@ def test_L14_on_request_the_fault_is_cleared_the_motion_enabled_and_the_program_
 
 def test_L14_without_names_all_faulted_parts_with_a_program_are_recovered(home: LockstepCell) -> None:
     with pytest.raises(DefinitionError, match="nothing to recover; .* parts with a recovery program: left"):
-        home.server.recoveries.recover()
+        home.recoveries.recover()
     fault(home)
     home.step()
-    assert len(home.server.recoveries.recover()) == 1
+    assert len(home.recoveries.recover()) == 1
     run(home)
     assert events(home)[-1] == ("recovery_ended", "done")
 
@@ -92,7 +92,7 @@ def test_L14_it_is_refused_while_a_session_holds_the_part_and_while_stopped(home
     fault(home)
     session = home.session("left")
     with pytest.raises(SessionError) as refused:
-        home.server.recoveries.recover(["left"])
+        home.recoveries.recover(["left"])
     assert str(refused.value) == (
         f"recovery of part 'left' was refused; expected a part that no session holds; got session {session.id!r} "
         "holds it. Close the session first"
@@ -101,17 +101,17 @@ def test_L14_it_is_refused_while_a_session_holds_the_part_and_while_stopped(home
     home.server.protective_stop(True)
     home.step()
     with pytest.raises(CommandRefused, match="a protective stop holds all parts. Release it first"):
-        home.server.recoveries.recover(["left"])
+        home.recoveries.recover(["left"])
     with pytest.raises(DefinitionError, match="part 'right' has no recovery program; expected one of: left"):
-        home.server.recoveries.recover(["right"])
+        home.recoveries.recover(["right"])
     with pytest.raises(DefinitionError, match="did you mean 'left'"):
-        home.server.recoveries.recover(["lefd"])
+        home.recoveries.recover(["lefd"])
     assert not events(home)
 
 
 def test_L14_a_recovery_that_is_broken_off_says_why(home: LockstepCell) -> None:
     fault(home)
-    home.server.recoveries.recover(["left"])
+    home.recoveries.recover(["left"])
     run(home, 200)
     home.server.protective_stop(True)
     run(home, 200)
@@ -161,7 +161,7 @@ def test_L14_a_part_that_faults_again_within_the_cooldown_is_left_to_people(auto
         )
     ]
     assert state(cell) == "faulted"
-    cell.server.recoveries.recover(["left"])
+    cell.recoveries.recover(["left"])
     run(cell)
     assert events(cell)[-1] == ("recovery_ended", "done")
     cell.now += 10.0

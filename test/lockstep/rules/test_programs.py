@@ -12,7 +12,7 @@ from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
 from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.server.programs.programs import check_for_session, save_program
-from robot_rt_control.server.runs.runs import Run, RunResult, plan_program
+from robot_rt_control.server.runs.runs import Run, RunResult, check_plan, plan_action, plan_program
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError
 
@@ -267,7 +267,7 @@ def test_P6_every_mistake_is_told_with_its_line(cell: LockstepCell) -> None:
 def test_P6_a_run_and_a_store_refuse_in_the_same_words(cell: LockstepCell) -> None:
     for attempt in (
         lambda: plan_program(cell.server, MISTAKES, until_event="", timeout=0.0),
-        lambda: save_program(cell.server, MISTAKES, check_only=True),
+        lambda: save_program(cell.server.core, MISTAKES, check_only=True),
     ):
         with pytest.raises(ProgramError) as error:
             attempt()
@@ -277,7 +277,7 @@ def test_P6_a_run_and_a_store_refuse_in_the_same_words(cell: LockstepCell) -> No
 
 
 def warned(cell: LockstepCell, text: str) -> list[str]:
-    return check_for_session(cell.server, ProgramTemplate(text).fill(), None)
+    return check_for_session(cell.server.core, ProgramTemplate(text).fill(), None)
 
 
 CHAIN = """\
@@ -416,14 +416,14 @@ def kept(cell: LockstepCell, tmp_path: Path) -> ProgramStore:
     library = tmp_path / "library"
     library.mkdir()
     (library / "shipped.yaml").write_text(CHAIN.replace("c: {type", "c: {manual: true, type"))
-    cell.server.programs = ProgramStore(tmp_path / "programs", library=library)
+    cell.server.programs = cell.server.core.programs = ProgramStore(tmp_path / "programs", library=library)
     return cell.server.programs
 
 
 def test_P12_saving_makes_the_next_version_and_no_number_comes_twice(cell: LockstepCell, kept: ProgramStore) -> None:
     for version, duration in ((1, 0.003), (2, 0.005), (3, 0.007)):
         text = ENDS.replace("0.003", str(duration))
-        assert save_program(cell.server, text, check_only=False).version == version
+        assert save_program(cell.server.core, text, check_only=False).version == version
     for name, duration in (("ends", 0.007), ("ends@2", 0.005), ("ends@1", 0.003)):
         program = kept.template(name).fill().definition
         assert [p.value for p in program.actions[0].parameters] == [duration]
@@ -434,11 +434,11 @@ def test_P12_saving_makes_the_next_version_and_no_number_comes_twice(cell: Locks
     assert kept.get("ends").version == 2
     with pytest.raises(DefinitionError, match="program 'ends' has no version 3; expected one of: ends@1, ends@2"):
         kept.template("ends@3")
-    assert save_program(cell.server, ENDS, check_only=False).version == 4
+    assert save_program(cell.server.core, ENDS, check_only=False).version == 4
     assert kept.delete("ends") == [1, 2, 4]
     with pytest.raises(DefinitionError, match="unknown program; expected one of: shipped; got 'ends'"):
         kept.template("ends")
-    assert save_program(cell.server, ENDS, check_only=False).version == 5
+    assert save_program(cell.server.core, ENDS, check_only=False).version == 5
 
 
 def test_P13_the_library_is_used_like_saved_programs_and_cannot_be_changed(
@@ -448,16 +448,16 @@ def test_P13_the_library_is_used_like_saved_programs_and_cannot_be_changed(
     assert session.upload("shipped") == ["a", "b", "c"]
     assert [(p.name, p.library) for p in kept.all()] == [("shipped", True)]
     with pytest.raises(DefinitionError, match="program 'shipped' comes with the package and cannot be changed"):
-        save_program(cell.server, ENDS.replace("name: ends", "name: shipped"), check_only=False)
+        save_program(cell.server.core, ENDS.replace("name: ends", "name: shipped"), check_only=False)
     with pytest.raises(DefinitionError, match="program 'shipped' comes with the package and cannot be deleted"):
         kept.delete("shipped")
 
 
 def test_P14_deleting_a_program_changes_nothing_that_runs(cell: LockstepCell, kept: ProgramStore) -> None:
-    save_program(cell.server, ENDS.replace("0.003", "0.050"), check_only=False)
+    save_program(cell.server.core, ENDS.replace("0.003", "0.050"), check_only=False)
     run = Run(cell.server, plan_program(cell.server, "ends", until_event="half", timeout=0.0))
     cell.step(10)
-    save_program(cell.server, ENDS, check_only=False)
+    save_program(cell.server.core, ENDS, check_only=False)
     kept.delete("ends")
     assert cell.active("right") == "a"
     result = finish(cell, run)
@@ -510,6 +510,29 @@ def test_P15_refusals_leave_the_states_alone(cell: LockstepCell) -> None:
     cell.step(2)
     states.flush()
     assert told == []
+
+
+def test_P17_an_invalid_goal_is_judged_without_a_session(cell: LockstepCell) -> None:
+    def judge(text: str = "", **values: float) -> None:
+        if text:
+            check_plan(cell.server, plan_program(cell.server, text, until_event="", timeout=0.0))
+        else:
+            parameters = [ParameterValue(name=name, value=value) for name, value in values.items()]
+            plan = plan_action(cell.server, "probe", ["left"], parameters, until="true", timeout=0.0)
+            check_plan(cell.server, plan)
+
+    judge(ENDS)
+    judge(speed=0.1)
+    cell.events.clear()
+    with pytest.raises(DefinitionError):
+        judge(MISTAKES)
+    with pytest.raises(DefinitionError, match="parameter 'sped'"):
+        judge(sped=0.1)
+    go = "{type: velocity_move, parts: left, parameters: {velocity: [100, 0]}, final: true}"
+    too_fast = f"start: go\nactions:\n  go: {go}\n"
+    with pytest.raises(DefinitionError, match=r"program:3.*velocity"):  # the type's own code, with the line
+        judge(too_fast)
+    assert cell.server.sessions() == [] and cell.events == []
 
 
 def test_P16_a_text_beyond_the_limits_is_refused_before_it_is_built(cell: LockstepCell) -> None:

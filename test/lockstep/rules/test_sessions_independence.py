@@ -205,7 +205,7 @@ def test_S13_the_authors_slow_code_delays_no_other_session(cell: LockstepCell, m
     slow.add(Action("a", "probe"))
     other.add(Action("a", "probe"))
     cell.step()
-    definer = cell.server._at().definer
+    definer = cell.server.core.at().definer
     original = definer.with_values
     meanwhile: list[str] = []
 

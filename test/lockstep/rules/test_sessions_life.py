@@ -141,7 +141,7 @@ def test_S11_a_session_ends_at_its_deadline_whatever_happens(cell: LockstepCell,
     assert cell.kinds("session_ended") == []
     cell.now += 0.2
     session.renew()
-    cell.step()
+    cell.step(2)  # the first one notices
     assert session.ended == "its deadline of 2.5 s has come"
     cell.step()
     (told,) = cell.kinds("session_ended")

@@ -148,7 +148,10 @@ def test_L4_a_faulted_part_is_named_with_its_fault(bench: ServerBench, session: 
             "move the joint back into its range by hand or by a recovery program, then "
         "clear_faults, then enable"
     )
-    bench.server.set_motion([], "enable")
+    assert refusal(lambda: bench.server.set_motion([], "enable")) == (
+        "enable was refused for 1 of 3 parts; expected parts without a fault; the others are enabled; got arm: "
+        "the measured position left its range. Remove the cause, then clear_faults, then enable"
+    )
     assert bench.view.operational_state(0) == OperationalState.FAULTED
     bench.server.set_motion(["arm"], "clear_faults")
     bench.server.set_motion(["arm"], "enable")

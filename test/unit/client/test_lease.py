@@ -41,7 +41,7 @@ def test_a_refusal_ends_it_at_once_with_the_servers_words():
 
 
 def test_silence_ends_it_when_the_bound_has_passed_and_not_before(monkeypatch, caplog):
-    monkeypatch.setattr("robot_rt_control.client.lease._SILENCE_S", 0.2)
+    monkeypatch.setattr("robot_rt_control.client.lease.SERVER_PYTHON_SILENCE_S", 0.2)
     monkeypatch.setattr("robot_rt_control.client.lease._MARGIN_S", 0.1)
     assert longest_silence(0.0) == longest_silence(0.03) == 0.2 + 0.1
     lost: list[tuple[float, str]] = []

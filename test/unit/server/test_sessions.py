@@ -5,7 +5,8 @@ from functools import partial
 import pytest
 
 from robot_rt_control.server.sessions import SessionRegistry
-from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, SessionError
 
 
 class Clock:
@@ -110,3 +111,22 @@ def test_a_late_call_learns_why_the_session_ended(registry):
     )
     text = refused(SessionError, lambda: registry.renew("s9"))
     assert text == "unknown session; expected a known session, but there is none; got 's9'"
+
+
+def test_names_and_the_number_of_sessions_have_a_bound(registry):
+    text = refused(CapacityError, lambda: registry.open("n" * 65, ["arm"], 0.0, 1))
+    assert text == (
+        f"name of a session is too long: '{'n' * 40}…'; expected at most 64 characters (MAX_NAME_LENGTH); got 65"
+    )
+    for i in range(capacities.MAX_SESSIONS - 1):
+        registry.open("", [], 0.0, i, read_only=True)
+    assert "too many sessions; expected at most 63 (MAX_SESSIONS)" in refused(
+        CapacityError, lambda: registry.open("one_more", ["arm"], 0.0, 99)
+    )
+
+
+def test_S16_the_secret_is_compared_as_a_whole(registry):
+    session = registry.open("", ["arm"], 0.0, 1)
+    assert session.admits(session.secret) and not session.admits(session.secret[:-1]) and not session.admits("")
+    assert registry.open("", ["gripper"], 0.0, 2, unprotected=True).admits("")
+    assert session.stream_token("a", "goal") not in ("", session.secret, session.stream_token("b", "goal"))

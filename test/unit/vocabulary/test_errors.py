@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
+from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH, MAX_MISTAKES
 from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, ProgramError, raise_all, unknown
 
 
@@ -50,6 +50,13 @@ def test_unknown_names() -> None:
     assert unknown("part", "x", ["arm", "base"]) == "one of: arm, base"
     assert unknown("part", "x", []) == "a known part, but there is none"
     assert unknown("part", "?", [f"p{i:02}" for i in range(20)]).endswith("p11, … (20 in all)")
+
+
+def test_no_message_grows_without_bound() -> None:
+    error = DefinitionError("w" * 3_000_000, got=repr("g" * 2_000_000))
+    assert len(str(error)) < 3 * MAX_ERROR_LENGTH
+    assert error.what.endswith(f"… ({3_000_000 - MAX_ERROR_LENGTH} more characters)")
+    assert "did you mean" not in unknown("part", "x" * 1_000_000, ["arm", "base"])
 
 
 def test_a_value_of_any_size_makes_a_message_of_bounded_size() -> None:

@@ -193,3 +193,14 @@ def test_files_are_found_from_where_they_are_asked_for(action_file, monkeypatch)
         builder.build(spec)
         monkeypatch.chdir(action_file.folder)
         assert builder.build("custom_action.py:Custom").cached
+
+
+def test_an_import_that_leaves_python_is_refused_with_its_line(action_file):
+    with Builder() as builder:
+        for statement, name in (("import sys\nsys.exit(3)\n", "SystemExit: 3"), ("raise KeyboardInterrupt\n", "Keyb")):
+            file = action_file.folder / "leaving.py"
+            file.write_text(statement)
+            with pytest.raises(CompileError) as error:
+                builder.find(str(file))
+            line = statement.count("\n")
+            assert str(error.value).startswith(f"{file}:{line}: importing failed with {name}"), error.value

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot_rt_control.server.events.events import SESSION_ENDED, ServerEvent
+from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.programs.program_states import HISTORY, ProgramStates, SessionState
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 
 def followed() -> tuple[ProgramStates, list[SessionState]]:
@@ -15,14 +16,14 @@ def followed() -> tuple[ProgramStates, list[SessionState]]:
 
 
 def started(action: str, tick: int, session: str = "s1") -> ServerEvent:
-    return ServerEvent(kind="action_started", session=session, current_action=action, tick=tick, time_ns=tick * 10)
+    return ServerEvent(kind=Kind.ACTION_STARTED, session=session, current_action=action, tick=tick, time_ns=tick * 10)
 
 
 def test_what_happens_in_between_is_told_at_once() -> None:
     states, told = followed()
     states.take(started("a", 3))
-    states.take(ServerEvent(kind="reaction_fired", session="s1", reaction="r", event="e", tick=5, time_ns=50))
-    states.take(ServerEvent(kind="action_stopped", session="s1", previous_action="a", tick=5, time_ns=50))
+    states.take(ServerEvent(kind=Kind.REACTION_FIRED, session="s1", reaction="r", event="e", tick=5, time_ns=50))
+    states.take(ServerEvent(kind=Kind.ACTION_STOPPED, session="s1", previous_action="a", tick=5, time_ns=50))
     states.take(started("b", 5))
     assert states.changed.is_set() and told == []
     states.flush()
@@ -37,9 +38,9 @@ def test_what_happens_in_between_is_told_at_once() -> None:
 def test_what_changes_nothing_is_not_told() -> None:
     states, told = followed()
     for event in (
-        ServerEvent(kind="command_done", session="s1", tick=1),
-        ServerEvent(kind="action_started", session="", current_action="safety", tick=1),
-        ServerEvent(kind="part_faulted", session="s1", part="arm", tick=2),
+        ServerEvent(kind=Kind.COMMAND_DONE, session="s1", tick=1),
+        ServerEvent(kind=Kind.ACTION_STARTED, session="", current_action="safety", tick=1),
+        ServerEvent(kind=Kind.PART_FAULTED, session="s1", part="arm", tick=2),
     ):
         states.take(event)
     states.flush()
@@ -49,7 +50,7 @@ def test_what_changes_nothing_is_not_told() -> None:
 def test_the_end_is_told_with_the_reason_and_is_the_last() -> None:
     states, told = followed()
     states.take(started("a", 3))
-    states.take(ServerEvent(kind=SESSION_ENDED, session="s1", tick=9, reason="lost"))
+    states.take(ServerEvent(kind=Kind.SESSION_ENDED, session="s1", tick=9, reason="lost"))
     states.flush()
     (state,) = told
     assert (state.program, dict(state.active), state.ended, state.end_reason) == ("program of s1", {}, True, "lost")
@@ -63,7 +64,7 @@ def test_a_quiet_session_is_still_among_the_last_for_who_comes_late() -> None:
         states.take(started(f"a{tick % 2}", tick, "s2"))
         states.flush()
         assert "s1" in {state.session for state in told[-HISTORY:]}
-    states.take(ServerEvent(kind=SESSION_ENDED, session="s1", tick=2000))
+    states.take(ServerEvent(kind=Kind.SESSION_ENDED, session="s1", tick=2000))
     states.flush()
     n = len([s for s in told if s.session == "s1"])
     for tick in range(2001, 2600):
@@ -83,7 +84,7 @@ def test_the_last_state_told_is_the_present_one(steps: list[tuple[str, str]]) ->
             active.pop(action, None)
             active[action] = tick
         elif step == "stop":
-            states.take(ServerEvent(kind="action_stopped", session="s1", previous_action=action, tick=tick))
+            states.take(ServerEvent(kind=Kind.ACTION_STOPPED, session="s1", previous_action=action, tick=tick))
             active.pop(action, None)
         else:
             states.flush()

@@ -1,0 +1,170 @@
+"""What sessions define: actions and reactions, one by one or as programs, and the actions' parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    ParameterValue,
+    ProgramDefinition,
+    ReactionDefinition,
+)
+from robot_rt_control.program.file import FilledProgram
+from robot_rt_control.server.core.server_core import ServerCore
+from robot_rt_control.server.programs.programs import check_for_session, facts_of
+from robot_rt_control.server.sessions import Session
+from robot_rt_control.text.document import Document
+from robot_rt_control.validation.definitions import check_definitions
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import Command
+from robot_rt_control.vocabulary.errors import ChannelError
+
+
+class Definitions:
+    """All methods may be called from any thread."""
+
+    def __init__(self, core: ServerCore) -> None:
+        self._core = core
+
+    def define(
+        self,
+        session_id: str,
+        actions: Sequence[ActionDefinition],
+        reactions: Sequence[ReactionDefinition] = (),
+    ) -> int:
+        """Add actions and free-standing reactions to a session: all of them or none.
+
+        Returns:
+            The tick from which they are there; gated: the next one.
+
+        Raises:
+            DefinitionError: names what is wrong, several mistakes as a ProgramError; nothing has changed, and the
+                session lives on.
+            SessionError: there is no such session.
+            ChannelError: there is no executor.
+        """
+        program = ProgramDefinition(actions=tuple(actions), reactions=tuple(reactions))
+
+        def check(session: Session) -> None:
+            check_definitions(program, self._core.catalogue, facts_of(self._core, session))
+
+        return self._add(session_id, program, check)
+
+    def _add(
+        self,
+        session_id: str,
+        program: ProgramDefinition,
+        check: Callable[[Session], None],
+        places: Document | None = None,
+    ) -> int:
+        """Add what `check` finds right for the session."""
+        definer, session = self._core.at().definer, self._core.session(session_id)
+        if program.actions:
+            session.check_moves(f"define action {program.actions[0].id!r}")
+        if any(reaction.start or reaction.stop or reaction.signal for reaction in program.reactions):
+            session.check_moves("start, stop or signal anything by a reaction")
+        before = definer.defined(session)
+        check(session)
+        prepared = definer.prepare(program.actions, places)
+        with self._core.changing:
+            session = self._core.session(session_id)  # it may have ended meanwhile, and the executor with it
+            if self._core.at().definer is not definer:
+                raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
+            for action in prepared:
+                self._core.types.check_present(action.type, f"action {action.id!r}")
+            if definer.defined(session) is not before:
+                check(session)  # again: others may have defined or removed meanwhile
+            return self._core.tick(definer.define(session, program, prepared))
+
+    def upload_program(
+        self,
+        session_id: str,
+        program_or_name: str,
+        parameters: Iterable[ParameterValue] = (),
+        parts: Mapping[str, str] | Iterable[str] = (),
+    ) -> ProgramDefinition:
+        """Add everything of a program: all of it or nothing. Nothing starts by this.
+
+        Args:
+            program_or_name: YAML text, or the name of a kept program: "trace_edge", "trace_edge@2".
+            parameters: values of its parameters; what is left out takes its default.
+            parts: parts for its roles, role → part or "role=part".
+
+        Raises:
+            DefinitionError: with the line of the program; nothing has changed.
+            SessionError: there is no such session.
+            ChannelError: there is no executor.
+        """
+        session = self._core.session(session_id)
+        template = self._core.programs.template(program_or_name)
+        program = template.fill(parameters=parameters, parts=parts, defined=self._core.contents(session).actions)
+        self.install_program(session_id, program)
+        return program.definition
+
+    def install_program(self, session_id: str, program: FilledProgram) -> list[str]:
+        """Add everything of a program that has its values and parts. Returns warnings, with their lines.
+
+        Raises:
+            as `upload_program`.
+        """
+        warnings: list[str] = []
+
+        def check(session: Session) -> None:
+            warnings[:] = check_for_session(self._core, program, session)
+
+        self._add(session_id, program.draft, check, program.places)
+        self._core.session(session_id).program = program.template.name
+        return warnings
+
+    def remove(self, session_id: str, actions: Sequence[str], reactions: Sequence[str] = ()) -> int:
+        """Remove actions and free-standing reactions: all of them or none. Parts of active ones take their default.
+
+        Raises:
+            DefinitionError: one does not exist, or another reaction refers to it; nothing has changed.
+            SessionError: there is no such session.
+            ChannelError: there is no executor.
+        """
+        with self._core.changing:
+            return self._core.tick(self._core.at().definer.remove(self._core.session(session_id), actions, reactions))
+
+    def clear(self, session_id: str) -> int:
+        """Remove everything that a session has defined, as one change. Its parts take their default action.
+
+        Raises:
+            SessionError: there is no such session.
+            ChannelError: there is no executor.
+        """
+        with self._core.changing:
+            has = self._core.contents(self._core.session(session_id))
+            if not has.actions and not has.reactions:
+                return self._core.tick(0)
+            return self.remove(session_id, list(has.actions), list(has.reactions))
+
+    def set_parameters(self, session_id: str, action: str, values: Iterable[ParameterValue]) -> int:
+        """Change some of an action's parameters, all in the same tick. Returns that tick.
+
+        Raises:
+            DefinitionError: no such action, or a value is not valid; nothing has changed.
+            SessionError: there is no such session.
+            ChannelError: there is no executor.
+        """
+        self._core.session(session_id).check_moves("set parameters")
+        with self._core.session(session_id).setting:  # one after the other; the author's code may take long
+            with self._core.changing:
+                old = self._core.at().definer.find(self._core.session(session_id), action)
+                definer = self._core.at().definer
+            prepared = definer.with_values(old, values)
+            with self._core.changing:
+                session, at = self._core.session(session_id), self._core.at()
+                if at.definer is not definer:
+                    raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
+                definer.find(session, action)  # it may have been removed meanwhile
+                if len(prepared.parameters) > capacities.PARAMETER_UPDATE_BYTES:
+                    return self._core.tick(definer.replace_parameters(session, old, prepared))
+                entry = old.entry
+                posted = at.link.post_parameters(session.identity, (entry.slot, entry.identity), prepared.parameters)
+                definer.keep_parameters(session, old, prepared)
+        answer = at.link.answer(posted)
+        self._core.raise_refusal(Command.SET_PARAMETERS, session, [old], answer)
+        return answer.tick or self._core.tick(0)

@@ -1,0 +1,129 @@
+"""Enabling and disabling the motion of parts, and clearing their faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from robot_rt_control.server.core.server_core import ServerCore
+from robot_rt_control.server.events.reasons import fault_remedy
+from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal
+from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, unknown
+
+_COMMANDS = {"enable": Command.ENABLE, "disable": Command.DISABLE, "clear_faults": Command.CLEAR_FAULTS}
+
+
+class Motion:
+    """All methods may be called from any thread."""
+
+    def __init__(self, core: ServerCore) -> None:
+        self._core = core
+        self._clearing: dict[str, int] = {}
+        """Part → last tick before its faults were asked to be cleared, where the loop ticks on request only."""
+
+    def set_motion(self, parts: Sequence[str], command: str, *, secret: str | None = None) -> str:
+        """Enable or disable the motion of parts, or clear their faults.
+
+        Args:
+            parts: empty: all parts. `enable` and `clear_faults` then leave out parts of sessions with another secret;
+                `disable` is refused there, so that its success always means that everything is disabled.
+            command: enable, disable or clear_faults.
+            secret: of the session that holds the parts; None: the caller is code of this process.
+
+        Returns:
+            A remark: which parts are still not enabled, or were left out; empty: none.
+
+        Raises:
+            DefinitionError: unknown part or command; nothing was done.
+            SessionError: a session holds a part, and this is not its secret; nothing was done.
+            CommandRefused: a part refused or is still faulted; the other parts (if named: those before it) are done.
+            ChannelError: there is no executor, or it is silent.
+        """
+        core = self._core
+        if command not in _COMMANDS:
+            raise DefinitionError("motion command", expected=unknown("command", command, _COMMANDS), got=repr(command))
+        for part in parts:
+            if part not in core.parts:
+                raise DefinitionError("unknown part", expected=unknown("part", part, core.parts), got=repr(part))
+        left_out = self._left_out(parts or core.parts, command, secret, refuse=bool(parts) or command == "disable")
+        if parts:
+            for name in parts:
+                self._set(name, command)
+            return ""
+        asked = [name for name in core.parts if name not in left_out]
+        if left_out or core.gated:
+            refused = [error for name in asked if (error := self._attempt(name, command)) is not None]
+            if core.gated and refused:
+                raise refused[0]
+            tick = core.at().now()[0]
+        else:
+            tick = core.at().link.send(_COMMANDS[command], part=-1).tick
+        return self._remark(command, tick, asked, left_out)
+
+    def _left_out(self, parts: Iterable[str], command: str, secret: str | None, *, refuse: bool) -> dict[str, str]:
+        """Part → the session whose secret this is not."""
+        found = {}
+        for name in parts:
+            holder = self._core.holder_of(name)
+            if holder is None or secret is None or holder.admits(secret):
+                continue
+            if refuse:
+                holder.check_secret(secret, f"{command} part {name!r}")
+            found[name] = holder.label
+        return found
+
+    def _attempt(self, name: str, command: str) -> CommandRefused | None:
+        try:
+            self._set(name, command)
+        except CommandRefused as error:
+            return error
+        return None
+
+    def _set(self, name: str, command: str) -> None:
+        """Raises CommandRefused: also where the loop is gated, and will refuse in the next step."""
+        core, index = self._core, self._core.parts[name].index
+        view = core.snapshot() if core.gated else None
+        if view is not None:
+            if command == "clear_faults":
+                self._clearing[name] = view.tick
+            faulted = view.operational_state(index) == OperationalState.FAULTED
+            if command == "enable" and faulted and self._clearing.get(name, -1) < view.tick:
+                raise self._refusal(name, command, view)
+        answer = core.at().link.send(_COMMANDS[command], part=index)
+        if answer.refusal != Refusal.NONE:
+            raise self._refusal(name, command, core.snapshot_after(answer.tick))
+
+    def _refusal(self, name: str, command: str, view: SnapshotView | None) -> CommandRefused:
+        index = self._core.parts[name].index
+        fault = view.fault(index) if view is not None else ""
+        remedy = fault_remedy(view.fault_reason(index)) if view is not None else ""
+        log = self._core.fault_file(name)
+        return CommandRefused(
+            f"{command} of part {name!r} was refused",
+            got=(fault or "a part whose position is not known, or whose fault persists")
+            + (f" (the last ticks: {log})" if log else ""),
+            hint=f"Remove the cause{': ' + remedy if remedy else ''}, then clear_faults, then enable",
+        )
+
+    def _remark(self, command: str, tick: int, asked: Sequence[str], left_out: dict[str, str]) -> str:
+        """What was not done for all parts.
+
+        Raises:
+            CommandRefused: a part that was to be enabled is faulted.
+        """
+        remarks = [f"left out: {name} ({label} holds it)" for name, label in left_out.items()]
+        view = self._core.snapshot_after(tick) if command == "enable" and not self._core.gated else None
+        if view is not None:
+            states = {name: view.operational_state(self._core.parts[name].index) for name in asked}
+            faulted = [name for name, state in states.items() if state == OperationalState.FAULTED]
+            if faulted:
+                raise CommandRefused(
+                    f"enable was refused for {len(faulted)} of {len(self._core.parts)} parts",
+                    expected="parts without a fault; the others are enabled",
+                    got=", ".join(f"{n}: {view.fault(self._core.parts[n].index)}" for n in faulted),
+                    hint="Remove the cause, then clear_faults, then enable",
+                )
+            left = [f"{n} ({state.name.lower()})" for n, state in states.items() if state != OperationalState.ENABLED]
+            if left:
+                remarks.insert(0, f"not enabled: {', '.join(left)}")
+        return "; ".join(remarks)

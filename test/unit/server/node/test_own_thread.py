@@ -1,0 +1,68 @@
+"""Requests that take long hold none of a node's threads: leases are renewed meanwhile."""
+
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+
+from robot_rt_control import srv
+from robot_rt_control.server.node.own_thread import aside
+
+
+@pytest.fixture
+def node() -> Iterator[Any]:
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    made = rclpy.create_node(f"own_thread_{secrets.token_hex(4)}", context=context)  # other test runs
+    executor = MultiThreadedExecutor(num_threads=2, context=context)
+    executor.add_node(made)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    yield made
+    executor.shutdown()
+    thread.join(10.0)
+    made.destroy_node()
+    context.try_shutdown()
+
+
+def answered(future: Any) -> Any:
+    deadline = time.monotonic() + 30.0
+    while not future.done():
+        assert time.monotonic() < deadline, "no answer"
+        time.sleep(0.002)
+    return future.result()
+
+
+def test_slow_requests_beyond_the_nodes_threads_delay_no_quick_one(node: Any) -> None:
+    group, go_on = ReentrantCallbackGroup(), threading.Event()
+
+    async def slow(request: Any, response: Any) -> Any:
+        def work() -> Any:
+            go_on.wait(60.0)
+            response.message = threading.current_thread().name
+            return response
+
+        return await aside(node, "slow work", work)
+
+    def renew(request: Any, response: Any) -> Any:
+        response.message = "renewed"
+        return response
+
+    node.create_service(srv.DefineActions, "~/slow", slow, callback_group=group)
+    node.create_service(srv.RenewSession, "~/renew", renew, callback_group=group)
+    define = node.create_client(srv.DefineActions, "~/slow", callback_group=group)
+    lease = node.create_client(srv.RenewSession, "~/renew", callback_group=group)
+    assert define.wait_for_service(10.0) and lease.wait_for_service(10.0)
+    waiting = [define.call_async(srv.DefineActions.Request()) for _ in range(6)]
+    assert answered(lease.call_async(srv.RenewSession.Request())).message == "renewed"
+    time.sleep(0.1)
+    assert answered(lease.call_async(srv.RenewSession.Request())).message == "renewed"
+    assert not any(f.done() for f in waiting)
+    go_on.set()
+    assert {answered(f).message for f in waiting} == {"slow work"}
