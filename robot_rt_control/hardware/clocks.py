@@ -1,4 +1,4 @@
-"""What may drive the loop, and what does by default: a simulator lives in simulated time."""
+"""The clocks that can drive the loop, and the default: a simulator runs in simulated time."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FACTOR_HELP = (
 )
 
 _SIMULATORS = ("pybullet",)
-"""Known without being imported."""
+"""Plugins that are known to simulate without importing them."""
 
 
 def chosen_clock(clock: str, workcell: Workcell) -> str:
-    """The clock that a workcell runs on: `clock`, or for `auto` lockstep if its hardware is a simulator.
+    """The clock of a workcell: `clock`, or for `auto` lockstep if its hardware is a simulator.
 
     Devices on topics do not count: they follow any clock. Devices on mock are computed in the loop, on any clock.
 

@@ -1,4 +1,4 @@
-"""Hosts a Python plugin behind a process image: publishes its states, hands it commands, rests when there are none."""
+"""Hosts a Python plugin behind a process image: publishes its states, passes commands on, rests without commands."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _log = logging.getLogger(__name__)
 class DeviceHost:
     """One plugin and its image. One thread calls all methods, `cycle_read` and `cycle_write` once in each period.
 
-    Commands are followed while they come and are enabled. Else the host brings the parts to rest by itself
-    (see RestRamp), gives outputs their safe values, and holds all that:
+    The host follows commands while they arrive and are enabled. Otherwise it brings the parts to rest by itself
+    (see RestRamp), gives outputs their safe values, and holds this state:
 
     - `command_enable` is 0: until it is 1 again.
-    - No command for more than `silence_periods`: the executor is dead or hangs. Commands that come later are not
-      obeyed, because the device is not any more where they begin: the image reports EXECUTOR_SILENT, the
-      executor faults the parts and withdraws `command_enable`, and that ends the state.
-    - The plugin refuses a command mode: likewise, with MODE_REFUSED.
+    - No command for more than `silence_periods`: the executor is dead or hangs. Later commands are not
+      followed, because the device is no longer where they start: the image reports EXECUTOR_SILENT, the
+      executor faults the parts and withdraws `command_enable`, which ends this state.
+    - The plugin refuses a command mode: the same, with MODE_REFUSED.
 
     A plugin that fails is not called again; the image reports DEVICE from then on, and `failure` says why.
 
     Args:
         plugin: its name (see `load_plugin`), or a fresh object.
         info: the device.
-        image_name: of the shared-memory segment; None: the image is private to this process.
-        silence_periods: 0: do not watch (where the loop runs in the same thread).
+        image_name: name of the shared-memory segment; None: the image is private to this process.
+        silence_periods: 0: do not watch (if the loop runs in the same thread).
 
     Raises:
         HardwareError: there is no such plugin, or it refused its parameters.
@@ -97,7 +97,7 @@ class DeviceHost:
         self.cycle_read(0.0, self.info.period_s)
         if self.failure is not None:
             raise self.failure
-        for output in self._outputs:  # nobody has commanded them yet: they stay as they are
+        for output in self._outputs:  # not commanded yet: they keep their values
             read_back = self.lifecycle.state[output.state]
             self._command[output.command] = read_back if math.isfinite(read_back) else output.channel.initial
 
@@ -148,7 +148,7 @@ class DeviceHost:
             self._fail(error)
 
     def end_following(self) -> None:
-        """From now on only brake and hold; `mode` becomes HOLDING after some more cycles. For a driver that ends."""
+        """From now on only brake and hold; `mode` becomes HOLDING after some cycles. For a driver that shuts down."""
         self._ending = True
         self._side.error = int(ImageError.DRIVER_ENDING)
 
@@ -167,7 +167,7 @@ class DeviceHost:
         self._command[:] = self._taken
 
     def _switch(self, modes: bytes, period_s: float) -> bool:
-        """Bring the parts to the commanded modes; False where the plugin refused, and the device is braking."""
+        """Switch the parts to the commanded modes; False: the plugin refused, and the device is braking."""
         kept = self._command.copy()
         self._command[:] = self._taken  # the plugin may look at the first commands of the new modes
         try:
@@ -250,7 +250,7 @@ class DeviceHost:
 
 @dataclass(frozen=True)
 class _Output:
-    """An output, and where it stands among states and commands."""
+    """An output, and its indices among states and commands."""
 
     channel: Channel
     state: int
@@ -282,7 +282,7 @@ def _outputs(
 
 
 def _places(interfaces: list[InterfaceDescription], parts: list[HardwarePart]) -> dict[str, slice]:
-    """Where the position, velocity and effort of each part's joints stand, joint by joint.
+    """Indices of the position, velocity and effort of each part's joints, joint by joint.
 
     Raises:
         HardwareError: a plugin exports them in another order.

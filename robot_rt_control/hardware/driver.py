@@ -1,7 +1,7 @@
 """The driver process of a device with a Python plugin: `python -m robot_rt_control.hardware.driver --help`.
 
-It owns the device's shared-memory image and runs the plugin at the device's period. It outlives executors: when
-commands stay away it brings the device to rest by itself, and follows the next executor that attaches.
+It owns the device's shared-memory image and runs the plugin at the device's period. It outlives executors: without
+commands it brings the device to rest by itself, and then follows the next executor that attaches.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Driver:
     Args:
         plugin: its name, or a fresh object.
         info: the device.
-        image_name: of the shared-memory segment that executors attach to.
+        image_name: name of the shared-memory segment to which executors attach.
         silence_periods: periods without a command after which the executor counts as dead.
 
     Raises:
@@ -68,7 +68,7 @@ class Driver:
 
     def start(self) -> None:
         """Open the device and publish its first state; `run` must follow at once. Raises: HardwareError."""
-        # What is alive now stays: the collector need not look through it, which would hold a cycle up for 50 ms.
+        # Exclude existing objects from garbage collection; scanning them would delay a cycle by 50 ms.
         gc.collect()
         gc.freeze()
         self.host.activate()
@@ -78,7 +78,7 @@ class Driver:
         self._stop = True
 
     def call(self, function: Callable[[], Result], timeout_s: float = 1.0) -> Result:
-        """Have the thread that runs the cycles call a function between two of them: nobody else may touch the plugin.
+        """Call a function in the cycle's thread, between two cycles: only that thread may access the plugin.
 
         Raises:
             HardwareError: the driver does not cycle.
@@ -93,7 +93,7 @@ class Driver:
                 raise HardwareError(
                     f"hardware {self.info.name!r} took no call for {timeout_s:g} s", hint="Is its driver running?"
                 ) from None
-            return future.result()  # it is being called this very moment
+            return future.result()  # it is being called right now
 
     def _serve_calls(self) -> None:
         while self._calls:
@@ -148,7 +148,7 @@ class Driver:
         late = time.monotonic() - deadline
         if late > 0.0:
             self.overruns += 1
-            # Lost cycles are left out: made up for, they would run into the last command and stop dead there.
+            # Lost cycles are skipped: if they were made up, the device would reach the last command and stop abruptly.
             deadline += math.ceil(late / self.info.period_s) * self.info.period_s
         return deadline
 
@@ -192,7 +192,7 @@ def _device_info(workcell_file: Path, device_name: str, hardware: str | None) ->
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line of the driver process; 0: ended as told, 1: refused or failed, with the reason on stderr."""
+    """Command line of the driver process; 0: ended on request, 1: refused or failed, with the reason on stderr."""
     given = _arguments(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
     driver: Driver | None = None

@@ -1,4 +1,4 @@
-"""The driver node of one device: runs its Python plugin, beside the executor, in a process of its own."""
+"""The driver node of one device: runs its Python plugin in its own process, beside the executor."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class HardwareDriverNode(WorkcellNode):
         return candidates[0]
 
     def activate(self) -> None:
-        # All that takes long comes before the device's first state: from then on the executor counts its age.
+        # All slow steps come before the device's first state: from then on the executor counts its age.
         group = MutuallyExclusiveCallbackGroup()
         self._diagnostics = self.create_publisher(DiagnosticArray, DIAGNOSTICS, 10)
         self._counted = Cycles(cycles=0, overruns=0)
@@ -140,7 +140,7 @@ class HardwareDriverNode(WorkcellNode):
     # --- the plugin's thread ------------------------------------------------------------------------
 
     def _run(self) -> None:
-        """Everything that touches the plugin, from its first call to its last."""
+        """All calls of the plugin, from the first to the last."""
         workcell, device = self._workcell, self._device
         assert workcell is not None and device is not None
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
@@ -207,7 +207,7 @@ class HardwareDriverNode(WorkcellNode):
         camera = camera_of(driver.host.plugin)
         path, width, height = picture_path(request.path), int(request.width), int(request.height)
         if camera.has_window:
-            # Its scene cannot be copied: the simulation stands still meanwhile.
+            # Its scene cannot be copied, so the simulation pauses meanwhile.
             driver.call(lambda: camera.take_picture(path, width, height), _PICTURE_S)
             return path
         driver.call(lambda: PictureInCopy(camera, path, width, height)).wait(_PICTURE_S)
@@ -215,7 +215,7 @@ class HardwareDriverNode(WorkcellNode):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop. Returns the exit code."""
+    """Run the node until a stop is requested. Return the exit code."""
     warning = raise_urgency()
 
     def make() -> HardwareDriverNode:

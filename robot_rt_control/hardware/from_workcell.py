@@ -16,7 +16,7 @@ def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
 
 
 def hardware_part(part: PartDescription) -> HardwarePart:
-    """One part as its hardware sees it. Its limits are the system limits: what the loop itself enforces."""
+    """One part as its hardware sees it. Its limits are the system limits that the loop enforces."""
     limits, dof = part.system_limits, part.dof
     return HardwarePart(
         name=part.name,
@@ -59,7 +59,7 @@ def hardware_info(workcell: Workcell, device: DeviceDescription) -> HardwareInfo
 
 
 def with_window(workcell: Workcell) -> Workcell:
-    """The same workcell, with all simulators told to show a window; a plugin without one refuses the parameter."""
+    """The same workcell with a window for each simulator; a plugin without a window refuses the parameter."""
     devices = (
         device if device.plugin in (MOCK, TOPIC) else replace(device, config={**device.config, "gui": True})
         for device in workcell.devices

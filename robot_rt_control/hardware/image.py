@@ -1,8 +1,8 @@
 """Reading and writing a process image, each side by one compiled function per direction.
 
 Two sequence locks: the driver writes the states and the loop reads them, the loop writes the commands
-and the driver reads them. Nobody waits for anybody: a reader tries at most three times and then goes
-on with what it had. See `program.atomics` for why the fences stand where they stand.
+and the driver reads them. Neither side waits: a reader tries at most three times and then continues
+with its previous data. `memory.atomics` explains the order of the fences.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def read_state(address, device):
     Args:
         address: of the image (`layout.device_image_dtype`), not 0.
         device: record of `device_dtype`; `state` and `last_cycle` are written, `incoming` is scratch.
-            Ages are the tick's business.
+            The tick computes ages.
 
     Returns:
         NEW (1): `state` is from a cycle not seen before. NOTHING_NEW (0): the driver has published nothing
-        since, or was writing in all three attempts; `state` is as it was. DEVICE_ERROR (-1): the driver
-        reports an error (`image.state_error` says which); `state` is as new as can be.
+        since, or was writing in all three attempts; `state` is unchanged. DEVICE_ERROR (-1): the driver
+        reports an error (given by `image.state_error`); `state` is the newest available.
     """
     image = image_at(address)
     sequence = field_address(image, "state_sequence")
@@ -85,8 +85,8 @@ def read_state(address, device):
 
 @realtime
 def write_command(address, device):
-    """The loop's write: hand over commands, modes and enable. To be called in every tick, motion enabled
-    or not: the driver takes silence for the executor's death.
+    """The loop's write: publish commands, modes and enable. Call it in every tick, whether or not motion is
+    enabled: the driver treats silence as the executor's death.
 
     Args:
         address: of the image (`layout.device_image_dtype`), not 0.
@@ -107,7 +107,7 @@ def write_command(address, device):
 
 @realtime
 def publish_state(address, driver):
-    """The driver's publication of its states and its error. Wakes the loop where that waits for it.
+    """Publish the driver's states and its error. Wake the loop if it waits for them.
 
     Args:
         address: of the image (`layout.device_image_dtype`), not 0.
@@ -139,7 +139,7 @@ def take_command(address, driver):
         driver: record of `driver_dtype`; `command`, `mode`, `enable` and `last_cycle` are written.
 
     Returns:
-        NEW (1) or NOTHING_NEW (0); then everything is as it was.
+        NEW (1), or NOTHING_NEW (0) if nothing has changed.
     """
     image = image_at(address)
     sequence = field_address(image, "command_sequence")
@@ -193,7 +193,7 @@ def driver_calls() -> tuple[Callable[[int, int], object], Callable[[int, int], i
         compile_by_address(take, word(word, word)),
     )
     return (
-        # PYFUNCTYPE keeps the GIL: to give it away for so short a call could cost milliseconds.
+        # PYFUNCTYPE keeps the GIL: releasing it for such a short call could cost milliseconds.
         ctypes.PYFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(compiled[0].address),
         ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(compiled[1].address),
     )

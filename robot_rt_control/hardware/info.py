@@ -1,4 +1,4 @@
-"""Plain data that a hardware plugin is started with: the device, its parts, their limits."""
+"""Plain data that a hardware plugin gets at its start: the device, its parts, their limits."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class HardwarePart:
     """One part as its hardware sees it.
 
     Raises:
-        HardwareError: lengths do not fit the number of joints, or a limit is not usable.
+        HardwareError: lengths do not match the number of joints, or a limit is not usable.
         CapacityError: too many joints or channels.
     """
 
     name: str
     index: int
-    """Its place among all parts of the workcell: where its command mode stands in images and devices."""
+    """Its index among all parts of the workcell, also that of its command mode in images and devices."""
     kind: PartKind
     joint_names: tuple[str, ...] = ()
     joint_types: tuple[str, ...] = ()
     """revolute, continuous or prismatic, one for each joint; empty: all revolute."""
     urdf: str | None = None
-    """A path, `package://…` or `pybullet_data://…`; None: it is `mounted_on` another part, or has none."""
+    """A path, `package://…` or `pybullet_data://…`; None: it is `mounted_on` another part, or has no URDF."""
     mounted_on: str | None = None
-    """The part in whose URDF, and so on whose robot, this one's joints and links are."""
+    """The part whose URDF, and so whose robot, contains this part's joints and links."""
     base_link: str | None = None
     tip_link: str | None = None
     base: Pose = field(default_factory=Pose)
@@ -65,9 +65,9 @@ class HardwarePart:
     outputs: tuple[Channel, ...] = ()
     """Outputs of an io part."""
     mount: Mount | None = None
-    """Where a sensor is; None: that is not known."""
+    """The mount of a sensor; None: not known."""
     range: tuple[float, float] | None = None
-    """[m] that a rangefinder can measure; None: not known."""
+    """[m] measuring range of a rangefinder; None: not known."""
 
     def __post_init__(self) -> None:
         where = f"part {self.name!r}"
@@ -117,7 +117,7 @@ class HardwarePart:
 
     @property
     def initial_position(self) -> tuple[float, ...]:
-        """Where the joints start [rad or m]: `start_position`, else zero clamped into the limits."""
+        """Start position of the joints [rad or m]: `start_position`, else zero clamped into the limits."""
         if self.start_position:
             return self.start_position
         pairs = zip(self.limits.position_lower, self.limits.position_upper, strict=True)
@@ -129,7 +129,7 @@ class HardwareInfo:
     """One device: its name, period, its plugin's parameters, its parts in a fixed order.
 
     Raises:
-        HardwareError: the period is not positive, or two parts have one name.
+        HardwareError: the period is not positive, or two parts have the same name.
         CapacityError: too many parts.
     """
 

@@ -42,7 +42,7 @@ def load_plugin(name: str) -> type[HardwarePlugin]:
     """The plugin class of a name: "mock", "pybullet", "topic", "package.module:Class" or "/path/to/file.py:Class".
 
     Raises:
-        HardwareError: there is no such plugin, or it is not one.
+        HardwareError: there is no such plugin, or the class is not a plugin.
     """
     what = f"hardware plugin {name!r}"
     path = BUILT_IN_PLUGINS.get(name, name)

@@ -1,4 +1,4 @@
-"""A simulated device in the loop's own process, for simulated time: the same tick, the same image."""
+"""A simulated device in the loop's own process, for simulated time, with the same tick and the same image."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LockstepHost(DeviceHost):
         info: the device.
 
     Raises:
-        HardwareError: the plugin does not simulate: real hardware does not wait.
+        HardwareError: the plugin does not simulate; real hardware cannot wait for the loop.
     """
 
     def __init__(self, plugin: str | HardwarePlugin, info: HardwareInfo) -> None:

@@ -1,16 +1,16 @@
 """The mock device: states follow commands. Computed inside the tick, without a process or a simulator.
 
-Each joint is by itself, by the mode of its part:
+Each joint is independent and follows the mode of its part:
 
 ==========  ==========================================================================================
 POSITION    position follows the command with first-order dynamics; velocity is its change; no effort
 VELOCITY    velocity follows the command with first-order dynamics; position integrates it; no effort
 EFFORT      effort is the command, on an inertia with viscous damping; velocity and position integrate
-NONE        the joint stands still where it is, as with closed brakes
+NONE        the joint stands still, as with closed brakes
 ==========  ==========================================================================================
 
 First order, time constant T: x += (command - x) (1 - exp(-dt / T)); T = 0 follows at once. There is no
-load, no gravity and no joint limit. Sensors keep the values they were given; outputs read back at once, and an
+load, no gravity and no joint limit. Sensors keep their given values; outputs read back at once, and an
 input may be wired to an output.
 
 How states follow is a program of one int64 for each state interface (`mock_source`): bits 0 to 7 say
@@ -47,7 +47,7 @@ _JOINT = 2
 _OF_JOINT = 3
 """Velocity or effort: computed together with the joint's position."""
 _AGE = 4
-"""Of a sensor's value, which is another state: 0, unknown where the value is."""
+"""Age of a sensor's value, which is another state: 0, or unknown if the value is unknown."""
 
 _POSITION = int(CommandMode.POSITION)
 _VELOCITY = int(CommandMode.VELOCITY)
@@ -67,11 +67,11 @@ class MockParameters(Parameters):
     damping: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
     """[Nms/rad or Ns/m] of each joint in effort mode."""
     distance: float | dict[str, float] = Field(default_factory=dict)
-    """[m] that rangefinders report; not given: inf, nothing in sight."""
+    """[m] that rangefinders report; not given: inf, out of range."""
     wrench: Wrench | dict[str, Wrench] = Field(default_factory=dict)
     """Force [N] and torque [Nm] that force-torque sensors report; not given: zero."""
     inputs: dict[str, tuple[float, ...] | dict[str, float]] = Field(default_factory=dict)
-    """io part → its inputs, in their order or by name: true, false or a number; those not given are false."""
+    """io part → its inputs, in order or by name: true, false or a number; omitted inputs are false."""
     wires: dict[str, dict[str, str]] = Field(default_factory=dict)
     """io part → input → the output of the same device that it follows, one cycle later: `clamp`, or `other.clamp` of
     another io part. Such an input cannot be set from outside."""
@@ -94,7 +94,7 @@ def _names(part: HardwarePart, parameter: str) -> list[str]:
 
 
 def _given_values(info: HardwareInfo, parameters: MockParameters) -> dict[str, float]:
-    """What sensors and inputs report at first, by state interface, as far as the parameters say."""
+    """The initial values of sensors and inputs that the parameters give, by state interface."""
     found = {}
     for parameter in ("distance", "wrench", "inputs", "values"):
         what, given = f"hardware {info.name!r}, mock parameter {parameter!r}", getattr(parameters, parameter)
@@ -141,10 +141,10 @@ def _wire_inputs(device: np.record, info: HardwareInfo, parameters: MockParamete
 
 
 def configure_mock(device: np.record, info: HardwareInfo) -> None:
-    """Set up a device record for `mock_cycle`: not real-time, before the first tick.
+    """Set up a device record for `mock_cycle`; not real-time, call it before the first tick.
 
     Interfaces are in the order of `standard_state_interfaces(info)` and `standard_command_interfaces(info)`.
-    Joints stand at their initial position with equal position commands; all modes are NONE.
+    Joints are at their initial position with equal position commands; all modes are NONE.
 
     Args:
         device: a record of `layout.device_dtype`.
@@ -194,7 +194,7 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
 
 
 def set_mock_states(device: np.record, info: HardwareInfo, values: Mapping[str, float]) -> None:
-    """Set what the mock's sensors report, or put joints somewhere else (velocity and effort, too).
+    """Set what the mock's sensors report, or the position, velocity and effort of joints.
 
     Args:
         device: a record that `configure_mock` set up with the same `info`.
@@ -241,7 +241,7 @@ def mock_cycle(device, dt):
             velocity = 0.0
             effort = 0.0
             if mode == _POSITION:
-                # the last step is taken whole, so that an ideal mock reports its command to the last bit
+                # the last step is exact, so an ideal mock reports its command to the last bit
                 moved = device.command[k] if follow == 1.0 else position + follow * (device.command[k] - position)
                 velocity = (moved - position) / dt
                 position = moved

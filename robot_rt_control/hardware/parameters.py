@@ -1,4 +1,4 @@
-"""Checks a plugin's parameters against a pydantic model and says clearly what is wrong."""
+"""Checks a plugin's parameters against a pydantic model and reports every mistake."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Mode
     """The values as an object of the model.
 
     Raises:
-        HardwareError: names every wrong value, where it is, and what came.
+        HardwareError: names every wrong value, its place, and what was given.
     """
     try:
         return model.model_validate(dict(values))

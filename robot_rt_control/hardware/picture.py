@@ -1,4 +1,4 @@
-"""Pictures of a simulated scene, taken without holding its simulation up."""
+"""Pictures of a simulated scene, taken without delaying its simulation."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from robot_rt_control.vocabulary.errors import HardwareError
 
 
 class Camera(Protocol):
-    """What a plugin with a camera has beyond the contract."""
+    """The methods of a plugin with a camera, in addition to the contract."""
 
     @property
     def has_window(self) -> bool:
         """A window draws in threads of its own, so the process cannot be copied."""
 
     def take_picture(self, path: str | Path, width: int = 0, height: int = 0) -> object:
-        """Write a PNG; 0: the size that the parameters say."""
+        """Write a PNG; 0: the size given by the parameters."""
 
 
 def camera_of(plugin: HardwarePlugin) -> Camera:
@@ -36,17 +36,17 @@ def camera_of(plugin: HardwarePlugin) -> Camera:
 
 
 def picture_path(path: str) -> Path:
-    """Where a picture goes; an empty path: a new file in the temporary folder."""
+    """The path of a picture; empty: a new file in the temporary folder."""
     if path:
         return Path(path).expanduser().absolute()
     return Path(tempfile.gettempdir()) / f"scene-{secrets.token_hex(4)}.png"
 
 
 class PictureInCopy:
-    """A picture that is being taken in a copy of this process: drawing takes much longer than a control period.
+    """A picture that is being taken in a copy of this process, because drawing takes much longer than a control period.
 
-    To be made in the thread that runs the plugin: the copy holds the scene as it is between two periods, and copying
-    takes some milliseconds. `wait` is for another thread.
+    Create it in the thread that runs the plugin: the copy contains the scene as it is between two periods, and copying
+    takes some milliseconds. Call `wait` from another thread.
     """
 
     def __init__(self, camera: Camera, path: Path, width: int, height: int) -> None:
@@ -82,11 +82,11 @@ class PictureInCopy:
 
 
 def _draw(camera: Camera, path: Path, width: int, height: int, writer: int) -> NoReturn:
-    """In the copy, which has one thread only and must leave everything else alone."""
+    """Runs in the copy, which has only one thread and must not touch anything else."""
     answer = "done"
     try:
         camera.take_picture(path, width, height)
-    except BaseException as error:  # whatever it is, it must not go on into the copied process
+    except BaseException as error:  # no exception may continue into the copied process
         answer = f"{type(error).__name__}: {error}"
     finally:
         os.write(writer, answer.encode())

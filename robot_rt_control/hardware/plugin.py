@@ -18,10 +18,10 @@ method                  called                  what belongs there
 ======================  ======================  ============================================================
 
 All calls come from one thread: a driver process's main thread, or the one that drives a lockstep
-loop. `read` and `write` are called once in each period and must not block: what they take is the
-device's delay. They need not be free of allocation: this side of the process image is ordinary Python.
+loop. `read` and `write` are called once in each period and must not block: their duration adds to the
+device's delay. They may allocate memory: this side of the process image is ordinary Python.
 
-Lifecycle callbacks return a CallbackReturn, and say why in `self.reason`; raising an exception is an
+Lifecycle callbacks return a CallbackReturn and give the reason in `self.reason`; an exception is an
 ERROR with the exception's text.
 """
 
@@ -58,17 +58,17 @@ __all__ = [
 
 
 class CallbackReturn(IntEnum):
-    """What a lifecycle callback returns."""
+    """Result of a lifecycle callback."""
 
     SUCCESS = 0
     FAILURE = 1
-    """Not now; the device stays in the state it had."""
+    """Not possible now; the device keeps its state."""
     ERROR = 2
     """Something broke; `on_error` is called next."""
 
 
 class HardwareReturn(IntEnum):
-    """What `read`, `write` and the mode switch return."""
+    """Result of `read`, `write` and the mode switch."""
 
     OK = 0
     ERROR = 1
@@ -85,7 +85,7 @@ class HardwarePlugin(ABC):
     """float64, one for each exported state interface, in that order. Write in place; never rebind.
     Set before `on_configure`. NaN until first written."""
     command: np.ndarray
-    """float64, one for each exported command interface. Of a part's commands only those of its mode count."""
+    """float64, one for each exported command interface. Only the commands of a part's mode are valid."""
     reason: str = ""
     """Why the last callback did not succeed; part of the error's text."""
 
@@ -121,7 +121,7 @@ class HardwarePlugin(ABC):
         return CallbackReturn.FAILURE
 
     def prepare_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
-        """Say whether these parts can go to these modes. NONE (hold the position) must always be possible.
+        """Return whether these parts can switch to these modes. NONE (hold the position) must always be possible.
 
         Args:
             modes: the parts that change, and their new modes.

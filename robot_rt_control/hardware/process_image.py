@@ -1,8 +1,8 @@
-"""The process image of one device: who has it, and what its numbers are called.
+"""The process image of one device: its owner, its user, and the names of its numbers.
 
 The driver owns an image and one executor attaches to it; both may die at any time. A private image, for a
-driver in the executor's own process, is the same record in ordinary memory. Reading and writing is in
-`hardware.image`.
+driver in the executor's own process, is the same record in ordinary memory. `hardware.image` reads and
+writes it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from robot_rt_control.vocabulary.errors import ChannelError
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What the numbers of an image mean: names in the order of their places."""
+    """The names of an image's numbers, in their order."""
 
     device: str
     parts: tuple[str, ...]
     indices: tuple[int, ...]
-    """Of the parts, in the workcell: where their command modes stand."""
+    """Indices of the parts in the workcell, also those of their command modes."""
     state: tuple[str, ...]
     command: tuple[str, ...]
 
@@ -48,7 +48,7 @@ class Manifest:
 
     @property
     def n_modes(self) -> int:
-        """How many command modes the image must hold."""
+        """Number of command modes in the image."""
         return max(self.indices, default=-1) + 1
 
     def to_bytes(self) -> bytes:
@@ -62,7 +62,7 @@ class Manifest:
         )
 
     def require(self, expected: Manifest, what: str) -> None:
-        """Raises: ChannelError, with the first difference, unless both are the same."""
+        """Raise ChannelError with the first difference if the two differ."""
         for field in ("device", "parts", "indices", "state", "command"):
             mine, theirs = getattr(expected, field), getattr(self, field)
             if mine == theirs:
