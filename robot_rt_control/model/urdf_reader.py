@@ -205,7 +205,7 @@ class _Reader:
         lost = sorted(set(links) - reached)
         if lost:
             got = "a loop through " + ", ".join(lost)
-            raise self.fail(links[lost[0]], "tree of links", f"every link behind {roots[0]!r}", got)
+            raise self.fail(links[lost[0]], "tree of links", f"every link below {roots[0]!r}", got)
 
 
 def read_urdf(path: Path) -> Urdf:

@@ -1,1 +1,1 @@
-"""What is wrong with definitions, each rule once: on definitions and a catalogue of what there is, without ROS."""
+"""Checks definitions against a catalogue of types, parts and variables, each rule once, without ROS."""

@@ -1,4 +1,4 @@
-"""What is wrong with one action: its type, the parts in its slots, its parameters, its streams."""
+"""Checks one action: its type, the parts in its slots, its parameters, its streams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Collection[tuple[str, str]]) -> Found:
-    """What is wrong with an action.
+    """Find the mistakes in an action.
 
     Args:
         sampled: (action, parameter) whose values are not known, or only show their type.
@@ -38,7 +38,7 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
         yield from _find_in_slot(of, action_type, slot, name, catalogue, (*path, "parts"))
     first = catalogue.part(in_slots[0]) if in_slots else None
     if first is not None and not set(first.kinds) <= set(_kinds(action_type.slots[0])):
-        first = None  # reported above; what depends on its joints cannot be judged
+        first = None  # reported above; checks that depend on its joints are not possible
     if first is not None and first.dof is not None:
         yield from _find_in_streams(of, action_type, first.dof, (*path, "parts"))
     yield from _find_in_parameters(action, action_type, first, sampled)
@@ -51,7 +51,7 @@ def slot_parts(of: str, action_type: type[ActionType], given: tuple[str, ...] | 
         of: the action, for messages.
 
     Raises:
-        DefinitionError: an unknown slot, or not as many parts as slots.
+        DefinitionError: a slot is unknown, or the number of parts differs from the number of slots.
     """
     slots = action_type.slots
     names = [s.name for s in slots]
@@ -149,7 +149,7 @@ def _find_in_parameters(
 
 
 def _joint_unit_of(given: ParameterValue, parameter: Parameter | None) -> str:
-    """The unit of joints whose part is not known yet: what the value has, if joints can have that."""
+    """The unit of joints whose part is not known yet: the unit of the value, if joints can have it."""
     if parameter is not None:
         for unit in ("rad", "m"):
             if given.unit == parameter.unit.replace("joint", unit):

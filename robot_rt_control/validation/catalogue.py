@@ -1,4 +1,4 @@
-"""What definitions are checked against: action types, parts and state variables, of a workcell or of any."""
+"""The catalogue against which definitions are checked: action types, parts and state variables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 @dataclass(frozen=True, kw_only=True)
 class KnownPart:
-    """What is known of a part, or of a role that no part plays yet.
+    """The known properties of a part, or of a role without a part.
 
     Args:
-        kinds: one; of a role all that fit.
+        kinds: one kind; for a role, all suitable kinds.
         dof: None: not known.
         joint_unit: "rad", "m" or "rad or m"; None: not known.
-        candidates: of a role, the parts that can play it. None: this is a part.
+        candidates: for a role, the parts that can take it. None: this is a part.
     """
 
     kinds: tuple[str, ...]
@@ -33,13 +33,13 @@ class KnownPart:
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """What there is. Without arguments nothing is known, and only what definitions say by themselves is judged.
+    """The known types, parts and variables. Without arguments only the definitions themselves are checked.
 
     Args:
         types: action types by name; None: not known, and any name may be one.
         parts: by name; None: the workcell is not known, and any name may be a part.
         variables: state variables of the system and of the parts, by full name; None: not known.
-        roles: roles that no part plays yet; their names stand in the place of parts.
+        roles: roles without a part; their names are used in place of parts.
     """
 
     types: Mapping[str, type[ActionType]] | None = None
@@ -48,19 +48,19 @@ class Catalogue:
     roles: Mapping[str, KnownPart] = field(default_factory=dict)
 
     def part(self, name: str) -> KnownPart | None:
-        """A part, or a role in the place of one; None: there is none of this name, or the workcell is not known."""
+        """A part, or a role in its place; None: there is none with this name, or the workcell is not known."""
         return self.roles.get(name) or (self.parts or {}).get(name)
 
     def candidates(self, kinds: Sequence[str]) -> tuple[str, ...]:
-        """Names of the parts of these kinds; of all, if there are none."""
+        """Names of the parts of these kinds; of all parts if there are none of these kinds."""
         return tuple(name for name, part in (self.parts or {}).items() if not kinds or part.kinds[0] in kinds)
 
 
 def unknown_action_type(of: str, name: str, known: Iterable[str]) -> DefinitionError:
-    """The error for a name that no action type has.
+    """The error for an unknown action type.
 
     Args:
-        of: what asks for it: "action 'approach'".
+        of: the item that names the type: "action 'approach'".
     """
     return DefinitionError(f"{of}: unknown action type", expected=unknown("action type", name, known), got=repr(name))
 

@@ -15,7 +15,7 @@ def find_conflicts(
     """Each conflict, with its place.
 
     Args:
-        moved: the parts that actions move, those included that the session has already.
+        moved: the parts that each action moves, including the session's existing actions.
         held: parts of the session; None: there is none yet.
     """
     together = [(id, moved.get(id, frozenset())) for id in program.start]

@@ -1,7 +1,7 @@
-"""Everything that is wrong with definitions, as far as the catalogue tells: the one list of the rules.
+"""Finds every mistake in definitions that the catalogue can show: the one list of the rules.
 
-The control server asks before it defines anything, `program check` and uploads ask for a text's lines. What the action
-types' own code refuses (`create`, `prepare_parameters`) shows only when the server prepares the actions.
+The control server calls it before it defines anything; `program check` and uploads call it for a text's lines. Errors
+from the action types' own code (`create`, `prepare_parameters`) appear only when the server prepares the actions.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unkno
 
 @dataclass(frozen=True, kw_only=True)
 class SessionFacts:
-    """What is known of the session that takes definitions.
+    """The session that gets the definitions.
 
     Args:
-        label: what messages call it.
-        parts: that it holds; None: there is no session yet, or it may use all.
-        actions: that it has already: type (None: not known) and the parts that they move.
-        used_ids: of all actions that it ever had.
+        label: how messages name it.
+        parts: the parts that it holds; None: there is no session yet, or it may use all parts.
+        actions: its existing actions: type (None: not known) and the parts that they move.
+        used_ids: ids of all actions that it ever had.
         reactions: names of its free-standing reactions.
     """
 
@@ -40,25 +40,25 @@ class SessionFacts:
 
 
 def check_definitions(program: ProgramDefinition, catalogue: Catalogue, session: SessionFacts | None = None) -> None:
-    """Check definitions that have no text.
+    """Check definitions that do not come from a text.
 
     Raises:
-        DefinitionError: the only mistake.
-        ProgramError: several.
+        DefinitionError: there is one mistake.
+        ProgramError: there are several.
     """
     raise_all(error for error, _ in Subject(program, catalogue, session).find_mistakes())
 
 
 class Subject:
-    """Definitions, together with what they are judged by.
+    """Definitions, together with the data for their checks.
 
     Args:
         sampled: (action, parameter) whose values are not known, or only show their type.
 
     Attributes:
-        types: of all actions, those included that the session has already; None: not known.
-        moved: the parts that each of them moves; all that it names, where its type is not known.
-        scope: what its reactions can name.
+        types: types of all actions, including the session's existing ones; None: not known.
+        moved: the parts that each of them moves; all parts that it names, if its type is not known.
+        scope: the variables that its reactions can name.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ class Edge:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """How messages name it."""
         return self.reaction.label + self._of_owner
 
     @property

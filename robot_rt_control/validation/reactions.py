@@ -1,4 +1,4 @@
-"""What is wrong with one reaction: its condition, its targets, its signal, what it captures."""
+"""Checks one reaction: its condition, its targets, its signal, its captures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 def find_in_reaction(edge: Edge, types: Mapping[str, type[ActionType] | None], scope: Scope) -> Found:
-    """What is wrong with a reaction.
+    """Find the mistakes in a reaction.
 
     Args:
-        types: of all actions that there are or will be; None: not known.
-        scope: what it can name.
+        types: types of all existing and new actions; None: not known.
+        scope: the variables that it can name.
     """
     reaction = edge.reaction
     try:

@@ -1,4 +1,4 @@
-"""Which state variables conditions and captures can name (docs/semantics.md, C4)."""
+"""The state variables that conditions and captures can name (docs/semantics.md, C4)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Variables = Mapping[str, VariableRef]
 
 
 def variables_of_type(action_type: type[ActionType]) -> Variables:
-    """Types and units of an action's state variables. Their offsets are not known before it has its place."""
+    """Types and units of an action's state variables. Their offsets are not known before it has a slot."""
     return {v.name: VariableRef(0, v.type, v.unit) for v in action_type.state_variables}
 
 
 class Scope:
-    """What the reactions of one session can name: the owner's variables, other actions', parts' and the system's.
+    """The variables that a session's reactions can name: the owner's, other actions', parts' and the system's.
 
     Args:
         catalogue: parts, roles and their variables.
@@ -29,13 +29,13 @@ class Scope:
         self._catalogue, self._actions = catalogue, actions
 
     def resolve(self, name: str, owner: str) -> VariableRef | None:
-        """The state variable; None: it cannot be known here whether there is one.
+        """The state variable; None: it is not known here whether it exists.
 
         Args:
             owner: id of the action whose reaction names it; empty: free-standing.
 
         Raises:
-            KeyError: there is none of this name.
+            KeyError: there is no variable with this name.
         """
         own = self._actions.get(owner)
         if own is not None and name in own:

@@ -75,7 +75,7 @@ def test_joints_without_a_single_axis_are_refused(write, kind):
     assert str(error.value) == (
         f"{path}:1: joint 'strange' in the chain from 'base' to 'c'; "
         "expected revolute, continuous, prismatic or fixed; "
-        f"got {kind}. Choose a base_link behind this joint"
+        f"got {kind}. Choose a base_link after this joint"
     )
     assert load_chain(path, "a", "c").joint_names == ("j",)
 
