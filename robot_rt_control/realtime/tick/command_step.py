@@ -169,7 +169,7 @@ def _for_parts(w, ch, c):
 
 @realtime
 def lose_server(w, ch):
-    """Every session has lost its server: safety actions everywhere; the loop goes on."""
+    """The server is lost: all sessions' parts take their safety action; the loop continues."""
     t = w.tables[w.active_tables]
     for i in range(1, t.n_sessions):
         end_session(w, ch, i, _BY_SERVER_LOSS)

@@ -39,7 +39,7 @@ def _read_device(w, d):
 
 @realtime
 def _derive(w, p):
-    """What follows from the measured joints: tool pose and twist, at rest."""
+    """Compute the tool's pose and twist, and `at_rest`, from the measured joints."""
     part = w.parts[p]
     if part.dof == 0:
         return

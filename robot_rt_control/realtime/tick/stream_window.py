@@ -10,7 +10,7 @@ from robot_rt_control.vocabulary import capacities
 _N = capacities.STREAM_RING_ENTRIES
 _W = capacities.STREAM_WINDOW
 _AHEAD = _W // 2
-"""So many samples that are still to come are kept at hand; further ones wait in the ring."""
+"""Number of future samples kept in the window; further samples wait in the ring."""
 _HEAD = offset_of(stream_ring_dtype, "head")
 _TAIL = offset_of(stream_ring_dtype, "tail")
 _SHORTEST = 1e-9
@@ -88,7 +88,7 @@ def _keep_rotation(s, k, before, i):
 
 @realtime
 def _insert(s, e, n, quaternion, tick, period):
-    """Put a sample behind those of the window. One that is older than the last of them is passed over."""
+    """Append a sample to the window. A sample older than the last one is skipped."""
     now = tick * period
     due = e.tick if e.tick > 0 else tick
     time = e.time if math.isfinite(e.time) else due * period
