@@ -52,7 +52,7 @@ def _forget_inactive(w):
 
 @realtime
 def install(w, ch):
-    """Install pending tables. Kept active actions continue unchanged; parts that become free take their default action."""
+    """Install pending tables. Kept active actions continue; parts that become free take their default action."""
     base = address_of(w)
     image = load_acquire(base + _PENDING_IMAGE)
     if image != 0:
