@@ -30,7 +30,8 @@ guard.start()
 how = sys.argv[1]
 w.inside = 0 if how == "outside" else 3
 if how == "gone":
-    thread = threading.Thread(target=lambda: setattr(w, "loop_clock", time.pthread_getcpuclockid(threading.get_ident())))
+    take = lambda: setattr(w, "loop_clock", time.pthread_getcpuclockid(threading.get_ident()))
+    thread = threading.Thread(target=take)
     thread.start()
     thread.join()
 if how == "asleep":
