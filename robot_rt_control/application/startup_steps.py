@@ -19,13 +19,14 @@ class Step:
 STEPS = (
     Step("starting the processes", "started control_server"),
     Step("opening the devices", "loading the tick loop"),
-    Step("loading the tick loop; the first time it is compiled, which takes about 40 s", "the tick loop is ready"),
+    Step("loading the tick loop; the first time it is compiled", "the tick loop is ready"),
     Step("checking the action types; the first time they are compiled", "action types are ready"),
     Step("connecting control server and loop", "up after"),
 )
 
 _UP = ("[workcell]", " up after ", "Ctrl-C")
 _TYPE = ": checking "
+_STILL = " still compiling "
 
 
 class StartupSteps:
@@ -57,4 +58,7 @@ class StartupSteps:
         if STEPS[self.step].end == "action types are ready":
             checked = [line.partition(_TYPE)[2] for line in lines if _TYPE in line]
             name += f" ({checked[-1]}, number {len(checked)})" if checked else ""
+        elif STEPS[self.step].end == "the tick loop is ready":
+            still = [line.partition(_STILL)[2] for line in lines if _STILL in line]
+            name += f" (still compiling {still[-1]})" if still else ""
         return f"step {self.step + 1} of {len(STEPS)}, {self._clock() - self._begin:.0f} s: {name}"

@@ -316,6 +316,7 @@ type_dtype = record(
         ("control", "i8"),
         ("budget_ns", "i8"),  # time that an action's code may take in one tick, 0: unlimited
         ("gap", "i8", (c.MAX_ACTION_STREAMS,)),  # gap functions of the stream inputs, in their order
+        ("name", f"S{c.MAX_LABEL_BYTES}"),  # for people; the executor fills it in
     ]
 )
 
@@ -512,6 +513,8 @@ world_dtype = record(
         ("pending_device", "i8"),  # the device that it belongs to
         ("pending_internal", "i8"),  # 1: `internal` is a command of the executor's own; the tick does it and writes 0
         ("internal", command_dtype),
+        ("inside", "i8"),  # slot of the action whose code runs now, plus one; 0: the loop's own code
+        ("loop_clock", "i8"),  # processor clock of the thread that ticks; 0: none yet
         ("watching", "i8"),  # 1: the time that each action's code takes is watched (wall-clock loop)
         ("budget_policy", "i8"),  # BudgetPolicy
         ("budget_report_ticks", "i8"),  # ticks between two reports of one action

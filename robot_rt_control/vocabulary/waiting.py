@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from robot_rt_control.vocabulary import defaults
 
@@ -38,3 +40,28 @@ class Waiting:
             self._next = now + self._every_s
             self._say(f"still waiting for {awaited} ({now - self._begin:.0f} s)")
         return now < self._end
+
+
+@contextmanager
+def told(
+    say: Callable[[str], object], doing: str, *, every_s: float = defaults.STARTUP_REPORT_S
+) -> Iterator[None]:
+    """While the block runs, say every now and then what it does and for how long: "still compiling … (20 s)".
+
+    Args:
+        say: takes the lines; called by a thread of its own.
+        doing: such as "compiling the tick loop".
+    """
+    begin, done = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not done.wait(every_s):
+            say(f"still {doing} ({time.monotonic() - begin:.0f} s)")
+
+    thread = threading.Thread(target=tell, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -23,6 +23,7 @@ from robot_rt_control.realtime.executor.devices import Devices
 from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, default_folder
 from robot_rt_control.realtime.executor.installer import Installer
 from robot_rt_control.realtime.executor.lockstep import Lockstep
+from robot_rt_control.realtime.executor.loop_guard import LoopGuard
 from robot_rt_control.realtime.executor.native_loader import NativeType
 from robot_rt_control.realtime.executor.patient_watch import PatientWatch
 from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
@@ -31,7 +32,7 @@ from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, FaultReason, OperationalState, OverrunPolicy
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
-from robot_rt_control.vocabulary.waiting import Waiting
+from robot_rt_control.vocabulary.waiting import Waiting, told
 
 _log = logging.getLogger(__name__)
 
@@ -134,11 +135,17 @@ class Executor:
         )
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
+        self._guard = self._new_guard()
         self._server_watch = ServerWatch(self.channel)
         self._patient_watch = PatientWatch(self.channel, options.simulated_silence_s)
         self._lost_epoch = 0
         self._stop = threading.Event()
         self._workers: list[threading.Thread] = []
+
+    def _new_guard(self) -> LoopGuard:
+        """A watch that goes before the loop, if that has a real-time priority."""
+        realtime = self.options.clock != LOCKSTEP and self.options.priority > 0
+        return LoopGuard(self.world, priority=self.options.priority + 1 if realtime else 0)
 
     def _set_overruns(self) -> None:
         given, overrun = self.workcell.overruns, self.world.memory.overrun
@@ -158,19 +165,26 @@ class Executor:
         """
         self.devices.open(self.options.device_timeout_s, progress)
         begin = time.monotonic()
-        progress("loading the tick loop (the first time it is compiled, which takes about a minute)")
+        progress("loading the tick loop; the first time after a change it is compiled")
+        with told(progress, f"compiling the tick loop for the clock {self.options.clock!r}"):
+            self._load_loop()
+        with told(progress, "compiling the watch over the loop"):
+            self._guard.compile()
+        progress(f"the tick loop is ready after {time.monotonic() - begin:.1f} s")
+
+    def _load_loop(self) -> None:
+        """Compile the loop, or load it from the cache."""
         if self.options.clock != LOCKSTEP:
             RealtimeThread.compile(World(self.workcell).memory, Channel.private())
-        else:
-            self.lockstep = Lockstep(
-                self.world,
-                self.channel,
-                self.devices,
-                period_ns=self._period_ns,
-                factor=self.options.real_time_factor,
-                before_tick=self._before_lockstep_tick,
-            )
-        progress(f"the tick loop is ready after {time.monotonic() - begin:.1f} s")
+            return
+        self.lockstep = Lockstep(
+            self.world,
+            self.channel,
+            self.devices,
+            period_ns=self._period_ns,
+            factor=self.options.real_time_factor,
+            before_tick=self._before_lockstep_tick,
+        )
 
     def activate(self, progress: Callable[[str], object] = _log.info) -> None:
         """Start ticking, and enable the motion of all parts that have no fault.
@@ -178,6 +192,8 @@ class Executor:
         Args:
             progress: takes lines that say what is awaited.
         """
+        self._guard = self._new_guard()
+        self._guard.start()
         if self.options.clock != LOCKSTEP:
             self._thread = RealtimeThread(
                 self.world.memory,
@@ -248,6 +264,7 @@ class Executor:
         if self._thread is not None:
             self._thread.stop()
             self._thread = None
+        self._guard.stop()
         self.write_logs(finish=True)
         return rest
 

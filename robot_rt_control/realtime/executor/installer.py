@@ -81,6 +81,7 @@ class Installer:
             entry.set_parameters, entry.control = code.set_parameters, code.control
             entry.gap[:] = 0
             entry.gap[: len(code.gap)] = code.gap
+            entry.name = code.type_name.encode()[: entry.dtype["name"].itemsize]
             self._check_sizes(tables, i, code.parameter_size, code.state_size)
 
     @staticmethod

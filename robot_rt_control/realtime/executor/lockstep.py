@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections.abc import Callable
 
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
 from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
 from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
 
+_LOOP_CLOCK = offset_of(world_dtype, "loop_clock")
 _BATCH_S = 0.005
 """Simulated time that passes between two pauses, at a factor of 1 ..."""
 _MOST = 4.0
@@ -41,6 +44,7 @@ class Lockstep:
     ) -> None:
         self._world, self._channel, self._devices = world, channel, devices
         self._period_ns, self._factor, self._before_tick = period_ns, factor, before_tick
+        self._clock = ctypes.c_int64.from_address(world.address + _LOOP_CLOCK)
         self._entry = lockstep_entry(keep_gil=devices.in_process)
         self._lock = threading.Lock()
         self._guests = 0
@@ -93,6 +97,7 @@ class Lockstep:
 
     def _ticks(self, ticks: int) -> None:
         self._before_tick()
+        self._clock.value = time.pthread_getcpuclockid(threading.get_ident())
         head = self._written()
         if self._devices.in_process:
             world, channel, period = self._world.address, self._channel.address, self._period_ns

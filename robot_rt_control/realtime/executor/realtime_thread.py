@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 
@@ -71,6 +72,7 @@ class RealtimeThread:
     def _run(self) -> None:
         try:
             self.scheduling = make_realtime(**self._options)  # type: ignore[arg-type]  # names and types are ours
+            self._world.loop_clock = time.pthread_getcpuclockid(threading.get_ident())
             self._started.set()
             run_wallclock(self._world, self._channel.memory, self._loop)
         except BaseException as error:

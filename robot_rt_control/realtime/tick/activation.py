@@ -43,13 +43,17 @@ SAFETY = 1
 
 @realtime
 def call(w, slot, address):
-    """Call one real-time function of an action. Returns its status; OK where the type has no such function."""
+    """Call one real-time function of an action. Returns its status; OK where the type has no such function.
+
+    Meanwhile `w.inside` names the action, for the watch outside the loop (`loop_guard`).
+    """
     if address == 0:
         return _OK
     a = w.tables[w.active_tables].actions[slot]
     base = address_of(w)
     parts = base + _PARTS
-    return call_action(
+    w.inside = slot + 1
+    status = call_action(
         address,
         base + _STATE + a.state_offset,
         base + _PARAMETERS + a.parameter_offset,
@@ -58,6 +62,8 @@ def call(w, slot, address):
         parts + int(a.parts[2]) * _PART_SIZE,
         parts + int(a.parts[3]) * _PART_SIZE,
     )
+    w.inside = 0
+    return status
 
 
 @realtime

@@ -45,6 +45,7 @@ def try_start(w, slot):
     for i in range(a.state_size // 8):
         w.trial_state[i] = 0.0
     first = base + _TRIAL_PARTS
+    w.inside = slot + 1
     status = call_action(
         address,
         base + _TRIAL_STATE,
@@ -54,6 +55,7 @@ def try_start(w, slot):
         first + 2 * _PART_SIZE,
         first + 3 * _PART_SIZE,
     )
+    w.inside = 0
     w.trial_slot, w.trial_status = slot, status
     return status
 

@@ -75,7 +75,7 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
         native_code.store(metadata, machine_code.code)
     if native_code.measured(key) is None:
         progress(f"measuring {source.action_type.name}")
-    seconds, why_not = compute_time(source.action_type, key, frozenset(checked.counted))
+    seconds, why_not = compute_time(source.action_type, key, checked.counted)
     if why_not:
         progress(f"the compute time of {source.action_type.name} is not known ({why_not}): declare an `example` for it")
     return BuiltType(

@@ -47,7 +47,7 @@ _slots_dtype = record([("parts", part_dtype, (MAX_ACTION_SLOTS,))])
 
 
 def compute_time(
-    action_type: type[ActionType], key: str, counted: frozenset[str] = frozenset()
+    action_type: type[ActionType], key: str, counted: Mapping[str, float] = MappingProxyType({})
 ) -> tuple[float, str]:
     """The longest tick of an action of this type, started on sample parts with its example's parameters.
 
@@ -55,7 +55,7 @@ def compute_time(
 
     Args:
         key: of its native code, which is in the cache.
-        counted: declared parameters that loops count to; they take their maximum.
+        counted: whole-number parameters that loops count to → the largest value that counts; they take it.
 
     Returns:
         [s], and nothing; or NaN, and why it could not be measured.
@@ -81,7 +81,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
     """Raises TimeoutError in the block, wherever it is, after this processor time. In the main thread only."""
 
     def give_up(_signal: int, _frame: object) -> None:
-        raise TimeoutError(f"prepare_parameters took longer than {seconds:g} s")
+        raise TimeoutError("prepare_parameters took too long")
 
     before = [signal.signal(number, give_up) for number in (signal.SIGPROF, signal.SIGALRM)]
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -95,7 +95,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _prepare(action_type: type[ActionType], counted: frozenset[str]) -> tuple[np.ndarray, np.ndarray]:
+def _prepare(action_type: type[ActionType], counted: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
     """Sample parts for the slots, and the parameter record for the example."""
     parts: dict[str, PartFacts] = {}
     for slot in action_type.slots:
@@ -115,8 +115,10 @@ def _prepare(action_type: type[ActionType], counted: frozenset[str]) -> tuple[np
     for part in parts.values():
         part.workcell = MappingProxyType(parts)
     params = np.zeros(1, parameter_dtype(action_type))
-    values = _values(action_type, next(iter(parts.values())).dof, counted)
+    values = _values(action_type, next(iter(parts.values())).dof)
     fill_parameters(action_type.create(parts), values, params[0])
+    for name, largest in counted.items():
+        params[0][name] = int(largest)
     return initial, params
 
 
@@ -134,14 +136,11 @@ def _measure(action_type: type[ActionType], key: str, initial: np.ndarray, param
     return float(shortest[:done].max()) * 1e-9
 
 
-def _values(action_type: type[ActionType], dof: int, counted: frozenset[str]) -> Mapping[str, Any]:
+def _values(action_type: type[ActionType], dof: int) -> Mapping[str, Any]:
     """Parameters as `prepare_parameters` takes them: the example's, else defaults, else some in the range."""
-    given = [ParameterValue(name=n, value=_plain(v)) for n, v in action_type.example.items() if n not in counted]
+    given = [ParameterValue(name=n, value=_plain(v)) for n, v in action_type.example.items()]
     for p in action_type.parameters:
-        if p.name in counted:
-            assert p.maximum is not None  # otherwise the loop was refused
-            given.append(ParameterValue(name=p.name, value=int(p.maximum)))
-        elif p.name not in action_type.example and p.default is None and not p.optional:
+        if p.name not in action_type.example and p.default is None and not p.optional:
             given.append(ParameterValue(name=p.name, value=_some(p, dof)))
     return check_parameters(f"example of {action_type.name}", action_type.parameters, given, dof=dof)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.server.builder.bounded_loops import Counting, countings, indexed, step_of
 from robot_rt_control.server.builder.record_access import Data
 from robot_rt_control.vocabulary.capacities import MAX_CHANNELS, MAX_JOINTS
 
@@ -44,8 +45,8 @@ class NumberRanges:
     ) -> None:
         self.given, self.declared, self.streams = given, declared, streams
         self.data, self.resolve = data, resolve
-        self.used: set[str] = set()
-        """Declared parameters whose maximum was taken."""
+        self.used: dict[str, float] = {}
+        """Parameters whose maximum was taken → the largest value that counts."""
         self._assigned = _assignments(body)
         self._open: set[str] = set()
 
@@ -74,6 +75,30 @@ class NumberRanges:
         way = stop[1] - start[0] if up else start[1] - stop[0]
         return max(0.0, math.ceil(way)) if math.isfinite(way) else math.inf
 
+    def rounds_while(self, loop: ast.While) -> float:
+        """How many rounds a `while` loop that counts makes at most; inf if that is not known."""
+        return min((self._rounds_of(loop, found) for found in countings(loop)), default=math.inf)
+
+    def _rounds_of(self, loop: ast.While, found: Counting) -> float:
+        # A negative index counts from the end: each element may be met twice.
+        longest = [2.0 * self.length(array) + 1.0 for array in indexed(loop, found.variable)]
+        limit = self.of(found.bound)[1 if found.way > 0 else 0]
+        way = (limit - self._start(found.variable, found.way) - found.offset) * found.way
+        return min([max(0.0, math.ceil(way) + 1.0) if math.isfinite(way) else math.inf, *longest])
+
+    def _start(self, counter: ast.expr, way: int) -> float:
+        """The number farthest from its bound that a local variable has before it is counted up (way 1) or down."""
+        side, nowhere = (0, -math.inf) if way > 0 else (1, math.inf)
+        if not isinstance(counter, ast.Name):
+            return nowhere  # a field keeps what an earlier tick has left
+        values = [v for v in self._assigned.get(counter.id, []) if step_of(v, counter.id) * way <= 0]
+        ranges = [self._assigned_range(v) for v in values]
+        if counter.id in self.given:
+            ranges.append(self.given[counter.id])
+        if not ranges:
+            return nowhere
+        return min(r[0] for r in ranges) if side == 0 else max(r[1] for r in ranges)
+
     def _counted(self, arguments: list[ast.expr]) -> tuple[Range, Range, bool]:
         """Start and stop of `range(arguments)`, and whether it counts up. Steps are taken as one."""
         start = self.of(arguments[0]) if len(arguments) > 1 else (0.0, 0.0)
@@ -95,6 +120,8 @@ class NumberRanges:
             return 0.0, self.length(node.args[0])
         if name in ("min", "max") and len(found) > 1:
             choose = min if name == "min" else max
+            if name == "min":
+                self._note_least(node.args, [f[1] for f in found])
             return choose(f[0] for f in found), choose(f[1] for f in found)
         if name == "abs" and found:
             low, high = found[0]
@@ -102,6 +129,18 @@ class NumberRanges:
         if name in ("int", "round") and len(found) == 1:
             return math.floor(found[0][0]) if math.isfinite(found[0][0]) else -math.inf, found[0][1]
         return ANYTHING
+
+    def _note_least(self, arguments: list[ast.expr], largest: list[float]) -> None:
+        """Of `min(params.n, N)`: the parameter matters up to N."""
+        for argument, largest_value in zip(arguments, largest, strict=True):
+            data = self.data(argument)
+            if math.isinf(largest_value) and math.isfinite(min(largest)) and data is not None and data.shape == ():
+                self._note(data, min(largest))
+
+    def _note(self, data: Data, value: float) -> None:
+        _, _, name = data.label.partition(".")
+        if data.root == "params" and data.dtype.kind in "iu" and "." not in name:
+            self.used[name] = max(value, self.used.get(name, 0.0))
 
     def _name(self, node: ast.Name) -> Range:
         found, value = self.resolve(node)
@@ -138,7 +177,7 @@ class NumberRanges:
         if data.root == "params" and data.label.partition(".")[2] in self.declared:
             name = data.label.partition(".")[2]
             if math.isfinite(self.declared[name][1]):
-                self.used.add(name)
+                self._note(data, self.declared[name][1])
             return self.declared[name]
         if data.root == "state" and data.label.count(".") == 2 and data.label.split(".")[1] in self.streams:
             return 0.0, LONGEST  # of the window of samples, which the loop fills
@@ -195,7 +234,7 @@ def _assignments(body: list[ast.stmt]) -> dict[str, list[ast.expr | None]]:
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr):
             add(node.target, node.value)
         elif isinstance(node, ast.AugAssign):
-            add(node.target, None)
+            add(node.target, ast.BinOp(node.target, node.op, node.value))
         elif isinstance(node, ast.For):
             called = node.iter.func if isinstance(node.iter, ast.Call) else None
             name = called.id if isinstance(called, ast.Name) else ""

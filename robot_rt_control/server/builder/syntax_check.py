@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_rt_control.definitions.action_type import ActionType, stream_inputs
 from robot_rt_control.memory.layout import part_dtype
-from robot_rt_control.server.builder.bounded_loops import MOST_ROUNDS, ends
+from robot_rt_control.server.builder.bounded_loops import MOST_ROUNDS, countings
 from robot_rt_control.server.builder.forbidden import (
     STATEMENTS,
     forbidden_call,
@@ -51,8 +51,8 @@ class CheckedCode:
     methods: dict[str, FunctionSource]
     helpers: dict[str, Any] = field(default_factory=dict)
     """Functions of the user marked @realtime that it calls: name with module → function."""
-    counted: set[str] = field(default_factory=set)
-    """Declared parameters that loops count to."""
+    counted: dict[str, float] = field(default_factory=dict)
+    """Parameters that loops count to → the largest value that counts."""
     violations: set[Violation] = field(default_factory=set)
     commands: dict[tuple[int, str], Violation] = field(default_factory=dict)
     """(slot, command field of its part) → where it is written first, as the violation that it may turn out to be."""
@@ -171,7 +171,8 @@ class _FunctionCheck(ast.NodeVisitor):
         for _ in range(2):  # twice: in a loop, a name may get its meaning below its use
             for statement in self.source.node.body:
                 self.visit(statement)
-        self.checked.counted |= self.numbers.used
+        for name, value in self.numbers.used.items():
+            self.checked.counted[name] = max(value, self.checked.counted.get(name, 0.0))
 
     def report(self, node: ast.AST, operation: str, hint: str) -> None:
         line = getattr(node, "lineno", self.source.node.lineno)
@@ -259,6 +260,8 @@ class _FunctionCheck(ast.NodeVisitor):
             shown = ast.unparse(node.iter if isinstance(node, ast.For) else node.test)
             operation = f"loops over {shown}, whose greatest number of rounds is not known"
             hint = "Declare a `maximum` of the parameter that it counts to, or write `range(min(n, N))`"
+            if isinstance(node, ast.While):
+                hint = "Count a local variable from a number to a parameter with a `maximum`, or to `min(n, N)`"
             self.report(node, operation, hint)
             self.around = around
         elif self.around > MOST_ROUNDS:
@@ -270,23 +273,12 @@ class _FunctionCheck(ast.NodeVisitor):
         self.around = around
 
     def visit_While(self, node: ast.While) -> None:
-        if not ends(node):
+        counts = bool(countings(node))
+        if not counts:
             hint = "Write `for _ in range(N)` with `break`, or count: `while n < N and …:` with `n += 1` in every round"
             self.report(node, "loops without a bound that can be seen", hint)
         self.visit(node.test)
-        self._loop(node, math.inf if self._counts_to_anything(node.test) else LONGEST)
-
-    def _counts_to_anything(self, test: ast.expr) -> bool:
-        """Whether a loop's test compares with a parameter that may have any value."""
-        compared = [n for n in ast.walk(test) if isinstance(n, ast.Compare)]
-        sides = [side for c in compared for side in (c.left, *c.comparators)]
-        return any(math.isinf(self.numbers.of(side)[1]) and any(map(self._is_open, ast.walk(side))) for side in sides)
-
-    def _is_open(self, node: ast.AST) -> bool:
-        """Whether this is a declared parameter without a maximum."""
-        data = self.flow.data(node) if isinstance(node, ast.Attribute | ast.Name) else None
-        name = data.label.partition(".")[2] if data is not None and data.root == "params" else ""
-        return math.isinf(self.loops.declared.get(name, (0.0, 0.0))[1])
+        self._loop(node, self.numbers.rounds_while(node) if counts else LONGEST)
 
     # --- expressions -----------------------------------------------------------------------------
 

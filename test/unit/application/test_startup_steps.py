@@ -10,11 +10,15 @@ LINES = (
     ("[workcell] started realtime_executor (process 1)", "step 1 of 5, 0 s: starting the processes"),
     ("[workcell] started control_server (process 2)", "step 2 of 5, 1 s: opening the devices"),
     ("[realtime_executor] loading the tick loop (the first time …)", "step 3 of 5, 2 s: loading the tick loop; the"),
-    ("[control_server] checking stop", "step 3 of 5, 3 s: loading the tick loop"),
-    ("[realtime_executor] the tick loop is ready after 2.0 s", "step 4 of 5, 4 s: checking the action types"),
+    (
+        "[realtime_executor] still compiling the tick loop for the clock 'auto' (10 s)",
+        "(still compiling the tick loop for the clock 'auto' (10 s))",
+    ),
+    ("[control_server] checking stop", "step 3 of 5, 4 s: loading the tick loop"),
+    ("[realtime_executor] the tick loop is ready after 2.0 s", "step 4 of 5, 5 s: checking the action types"),
     ("[control_server] [INFO] [1.2] [control_server]: checking hold", "(hold, number 1)"),
-    ("[control_server] 14 action types are ready after 3.0 s", "step 5 of 5, 6 s: connecting control server and loop"),
-    ("[workcell] control_server is up after 6.0 s", "step 5 of 5, 7 s"),
+    ("[control_server] 14 action types are ready after 3.0 s", "step 5 of 5, 7 s: connecting control server and loop"),
+    ("[workcell] control_server is up after 6.0 s", "step 5 of 5, 8 s"),
 )
 
 

@@ -108,6 +108,31 @@ REFUSED = {
     "for down from any number": ("for j in range(state.count, 0, -1):  # HERE\n    pass", UNKNOWN_ROUNDS, "min"),
     "for a computed number": ("n = 2 * params.index + 1\nfor j in range(n):  # HERE\n    pass", UNKNOWN_ROUNDS, "min"),
     "for a growing number": ("n = 3\nn += 1\nfor j in range(n):  # HERE\n    pass", UNKNOWN_ROUNDS, "range(min(n, N))"),
+    "while from anywhere": (
+        "while state.count < 3:  # HERE\n    state.count += 1",
+        "greatest number",
+        "Count a local variable",
+    ),
+    "while to what was computed": (
+        "n = 0\nwhile n < state.count:  # HERE\n    n += 1",
+        "loops over n < state.count, whose greatest number of rounds is not known",
+        "`min(n, N)`",
+    ),
+    "while from a computed number": (
+        "n = -params.index\nwhile n < 3:  # HERE\n    n += 1",
+        "loops over n < 3, whose greatest number of rounds is not known",
+        "from a number",
+    ),
+    "while from far away": (
+        "n = -20000000\nwhile n < 3:  # HERE\n    n += 1",
+        "loops up to 20000004 rounds in one tick, expected at most 10000000",
+        "smaller `maximum`",
+    ),
+    "while down from anywhere": (
+        "while state.count > 0 and (state.level > 0 or state.values[state.count] > 0):  # HERE\n    state.count -= 1",
+        "greatest number",
+        "local variable",
+    ),
     "while below any number": ("n = 0\nwhile n < params.index:  # HERE\n    n += 1", "greatest number", "maximum"),
     "too many rounds": (
         "for j in range(1000):\n    for k in range(1000):\n        for m in range(11):  # HERE\n            pass",
@@ -352,8 +377,11 @@ while 0 <= m - 1:
         if j > 1:
             continue
     m -= 1
-while state.count + 1 < min(params.index, 20):
+while state.count + 1 < min(params.index, 20) and state.values[state.count + 1] > 0.0:
     state.count = state.count + 1
+n = 0
+while n + 1 < min(params.index, 20):
+    n = n + 1
 for j in range(6, 0, -2):
     total += state.joints[j]
 state.is_done = math.isfinite(total) and np.isfinite(q[0]) and state.level >= abs(min(a, b, v[0]))
