@@ -6,6 +6,7 @@
 from robot_rt_control.client import Action, Client
 
 GOAL = [0.3, 0.4, 0.0, -1.4, 0.0, 1.2, 0.0]  # [rad]
+PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
 
 
 def main(client: Client) -> None:
@@ -14,7 +15,7 @@ def main(client: Client) -> None:
         session.add(move)
         tick = session.start(move)
         print(f"started in tick {tick}")
-        session.wait_until("move.is_settled", timeout_s=20)
+        session.wait_until("move.is_settled", timeout_s=PATIENCE)
         distance = client.value("arm.tool.z")
         print(f"settled; the tool is {distance:.3f} m above the ground")
 

@@ -7,6 +7,7 @@ from robot_rt_control.client import Action, Client, Reaction
 
 FIRST = [0.3, 0.3, 0.0, -1.6, 0.0, 1.2, 0.0]  # [rad]
 SECOND = [-0.3, 0.3, 0.0, -1.6, 0.0, 1.2, 0.0]
+PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
 
 
 def main(client: Client) -> None:
@@ -16,7 +17,7 @@ def main(client: Client) -> None:
             Action("action1", "move_joint", position=SECOND, reactions=[Reaction("is_done", event="complete")]),
         )
         start = session.start("action0")
-        event = session.wait_for("complete", timeout_s=30)
+        event = session.wait_for("complete", timeout_s=PATIENCE)
         print(f"the sequence was complete {event.tick - start} ticks after its start")
 
 

@@ -23,6 +23,7 @@ SOFT = {"force": FORCE, "mass": 5.0, "damping": 500.0}
 WIPE = 0.04  # [m/s] along the mat
 LENGTH = 0.3  # [m] of the way along the mat
 START = [-0.3422, 0.5922, 0.0673, -1.7469, -0.0521, 0.8042, -0.2502]  # [rad] the probe's ball 60 mm above the mat
+PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
 
 
 def define(session: Session, weight: float) -> None:
@@ -46,14 +47,14 @@ def main(client: Client, output: Path | str = "output/08_contact_admittance") ->
     with client.session("arm") as session:
         session.add(Action("begin", "move_joint", parts="arm", position=START, velocity_scale=0.3))
         session.start("begin")
-        session.wait_until("begin.is_settled", timeout_s=30)
+        session.wait_until("begin.is_settled", timeout_s=PATIENCE)
         weight = client.value("wrist.force.z")  # nothing is touched and nothing moves: the tool's weight is felt
         define(session, weight)
         with session.record("wrist.force.z", "arm.tool.y", "arm.tool.z") as recording:
             session.start("approach")
-            session.wait_until("wipe.travelled > 0.15", timeout_s=30)
+            session.wait_until("wipe.travelled > 0.15", timeout_s=PATIENCE)
             client.take_picture(Path(output) / "scene.png")
-            session.wait_until("arm.tool.z > 0.2", timeout_s=30)
+            session.wait_until("arm.tool.z > 0.2", timeout_s=PATIENCE)
         found = next(e for e in session.events if e.name == "found")
         plot(recording, weight, found.tick, Path(output) / "force.png")
         return judge(session)

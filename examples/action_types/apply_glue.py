@@ -50,6 +50,8 @@ class ApplyGlue(ActionType):
         StateVariable(name="speed", unit="m/s", description="Along the seam."),
         StateVariable(name="elapsed", unit="s", description="Since the start."),
     )
+    # With this its compute time is measured.
+    example = {"begin": (0.5, -0.15, 0.103), "end": (0.5, 0.15, 0.103), "speed": 0.1}
     Params = {
         "begin": (float, 3),
         "along": (float, 3),  # unit vector

@@ -3,7 +3,7 @@
 import math
 
 from robot_rt_control.actions.authoring import ActionType, Parameter, PartKind, Slot, StateVariable
-from robot_rt_control.actions.cartesian import begin_tool, follow_tool, release_along, tool_dtype
+from robot_rt_control.actions.cartesian import begin_tool, follow_tool_beside, tool_dtype
 from robot_rt_control.actions.following import towards
 from robot_rt_control.model.kinematics import quaternion_rotate
 
@@ -40,6 +40,8 @@ class Comply(ActionType):
         StateVariable(name="rms", unit="N", description="Of measured minus wanted force, so far."),
         StateVariable(name="largest", unit="N", description="Largest |measured - wanted| force so far."),
     )
+    # With this its compute time is measured.
+    example = {"force": 10.0, "weight": 2.0, "mass": 5.0, "damping": 500.0}
     State = {
         "tool": tool_dtype,
         "into": float,  # [m/s] present velocity along the tool's z axis
@@ -99,5 +101,5 @@ class Comply(ActionType):
             state.tool.twist[i] = state.across[i] + state.into * state.axis[i]
             state.tool.twist[3 + i] = 0.0
         state.travelled += math.sqrt(speed_squared) * dt
-        release_along(state.tool, state.axis)  # along its axis it is where the force wants it
-        return follow_tool(state.tool, arm, _STRAIGHTEN)
+        # Along its axis the tool is where the force wants it.
+        return follow_tool_beside(state.tool, arm, _STRAIGHTEN, state.axis)

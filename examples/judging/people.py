@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64
 
 from robot_rt_control.client import Client
@@ -25,15 +26,23 @@ class People:
         self._client = client
         self._distance_at: Callable[[float], float] = nobody
         self._cell = getattr(client, "cell", None)  # of simulated time
+        self._simulated: float | None = None  # [s] as /clock says, if somebody simulates
         self._begin = self._now()
         if self._cell is not None:
             self._cell.drive_sensor("person/distance", self.distance)
         else:
             self._publisher = client.node.create_publisher(Float64, "person/distance", 10)
+            client.node.create_subscription(Clock, "/clock", self._on_clock, 10)
             client.node.create_timer(0.02, lambda: self._publisher.publish(Float64(data=self.distance())))
 
     def _now(self) -> float:
-        return time.monotonic() if self._cell is None else self._cell.tick * self._cell.workcell.period
+        if self._cell is not None:
+            return self._cell.tick * self._cell.workcell.period
+        return time.monotonic() if self._simulated is None else self._simulated
+
+    def _on_clock(self, message: Clock) -> None:
+        """The person walks in the robot's time: where a simulation falls behind, so does the person."""
+        self._simulated = message.clock.sec + message.clock.nanosec * 1e-9
 
     def come(self, distance_at: Callable[[float], float]) -> None:
         """From now on, the nearest person is as far away as this says."""

@@ -75,24 +75,36 @@ def follow_tool(tool, part, gain):
         A status: that of the inverse kinematics.
     """
     find_error(tool, part, part.commanded_position)
+    return _step_tool(tool, part, gain)
+
+
+@realtime
+def follow_tool_beside(tool, part, gain, axis):
+    """As `follow_tool`, but along an axis only the twist moves the tool: there the pose follows it.
+
+    For actions that a sensor leads along that axis: by the distance that it measures, or by the force.
+
+    Args:
+        axis: (3,) a unit vector in the world frame.
+    """
+    find_error(tool, part, part.commanded_position)
+    along = 0.0
+    for i in range(3):
+        along += tool.error[i] * axis[i]
+    for i in range(3):
+        tool.position[i] -= along * axis[i]
+        tool.error[i] -= along * axis[i]
+    return _step_tool(tool, part, gain)
+
+
+@realtime
+def _step_tool(tool, part, gain):
+    """Command the joints by the twist and the error, and lead the pose. Returns a status."""
     lead_pose(tool, part.dt)
     status = find_joint_velocity(tool, part, part.commanded_position, gain, DAMPING)
     if status == 0:
         command_joints(tool, part, limit_joint_velocity(tool, part) * part.dt)
     return status
-
-
-@realtime
-def release_along(tool, axis):
-    """Let the pose follow the tool along an axis (3,), a unit vector: along it, only the twist moves the tool.
-
-    Call it before `follow_tool`; it removes the error that the last step left along this axis.
-    """
-    away = 0.0
-    for i in range(3):
-        away += (tool.tool_position[i] - tool.position[i]) * axis[i]
-    for i in range(3):
-        tool.position[i] += away * axis[i]
 
 
 @realtime

@@ -25,7 +25,8 @@ class Client:
     Args:
         name: of the node.
         namespace: of the workcell's nodes.
-        timeout_s: for services to appear and to answer.
+        timeout_s: for services to answer; and to appear, once the workcell was found.
+        startup_s: for the workcell to come up. A log line says every 10 s what is awaited.
         arguments: ROS command line of the node; default: the process's.
         backend: another way to a workcell, without ROS (`testing.lockstep_client`).
     """
@@ -35,7 +36,8 @@ class Client:
         name: str = "robot_rt_control_client",
         *,
         namespace: str = "",
-        timeout_s: float = 10.0,
+        timeout_s: float = defaults.ANSWER_S,
+        startup_s: float = defaults.STARTUP_S,
         arguments: list[str] | None = None,
         backend: Backend | None = None,
     ) -> None:
@@ -43,7 +45,9 @@ class Client:
             # Here, so that programs can be written, and run in simulated time, without ROS.
             from robot_rt_control.client.ros_backend import RosBackend
 
-            backend = RosBackend(name, namespace=namespace, timeout_s=timeout_s, arguments=arguments)
+            backend = RosBackend(
+                name, namespace=namespace, timeout_s=timeout_s, startup_s=startup_s, arguments=arguments
+            )
         self.backend: Backend = backend
         self.programs = Programs(backend)
         self._loaded_classes: set[type[ActionType]] = set()

@@ -204,15 +204,17 @@ class RosBackend(RosServices, ThreadedWaiting):
     """A `Backend` with a ROS node of its own, spun by a thread of its own.
 
     Args:
-        name, namespace, timeout_s, arguments: see Client.
+        name, namespace, timeout_s, startup_s, arguments: see Client.
     """
 
-    def __init__(self, name: str, *, namespace: str, timeout_s: float, arguments: list[str] | None) -> None:
+    def __init__(
+        self, name: str, *, namespace: str, timeout_s: float, startup_s: float, arguments: list[str] | None
+    ) -> None:
         self._context = rclpy.context.Context()
         self._context.init(args=arguments)
         self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
         self._timeout_s = timeout_s
-        self._services = Services(self.node, timeout_s=timeout_s)
+        self._services = Services(self.node, timeout_s=timeout_s, startup_s=startup_s)
         self._streams = StreamLink(self.node, timeout_s=timeout_s)
         self._runner: ActionClient | None = None
         self._lock = threading.Lock()
@@ -318,10 +320,7 @@ class RosBackend(RosServices, ThreadedWaiting):
         with self._lock:
             if self._runner is None:
                 self._runner = ActionClient(self.node, action.RunProgram, "control_server/run_program")
-        if not self._runner.wait_for_server(self._timeout_s):
-            raise RobotControlError(
-                "the ROS action 'control_server/run_program' is not there", hint="Bring the workcell up first"
-            )
+        self._services.find(self._runner.wait_for_server, "the ROS action 'control_server/run_program'")
         goal = action.RunProgram.Goal(
             program=program,
             parts=list(parts),

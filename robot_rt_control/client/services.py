@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import rclpy.node
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from robot_rt_control.ros.refusals import error_of
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.waiting import Waiting
+
+_POLL_S = 1.0
 
 
 class Services:
@@ -18,11 +24,15 @@ class Services:
 
     Args:
         node: is spun by another thread.
-        timeout_s: for a server to appear, and for its answer.
+        timeout_s: for an answer; and for a server to appear once any server has been found.
+        startup_s: for the first server to appear. The node's log says every 10 s what is awaited.
     """
 
-    def __init__(self, node: rclpy.node.Node, *, timeout_s: float) -> None:
-        self._node, self._timeout_s = node, timeout_s
+    def __init__(
+        self, node: rclpy.node.Node, *, timeout_s: float, startup_s: float = defaults.STARTUP_S
+    ) -> None:
+        self._node, self._timeout_s, self._startup_s = node, timeout_s, startup_s
+        self._found = False
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
         self._group = ReentrantCallbackGroup()
@@ -45,6 +55,28 @@ class Services:
         """Whether somebody offers the service."""
         return bool(self._client(service, path).wait_for_service(timeout_s))
 
+    def find(self, wait: Callable[[float], bool], server: str, timeout_s: float = math.inf) -> None:
+        """Wait until a server is there: patiently for the first one, since a workcell may take minutes to come up.
+
+        Args:
+            wait: waits for the server at most this long [s]; returns whether it is there.
+            server: what the texts call it.
+            timeout_s: for this server at most.
+
+        Raises:
+            RobotControlError: it did not appear.
+        """
+        patience = min(timeout_s, self._timeout_s if self._found else self._startup_s)
+        waiting = Waiting(self._node.get_logger().info, patience)
+        while not wait(min(patience, _POLL_S)):
+            if not waiting.goes_on(f"{server}; is the workcell up?"):
+                raise RobotControlError(
+                    f"{server} is not there",
+                    expected=f"its node to come up within {patience:g} s",
+                    hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
+                )
+        self._found = True
+
     def call(
         self,
         service: Any,
@@ -59,7 +91,7 @@ class Services:
         Args:
             service: the service's generated class.
             path: of the service, relative to the node's namespace or absolute.
-            timeout_s: for the answer, and where it is shorter than the usual one, for the server; None: as everywhere.
+            timeout_s: for the answer; if it is shorter than the usual one, also for the server; None: the usual one.
             fields: of the request.
 
         Returns:
@@ -70,12 +102,7 @@ class Services:
         """
         at_most = self._timeout_s if timeout_s is None else timeout_s
         client = self._client(service, path)
-        if not client.wait_for_service(min(at_most, self._timeout_s)):
-            raise RobotControlError(
-                f"service {client.srv_name!r} is not there",
-                expected=f"its node to come up within {min(at_most, self._timeout_s):g} s",
-                hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
-            )
+        self.find(client.wait_for_service, f"service {client.srv_name!r}", math.inf if timeout_s is None else timeout_s)
         answered = threading.Event()
         future = client.call_async(service.Request(**fields))
         future.add_done_callback(lambda _: answered.set())

@@ -15,6 +15,8 @@ SIMULATED_PATIENCE = 15.0
 """In simulated time the server's time-outs for the executor's answers are multiplied by this factor."""
 STARTUP_S = 900.0
 """Time-out for a component that starts up. Until then a log line names what is awaited; then it is an error."""
+ANSWER_S = 60.0
+"""A client's time-out for an answer. Long, because answers are slow on a busy machine."""
 STARTUP_REPORT_S = 10.0
 """Interval of that log line."""
 MAX_AGE_TICKS_COMPILED = 1

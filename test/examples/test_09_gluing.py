@@ -106,7 +106,7 @@ def test_the_glue_follows_the_speed_and_the_nozzle_turns_round_at_both_ends(glue
     harness.step()
     # millilitres over the seam's area: what flowed is what is there, up to the last steps before the turns
     assert harness.state.thickness == pytest.approx(volume * 1e-6 / (0.1 * 0.006), rel=1e-3)
-    offset = np.array(harness.state.tool_position) - begin
+    offset = np.array(harness.state.tool.tool_position) - begin
     assert abs(offset[0]) < 1e-4 and abs(offset[2]) < 1e-4, "on its line [m]"
 
 

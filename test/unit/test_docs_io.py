@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from robot_rt_control.actions import BUILTIN
+from robot_rt_control.definitions.streams import StreamInput
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.mock_plugin import MockPlugin
@@ -52,3 +55,11 @@ def test_the_gantry_of_the_tutorial_is_that_of_the_example() -> None:
     assert shown["default_hardware"] == example["default_hardware"]
     assert shown["parts"]["gantry"]["joints"] == example["parts"]["gantry"]["joints"]
     assert list(shown["parts"]["tool"]["outputs"]) == list(example["parts"]["tool"]["outputs"])
+
+
+def test_the_streams_table_names_every_built_in_follower() -> None:
+    section = (DOCS / "io.md").read_text().split("\n## Streams")[1].split("\n## ")[0]
+    shown = re.findall(r"^\| `(\w+)` \| `(\w+)`", section, re.MULTILINE)
+    types = [getattr(import_module(path.split(":")[0]), path.split(":")[1]) for path in BUILTIN]
+    followers = {(t.name, t.slots[0].name) for t in types if any(isinstance(s, StreamInput) for s in t.streams)}
+    assert set(shown) == followers and len(shown) == len(followers)

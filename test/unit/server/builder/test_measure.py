@@ -1,9 +1,11 @@
 """What the compute time is measured with."""
 
 import pkgutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import robot_rt_control.actions
 from robot_rt_control.server.builder import measure
@@ -24,8 +26,18 @@ def _built_in() -> list[str]:
     return specs
 
 
-@pytest.mark.parametrize("spec", _built_in())
-def test_every_built_in_action_can_be_measured(spec):
+def _of_workcells() -> list[str]:
+    files = [*(Path(__file__).parents[4] / "config").glob("*.yaml")]
+    named = {(file.parent / spec).resolve() for file in files for spec in _document(file).get("action_types", [])}
+    return sorted(str(spec) for spec in named)
+
+
+def _document(file: Path) -> dict:
+    return yaml.safe_load(file.read_text()) or {}
+
+
+@pytest.mark.parametrize("spec", [*_built_in(), *_of_workcells()])
+def test_every_action_type_of_the_package_and_its_workcells_can_be_measured(spec):
     """Otherwise each start says that its compute time is not known."""
     _, params = _prepare(load_action_type(spec).action_type, {})
     assert params.shape == (1,)
