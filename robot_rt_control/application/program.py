@@ -135,7 +135,8 @@ def _schema(given: argparse.Namespace, output: _Output) -> int:
 def _with_client(given: argparse.Namespace, do: Callable[[Any], Any]) -> Any:
     from robot_rt_control.client import Client
 
-    with Client("program_command", namespace=given.namespace, timeout_s=given.timeout, arguments=[]) as client:
+    times = {"timeout_s": given.timeout, "startup_s": given.timeout}
+    with Client("program_command", namespace=given.namespace, **times, arguments=[]) as client:
         return do(client)
 
 
@@ -251,7 +252,7 @@ def parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     connection = argparse.ArgumentParser(add_help=False)
     connection.add_argument("--namespace", default="", help="of the workcell's nodes")
-    connection.add_argument("--timeout", type=float, default=10.0, help="for the server to answer [s] (%(default)s)")
+    connection.add_argument("--timeout", type=float, default=10.0, help="for the server [s] (%(default)s)")
 
     def command(name: str, do: Callable[[argparse.Namespace, _Output], int], text: str, *, server: bool = True) -> Any:
         sub = commands.add_parser(name, help=text, description=text, parents=[connection] if server else [])
