@@ -1,4 +1,4 @@
-"""What `ros2 service call`, `ros2 action send_goal` and `ros2 topic echo` do, for documents whose commands a test follows."""
+"""What `ros2 service call`, `action send_goal` and `topic echo` do, for tests that follow a document's commands."""
 
 from __future__ import annotations
 
