@@ -8,7 +8,7 @@ from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.memory.plain_access import load_f8
 from robot_rt_control.native.realtime_code import inlined, realtime
-from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, Operator
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 """What `evaluate` returns."""

@@ -270,8 +270,8 @@ instruction_dtype = record(
         ("operator", "i4"),
         ("left", "i4"),  # offset of a state variable
         ("right", "i4"),  # offset of a state variable
-        # how many instructions on a comparison goes where its value leaves the condition's open; 0: it is the condition's
-        # value; -1: from there the stack is needed
+        # so many instructions further the program goes on after a comparison that holds, or does not; 0: its value is
+        # the condition's; -1: what follows needs the stack
         ("if_true", "i2"),
         ("if_false", "i2"),
         ("constant", "f8"),
