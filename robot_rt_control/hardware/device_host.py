@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -76,9 +77,9 @@ class DeviceHost:
         self._command = self.lifecycle.command
         self._older, self._older_cycle, self._newer_cycle = np.zeros(n), 0, 0
         # What each cycle copies, as buffers: between arrays a copy takes many times as long.
-        self._publication, self._measured = memoryview(self._published), memoryview(self.lifecycle.state)
-        self._arrived, self._followed = memoryview(self._taken), memoryview(self._command)
-        self._predecessor = memoryview(self._older)
+        self._publication, self._measured = _buffer(self._published), _buffer(self.lifecycle.state)
+        self._arrived, self._followed = _buffer(self._taken), _buffer(self._command)
+        self._predecessor = _buffer(self._older)
         self._modes = self._side.mode[: int(self._side.n_parts)]
         self._last_modes = b""
         self._jointed = [part for part in info.parts if part.kind in JOINTED_KINDS]
@@ -250,6 +251,11 @@ class DeviceHost:
     def _publish_mode(self, mode: DriverMode) -> None:
         self.mode = mode
         self.image.record.driver_mode = int(mode)
+
+
+def _buffer(array: Any) -> memoryview:
+    """An array's own memory, never a copy; Any: NumPy does not declare that its arrays are buffers."""
+    return memoryview(array)
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ def _judge(w, t, first, last, activation, n):
     base = address_of(w)
     memories = base + _MEMORIES
     reactions = address_of(t.reactions)
-    address = reactions + first * _REACTION_SIZE
-    end = reactions + last * _REACTION_SIZE
+    address = reactions + int(first) * _REACTION_SIZE
+    end = reactions + int(last) * _REACTION_SIZE
     while address < end:  # by address: this loop runs once for each reaction in each tick
         r = reaction_at(address)
         value = evaluate(base, t.instructions, int(r.first_instruction), int(r.n_instructions))
