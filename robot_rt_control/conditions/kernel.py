@@ -32,8 +32,8 @@ def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int
     """The value of the condition whose program is `instructions[first : first + count]`, count >= 1.
 
     Nearly all conditions compare variables with constants and combine each result with the previous one: `a > 1 and
-    b < 2 or c >= 3`. While all values are known, such a program needs no stack, and each comparison
-    names the next one that can still change the result, or none. In a tick with many reactions this loop takes the most time.
+    b < 2 or c >= 3`. While all values are known, such a program needs no stack, and each comparison names the next
+    one that can still change the result, or none. In a tick with many reactions this loop takes the most time.
 
     Args:
         base_address: start of the world; the offsets of variables are relative to it.
