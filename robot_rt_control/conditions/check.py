@@ -52,7 +52,30 @@ def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
     bad = np.flatnonzero(behind[ends - 1] != 1)
     if len(bad):
         return f"{behind[ends - 1][bad[0]]} values instead of one at the end of program {bad[0]}"
+    if_true, if_false = find_skips(codes, ends)
+    bad = np.flatnonzero((instructions["if_true"] != if_true) | (instructions["if_false"] != if_false))
+    if len(bad):
+        return f"where instruction {bad[0]} goes on"
     return ""
+
+
+def find_skips(codes: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The fields `if_true` and `if_false` of all instructions: what cannot change the value any more is passed over.
+
+    Args:
+        codes: the field `operator` of all instructions, shape (n,); the first one of each program joins nothing.
+        ends: index behind the last instruction of each program, shape (m,).
+    """
+    _, joins = _split(np.asarray(codes, np.int64))
+    places = np.arange(len(joins))
+    end = np.asarray(ends)[np.searchsorted(ends, places, side="right")]
+    found = []
+    for passed_over in (JOIN_OR, JOIN_AND):
+        stops = np.append(np.flatnonzero(joins != passed_over), len(joins))
+        next_stop = stops[np.searchsorted(stops, places, side="right")]
+        joined = np.append(joins, 0)[next_stop] != 0
+        found.append(np.where(next_stop == end, 0, np.where(joined, next_stop - places, -1)))
+    return found[0], found[1]
 
 
 def offsets_read(instructions: np.ndarray) -> np.ndarray:

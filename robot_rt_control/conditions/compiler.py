@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_rt_control.conditions.check import find_skips
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tokens import fault
 from robot_rt_control.conditions.tree import (
@@ -60,7 +61,8 @@ class _Row(NamedTuple):
     operator: int
     left: int = 0
     right: int = 0
-    reserved: int = 0
+    if_true: int = 0
+    if_false: int = 0
     constant: float = 0.0
     tolerance: float = 0.0
 
@@ -109,6 +111,8 @@ def compile_condition(
     # The deepest operand runs first, so a stack of n needs 2^(n - 1) comparisons: far more than a text can contain.
     assert code.depth <= capacities.MAX_CONDITION_DEPTH
     instructions = np.array(list(code.rows), instruction_dtype)
+    ends = np.array([len(instructions)])
+    instructions["if_true"], instructions["if_false"] = find_skips(instructions["operator"], ends)
     instructions.flags.writeable = False
     return CompiledCondition(instructions, list(refs), text)
 

@@ -227,7 +227,8 @@ def mock_cycle(device, dt):
     follow = 1.0
     if device.time_constant > 0.0:
         follow = 1.0 - math.exp(-dt / device.time_constant)
-    for i in range(device.n_state):
+    i = 0
+    while i < device.n_state:
         source = device.mock_source[i]
         kind = source & 0xFF
         k = source >> 16
@@ -258,4 +259,6 @@ def mock_cycle(device, dt):
             device.state[i] = position
             device.state[i + 1] = velocity
             device.state[i + 2] = effort
+            i += 2
+        i += 1
     return 1

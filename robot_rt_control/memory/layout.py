@@ -233,8 +233,17 @@ driver_dtype = record(
 )
 """The driver's own side of a process image: what it publishes, and the last whole command."""
 
-link_dtype = record([("device", "i8"), ("interface", "i8"), ("part", "i8"), ("offset", "i8")])
-"""A device interface and the float64 of the world that it fills, or is filled from."""
+link_dtype = record(
+    [
+        ("device", "i8"),
+        ("interface", "i8"),
+        ("part", "i8"),
+        ("offset", "i8"),  # of the part's number, from the world's start
+        ("place", "i8"),  # of the device's number, likewise: the loop derives no address for each link
+        ("written", "i8"),  # of the part's `written`, likewise
+    ]
+)
+"""A device's state or command, and the float64 of a part that it fills, or is filled from."""
 
 # --- program tables ----------------------------------------------------------------------------
 
@@ -261,7 +270,10 @@ instruction_dtype = record(
         ("operator", "i4"),
         ("left", "i4"),  # offset of a state variable
         ("right", "i4"),  # offset of a state variable
-        ("reserved", "i4"),
+        # so many instructions further the program goes on after a comparison that holds, or does not; 0: its value is
+        # the condition's; -1: what follows needs the stack
+        ("if_true", "i2"),
+        ("if_false", "i2"),
         ("constant", "f8"),
         ("tolerance", "f8"),
     ]

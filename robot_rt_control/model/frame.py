@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import inlined, realtime
 
 Frame = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
 
@@ -30,7 +30,7 @@ def base_frame(chain: np.record) -> Frame:
     )  # fmt: skip
 
 
-@realtime
+@inlined
 def _compose(
     a: Frame,
     r00: float, r01: float, r02: float,
@@ -54,7 +54,7 @@ def _compose(
     )
 
 
-@realtime
+@inlined
 def joint_frame(chain: np.record, j: int, parent: Frame) -> Frame:
     """X_WJ of joint j at q = 0, from the previous joint's moved frame X_WP."""
     o = chain.origin
@@ -80,7 +80,7 @@ def tool_frame(chain: np.record, last: Frame) -> Frame:
     )  # fmt: skip
 
 
-@realtime
+@inlined
 def joint_axis(chain: np.record, j: int, frame: Frame) -> tuple[float, float, float]:
     """Unit vector of joint j's axis in world axes; the joint's own motion does not change it."""
     x = chain.axis[j, 0]
@@ -93,7 +93,7 @@ def joint_axis(chain: np.record, j: int, frame: Frame) -> tuple[float, float, fl
     )
 
 
-@realtime
+@inlined
 def moved(chain: np.record, j: int, q: float, f: Frame) -> Frame:
     """Joint j's frame f after its motion by q [rad or m]."""
     x = chain.axis[j, 0]

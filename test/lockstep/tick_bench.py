@@ -186,7 +186,15 @@ class Bench:
 
     def _link(self, table: str, counter: str, part: int, device: int, interface: int, path: tuple) -> None:
         n = int(self.world[counter])
-        self.world[table][n] = (device, interface, part, offset_of(world_dtype, "parts", part, *path))
+        array = "state" if table == "reads" else "command"
+        self.world[table][n] = (
+            device,
+            interface,
+            part,
+            offset_of(world_dtype, "parts", part, *path),
+            offset_of(world_dtype, "devices", device, array, interface),
+            offset_of(world_dtype, "parts_runtime", part, "written"),
+        )
         self.world[counter] = n + 1
 
     def install(self, new: Installation) -> None:

@@ -73,13 +73,14 @@ class World:
         _require(device.name, "state", states, manifest.state)
         _require(device.name, "command", commands, manifest.command)
         first = int(w.n_reads)
-        w.n_reads = self._link(w.reads, int(w.n_reads), index, manifest.state, states)
-        w.n_writes = self._link(w.writes, int(w.n_writes), index, manifest.command, commands)
+        w.n_reads = self._link("state", w.reads, int(w.n_reads), index, manifest.state, states)
+        w.n_writes = self._link("command", w.writes, int(w.n_writes), index, manifest.command, commands)
         for link in w.reads[first : int(w.n_reads)]:  # unknown until it has been read
             ctypes.c_double.from_address(self.address + int(link["offset"])).value = math.nan
 
     def _link(
         self,
+        array: str,
         links: np.ndarray,
         n: int,
         device: int,
@@ -96,6 +97,8 @@ class World:
             link = links[n]
             link.device, link.interface, link.part = device, place, part
             link.offset = parts + part * part_dtype.itemsize + interface.offset
+            link.place = offset_of(world_dtype, "devices", device, array, place)
+            link.written = offset_of(world_dtype, "parts_runtime", part, "written")
             n += 1
         return n
 

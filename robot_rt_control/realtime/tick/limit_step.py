@@ -7,7 +7,7 @@ brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
 
 import math
 
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.effort_barrier import bounded_effort, braking_effort
 from robot_rt_control.realtime.tick.jerk_limit import braking_speed, jerk_limited_velocity
 from robot_rt_control.realtime.tick.outputs import limit_outputs
@@ -29,7 +29,7 @@ _POSITION_LIMIT = int(FaultReason.POSITION_LIMIT)
 _VELOCITY_LIMIT = int(FaultReason.VELOCITY_LIMIT)
 
 
-@realtime
+@inlined
 def limited_velocity(limits, j, q, v_last, v, dt):
     """The velocity nearest to `v` that keeps all limits of joint j, from position q and last velocity v_last."""
     top = limits.velocity[j]
@@ -40,14 +40,14 @@ def limited_velocity(limits, j, q, v_last, v, dt):
     return _able_to_brake(limits, j, q, v, dt)
 
 
-@realtime
+@inlined
 def _able_to_brake(limits, j, q, v, dt):
     # Braking before a limit comes before the bound on acceleration: it is the last to be applied.
     v = min(v, braking_speed(limits.position_upper[j] - q, limits.acceleration[j], dt))
     return max(v, -braking_speed(q - limits.position_lower[j], limits.acceleration[j], dt))
 
 
-@realtime
+@inlined
 def _next_velocity(part, limits, j, q, v, settle, dt):
     """The velocity nearest to `v` that keeps all limits of joint j, from position q and the last command."""
     if limits.jerk[j] <= 0.0:

@@ -50,10 +50,12 @@ memory_at: Callable[[int], Any] = record_at(reaction_runtime_dtype)
 def _judge(w, t, first, last, activation, n):
     """Judge reactions first to last - 1 of one activation; each firing is noted. Returns the new number of firings."""
     base = address_of(w)
-    reactions = address_of(t.reactions)
     memories = base + _MEMORIES
-    for i in range(first, last):
-        r = reaction_at(reactions + i * _REACTION_SIZE)
+    reactions = address_of(t.reactions)
+    address = reactions + int(first) * _REACTION_SIZE
+    end = reactions + int(last) * _REACTION_SIZE
+    while address < end:  # by address: this loop runs once for each reaction in each tick
+        r = reaction_at(address)
         value = evaluate(base, t.instructions, int(r.first_instruction), int(r.n_instructions))
         m = memory_at(memories + int(r.runtime_slot) * _MEMORY_SIZE)
         if m.activation != activation or m.identity != r.identity:
@@ -61,12 +63,13 @@ def _judge(w, t, first, last, activation, n):
             m.activation = activation
             m.memory = 0
             m.fired = 0
-        if value != _UNKNOWN and value != m.memory:
+        if value != m.memory and value != _UNKNOWN:
             m.memory = value
             if value == 1 and (m.fired == 0 or r.flags & _FIRE_ONCE == 0):
                 m.fired += 1
-                w.firings[n] = i
+                w.firings[n] = (address - reactions) // _REACTION_SIZE
                 n += 1
+        address += _REACTION_SIZE
     return n
 
 

@@ -1,11 +1,14 @@
 """Step 1, read: the devices' state images into the parts, with their age, and what follows from them."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from robot_rt_control.hardware.image import read_state
 from robot_rt_control.hardware.mock import MOCK_PLUGIN, mock_cycle
-from robot_rt_control.memory.atomics import address_of
-from robot_rt_control.memory.plain_access import store_f8
+from robot_rt_control.memory.atomics import address_of, record_at
+from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
+from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.model.forward import tool_state
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import set_time
@@ -17,6 +20,11 @@ _ENABLED = int(OperationalState.ENABLED)
 _STALE = int(FaultReason.STALE_HARDWARE)
 _HARDWARE_ERROR = int(FaultReason.HARDWARE_ERROR)
 _REST = defaults.REST_SPEED_FRACTION
+_READS = offset_of(world_dtype, "reads")
+_LINK_SIZE = link_dtype.itemsize
+
+link_at: Callable[[int], Any] = record_at(link_dtype)
+"""The link's record at an address."""
 
 
 @realtime
@@ -59,18 +67,26 @@ def _derive(w, p):
 
 
 @realtime
+def _take_states(w):
+    """The devices' states into the parts; unknown where they are too old."""
+    base = address_of(w)
+    links = base + _READS
+    for address in range(links, links + w.n_reads * _LINK_SIZE, _LINK_SIZE):
+        link = link_at(address)
+        store_f8(base + link.offset, load_f8(base + link.place))
+    for d in range(w.n_devices):
+        if w.devices[d].age > w.devices[d].max_age:
+            for i in range(w.n_reads):
+                if w.reads[i].device == d:
+                    store_f8(base + w.reads[i].offset, math.nan)
+
+
+@realtime
 def read(w, ch):
     """Read all devices; values that are too old become unknown and fault the moving parts behind them."""
     for d in range(w.n_devices):
         _read_device(w, d)
-    base = address_of(w)
-    for i in range(w.n_reads):
-        link = w.reads[i]
-        dev = w.devices[link.device]
-        value = dev.state[link.interface]
-        if dev.age > dev.max_age:
-            value = math.nan
-        store_f8(base + link.offset, value)
+    _take_states(w)
     for p in range(w.n_parts):
         part = w.parts[p]
         pr = w.parts_runtime[p]

@@ -1,15 +1,19 @@
 """Step 7, write: the parts' last commands into the devices' command images, only where motion is enabled."""
 
 from robot_rt_control.hardware.image import write_command
-from robot_rt_control.memory.atomics import address_of
-from robot_rt_control.memory.plain_access import load_f8
+from robot_rt_control.memory.atomics import address_of, load_relaxed
+from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
+from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.outputs import are_outputs_settling
 from robot_rt_control.realtime.tick.parts import takes_commands
+from robot_rt_control.realtime.tick.read_step import link_at
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
 
 _NO_MODE = int(CommandMode.NONE)
 _ENABLED = int(OperationalState.ENABLED)
+_WRITES = offset_of(world_dtype, "writes")
+_LINK_SIZE = link_dtype.itemsize
 
 
 @realtime
@@ -40,10 +44,11 @@ def write(w):
         if written:
             dev.enabled = 1
     base = address_of(w)
-    for i in range(w.n_writes):
-        link = w.writes[i]
-        if w.parts_runtime[link.part].written:
-            w.devices[link.device].command[link.interface] = load_f8(base + link.offset)
+    links = base + _WRITES
+    for address in range(links, links + w.n_writes * _LINK_SIZE, _LINK_SIZE):
+        link = link_at(address)
+        if load_relaxed(base + int(link.written)) != 0:
+            store_f8(base + link.place, load_f8(base + link.offset))
     for d in range(w.n_devices):
         dev = w.devices[d]
         if dev.image != 0:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_rt_control.conditions.check import find_fault, offsets_read
+from robot_rt_control.conditions.check import find_fault, find_skips, offsets_read
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
 
-TRUTH, AND, NOT = Operator.TRUTH, Operator.AND, Operator.NOT
+TRUTH, AND, NOT, LESS = Operator.TRUTH, Operator.AND, Operator.NOT, Operator.LESS_CONSTANT
 
 
 def program(*operators: int) -> np.ndarray:
     rows = np.zeros(len(operators), instruction_dtype)
     rows["operator"] = operators
+    return rows
+
+
+def complete(operators: list[int], lengths: list[int]) -> np.ndarray:
+    """Programs whose instructions say, too, where they go on."""
+    rows = program(*operators)
+    rows["if_true"], rows["if_false"] = find_skips(rows["operator"], np.cumsum(np.array(lengths, np.int64)))
     return rows
 
 
@@ -29,7 +36,34 @@ def program(*operators: int) -> np.ndarray:
     ],
 )
 def test_valid(operators: list[int], lengths: list[int]) -> None:
-    assert find_fault(program(*operators), np.array(lengths)) == ""
+    assert find_fault(complete(operators, lengths), np.array(lengths)) == ""
+
+
+@pytest.mark.parametrize(
+    ("operators", "lengths", "if_true", "if_false"),
+    [
+        ([LESS], [1], [0], [0]),
+        ([LESS, LESS + JOIN_AND, LESS + JOIN_AND], [3], [1, 1, 0], [0, 0, 0]),
+        ([LESS, LESS + JOIN_OR, LESS + JOIN_OR], [3], [0, 0, 0], [1, 1, 0]),
+        ([LESS, LESS + JOIN_AND, LESS + JOIN_OR], [3], [1, 0, 0], [2, 1, 0]),
+        ([LESS, LESS + JOIN_OR, LESS + JOIN_AND], [3], [2, 1, 0], [1, 0, 0]),
+        ([LESS, LESS + JOIN_OR, NOT], [3], [-1, -1, 0], [1, -1, 0]),
+        ([LESS, LESS + JOIN_OR, LESS, LESS + JOIN_AND], [2, 2], [0, 0, 1, 0], [1, 0, 0, 0]),
+        ([LESS, LESS, LESS + JOIN_OR, AND], [4], [-1, -1, -1, 0], [-1, 1, -1, 0]),
+    ],
+)
+def test_skips(operators: list[int], lengths: list[int], if_true: list[int], if_false: list[int]) -> None:
+    rows = complete(operators, lengths)
+    assert (rows["if_true"].tolist(), rows["if_false"].tolist()) == (if_true, if_false)
+
+
+@pytest.mark.parametrize("field", ["if_true", "if_false"])
+@pytest.mark.parametrize("wrong", [-1, 1, 2])
+def test_wrong_skips(field: str, wrong: int) -> None:
+    """The loop follows them without a look at where the program ends."""
+    rows = complete([LESS, LESS + JOIN_AND, LESS], [2, 1])
+    rows[field][1] = wrong
+    assert find_fault(rows, np.array([2, 1])) == "where instruction 1 goes on"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 import pytest
 
+from robot_rt_control.conditions.check import find_skips
 from robot_rt_control.conditions.kernel import FALSE, TRUE, UNKNOWN, evaluate
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.testing.interpreted_tick import interpreted
@@ -33,6 +34,8 @@ def run(request: pytest.FixtureRequest) -> Run:
         for entry, (operator, left, right, constant, tolerance) in zip(instructions[1:-1], rows, strict=True):
             entry["operator"], entry["left"], entry["right"] = operator, 8 * left, 8 * right
             entry["constant"], entry["tolerance"] = constant, tolerance
+        own = instructions[1:-1]
+        own["if_true"], own["if_false"] = find_skips(own["operator"], np.array([len(rows)]))
         return function(memory.ctypes.data, instructions, 1, len(rows))
 
     return run

@@ -95,3 +95,14 @@ def test_the_age_that_is_tolerated_is_the_plugins_or_the_workcells(workcell: Wor
     file = tmp_path / "cell.yaml"
     file.write_text(text.replace("urdf: robots/", f"urdf: {workcell.path.parent}/robots/"))
     assert World(load_workcell(file)).memory.devices[0].max_age == 7
+
+
+def test_links_say_where_the_loop_reads_and_writes(workcell: Workcell, world: World) -> None:
+    w, names = world.memory, manifest(workcell)
+    w.devices[0].state[3], w.devices[0].command[4] = 1.5, 2.5
+    assert ctypes.c_double.from_address(world.address + int(w.reads[3].place)).value == 1.5
+    link = w.writes[4]
+    assert names.command[4].split("/")[0] == workcell.parts[int(link.part)].name
+    assert ctypes.c_double.from_address(world.address + int(link.place)).value == 2.5
+    w.parts_runtime[int(link.part)].written = 7
+    assert ctypes.c_int64.from_address(world.address + int(link.written)).value == 7

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robot_rt_control.conditions.check import find_skips
 from robot_rt_control.memory.layout import instruction_dtype, reaction_dtype, staging_dtype
 from robot_rt_control.realtime.executor.table_check import check_tables
 from robot_rt_control.server.tables.table_composer import (
@@ -39,6 +40,8 @@ def block(lengths: list[int], *, owner: int, session: int, first: int) -> Reacti
         instructions["operator"][start + 1 : start + length] = Operator.NOT
         instructions["constant"][start] = length
         start += length
+    ends = np.cumsum(np.array(lengths, np.int64))
+    instructions["if_true"], instructions["if_false"] = find_skips(instructions["operator"], ends)
     return ReactionBlock(reactions, instructions)
 
 
