@@ -81,7 +81,7 @@ def test_it_runs_its_device_until_it_is_told_to_stop(
     process = start("device:=sim")
     assert wait(executor, pictures.service_is_ready)
     image = segment_path(image_name("/cell", str(DOMAIN), "sim"))
-    assert image.exists()
+    assert wait(executor, image.exists)
     answer = pictures.call_async(srv.TakePicture.Request(path="/tmp/none.png"))
     assert wait(executor, answer.done)
     assert not answer.result().success

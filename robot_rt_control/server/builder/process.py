@@ -21,6 +21,8 @@ from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
 from robot_rt_control.vocabulary.errors import CompileError
 
 TIMEOUT_S = 120.0
+_STARTUP_S = 60.0
+"""[s] of processor time for starting the builder itself, which the time of a build does not include."""
 _SILENCE_S = 10.0
 """For how long the builder process, which says in each LOOK_S that it is there, may do nothing and be silent."""
 
@@ -154,7 +156,7 @@ class Builder:
         request = {"task": task, "specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}
         buffer = b""
         sent = _send(process, json.dumps(request).encode() + b"\n")
-        watch = WorkWatch(process.pid, processor_s=self.timeout, idle_s=_SILENCE_S)
+        watch = WorkWatch(process.pid, processor_s=self.timeout + _STARTUP_S, idle_s=_SILENCE_S)
         while sent and len(results) < len(specs):
             data = _receive(process, watch)
             if data is None:

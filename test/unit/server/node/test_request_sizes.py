@@ -28,11 +28,11 @@ def test_what_is_usual_passes():
     [
         (
             srv.OpenSession.Request(name="n" * 1_000_000),
-            f"the request: name is too long: '{'n' * 40}…'; expected at most 256 characters; got 1000000",
+            f"the request: name is too long: '{'n' * 40}…'; expected at most 128 characters; got 1000000",
         ),
         (
             srv.DefineActions.Request(actions=[msg.ActionDefinition(), msg.ActionDefinition(id="i" * 300)]),
-            f"the request: actions[1]: id is too long: '{'i' * 40}…'; expected at most 256 characters; got 300",
+            f"the request: actions[1]: id is too long: '{'i' * 40}…'; expected at most 128 characters; got 300",
         ),
         (
             srv.DefineActions.Request(actions=[msg.ActionDefinition(reactions=[msg.Reaction(condition="(" * 5000)])]),
