@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import subprocess
-import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -16,7 +14,6 @@ import pytest
 from robot_rt_control.client import Client
 
 POLICY = Path(__file__).resolve().parents[2] / "config" / "security" / "policies.xml"
-DRIVEN = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
 NODES = ("control_server", "realtime_executor", "hardware_driver")
 FOUND_S = 300.0
 """Until then a new client has found all that there is."""
@@ -63,19 +60,6 @@ def eventually(happens: Callable[[], bool]) -> None:
 @pytest.mark.parametrize("node", ["control_server", "realtime_executor"])
 def test_each_node_may_do_what_it_does_and_no_more(client: Client, node: str) -> None:
     check_policy(client.node, node)
-
-
-def test_a_driver_may_do_what_it_does_and_no_more(client: Client) -> None:
-    """Beside the workcell, which runs in simulated time and has no driver: on a device of its own."""
-    module = "robot_rt_control.hardware.driver_node"
-    parameters = (f"workcell:={DRIVEN}", "device:=sim", "hardware:=mock")
-    words = [word for p in parameters for word in ("-p", p)]
-    process = subprocess.Popen([sys.executable, "-m", module, "--ros-args", *words], stdout=subprocess.DEVNULL)
-    try:
-        check_policy(client.node, "hardware_driver")
-    finally:
-        process.terminate()
-        process.wait(300.0)
 
 
 def check_policy(graph: Any, node: str) -> None:
