@@ -32,8 +32,8 @@ def session(client: CellClient) -> Iterator[Session]:
 
 
 def soon(condition: Callable[[], bool]) -> bool:
-    """Whether it holds within 5 s."""
-    deadline = time.monotonic() + 5.0
+    """Whether it holds within 60 s."""
+    deadline = time.monotonic() + 60.0
     while not condition():
         if time.monotonic() > deadline:
             return False
