@@ -255,18 +255,23 @@ def apply(tables: np.record, corruption: tuple[str, int, str, int, int]) -> None
     table, row, field, element, number = corruption
     if not table:
         if isinstance(tables[field], np.ndarray):
-            tables[field][element] = number
+            tables[field][element] = wrapped(number, tables[field].dtype)
         else:
-            tables[field] = number
+            tables[field] = wrapped(number, tables.dtype[field])
         return
     column = tables[table][row : row + 1][field]
     if column.dtype.kind == "S":
         flat = column.view(np.uint8)
         flat[element] = number & 0xFF
     elif column.ndim > 1:
-        column[0, element % column.shape[1]] = number
+        column[0, element % column.shape[1]] = wrapped(number, column.dtype)
     else:
-        column[0] = number
+        column[0] = wrapped(number, column.dtype)
+
+
+def wrapped(number: int, dtype: np.dtype) -> np.ndarray:
+    """The number as a field of fewer bits keeps it."""
+    return np.asarray(number, np.int64).astype(dtype)
 
 
 def start_everything(cell: LockstepCell, tables: np.record) -> None:
