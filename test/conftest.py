@@ -1,11 +1,38 @@
-"""For all tests: in CI, Hypothesis draws the same examples in each run; at a desk, new ones."""
+"""For all tests: in CI, Hypothesis draws the same examples in each run; at a desk, new ones.
+
+`./run test` runs the tests in several processes. The tests of a file stay in one process, because they share what is
+slow to make. All tests with real ROS nodes stay in one process, because they share a workcell.
+"""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("repeatable")
+
+
+_ROS = "test/ros/"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # The largest piece first, so that nobody waits for it at the end.
+    items.sort(key=lambda item: not item.nodeid.startswith(_ROS))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler.loadscope import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::")[0]
+            return _ROS if file.startswith(_ROS) else file
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
