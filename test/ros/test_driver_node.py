@@ -82,12 +82,16 @@ def test_it_runs_its_device_until_it_is_told_to_stop(
     assert wait(executor, pictures.service_is_ready)
     image = segment_path(image_name("/cell", str(DOMAIN), "sim"))
     assert wait(executor, image.exists)
-    answer = pictures.call_async(srv.TakePicture.Request(path="/tmp/none.png"))
-    assert wait(executor, answer.done)
-    assert not answer.result().success
-    assert answer.result().message == (
-        "hardware 'sim' (MockPlugin) has no camera. Only simulated hardware has one, such as pybullet"
-    )
+
+    def refusal() -> str:
+        answer = pictures.call_async(srv.TakePicture.Request(path="/tmp/none.png"))
+        assert wait(executor, answer.done)
+        assert not answer.result().success
+        return answer.result().message
+
+    # The device's shared memory appears before the device is open.
+    assert wait(executor, lambda: refusal() != "the device is not open. Activate the driver node")
+    assert refusal() == "hardware 'sim' (MockPlugin) has no camera. Only simulated hardware has one, such as pybullet"
     assert wait(executor, lambda: len(messages) > 1)
     (status,) = messages[-1].status
     values = {value.key: value.value for value in status.values}

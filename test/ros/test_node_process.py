@@ -124,10 +124,13 @@ def test_it_answers_while_it_configures() -> None:
         values: Any = observer.create_client(GetParameters, "/node/get_parameters")
 
         def ask(client: Any, request: Any) -> Any:
-            assert client.wait_for_service(30.0)
-            future = client.call_async(request)
-            executor.spin_until_future_complete(future, timeout_sec=30.0)
-            return future.result()
+            assert client.wait_for_service(60.0)
+            for _ in range(12):  # DDS drops an answer to a client that the service has not discovered yet
+                future = client.call_async(request)
+                executor.spin_until_future_complete(future, timeout_sec=5.0)
+                if future.done():
+                    return future.result()
+            raise AssertionError("no answer within a minute")
 
         assert process.stdout.readline() == "configure\n"
         assert ask(states, GetState.Request()).current_state.label == "configuring"
