@@ -37,7 +37,6 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED_MEMORY = Path("/dev/shm")
-WORKCELL = REPOSITORY / "config" / "iiwa.yaml"
 HARDWARE, CLOCK = "robot_rt_control.hardware.mock_plugin:MockPlugin", "realtime"
 """A driver process that is no simulator: deaths are about real time."""
 MOVER = REPOSITORY / "bench" / "mover.py"
@@ -61,11 +60,22 @@ WATCHED_S = 1.0
 """The arm is watched for so much longer than the bound: it must stay at rest."""
 
 
+def driven_workcell(folder: Path) -> Path:
+    """Write arm7 with a driver process: under its short name the executor would run the mock by itself."""
+    config, text = REPOSITORY / "config", (REPOSITORY / "config" / "arm7.yaml").read_text()
+    for old, new in (("    mock: ", f"    {HARDWARE}: "), ("urdf: ", f"urdf: {config}/")):
+        assert text.count(old) == 1, f"arm7.yaml has changed: {old!r}"
+        text = text.replace(old, new)
+    path = folder / "arm7.yaml"
+    path.write_text(text)
+    return path
+
+
 class Watch:
     """Reads the arm's speeds where loop and driver write them; both may die while it looks."""
 
-    def __init__(self, domain: str) -> None:
-        workcell = load_workcell(WORKCELL)
+    def __init__(self, file: Path, domain: str) -> None:
+        workcell = load_workcell(file, HARDWARE)
         self._arm = workcell.part("arm")
         self._channel = SHARED_MEMORY / channel_name("", domain)
         self._image = SHARED_MEMORY / image_name("", domain, workcell.devices[0].name)
@@ -128,11 +138,12 @@ class Attack:
     def __init__(self, folder: Path, domain: str, seed: int) -> None:
         self._folder, self._domain, self._random = folder, domain, Random(seed)
         self._log = folder / "workcell.log"
+        self._file = driven_workcell(folder)
         self._workcell = DemoWorkcell(
-            ["--workcell", str(WORKCELL), "--hardware", HARDWARE, "--clock", CLOCK, "--restart", "on-failure"],
+            ["--workcell", str(self._file), "--hardware", HARDWARE, "--clock", CLOCK, "--restart", "on-failure"],
             self._log,
         )
-        self._watch = Watch(domain)
+        self._watch = Watch(self._file, domain)
         self._segments: set[str] = set()
         self._ends: list[Event] = []
         self._faults: list[str] = []
@@ -173,7 +184,7 @@ class Attack:
         """The program that moves the arm: an application node, or a client of its own."""
         command = [sys.executable, str(MOVER)]
         if kind == "application":
-            options = BringupOptions(workcell=WORKCELL, hardware=HARDWARE, clock=CLOCK, program=str(MOVER))
+            options = BringupOptions(workcell=self._file, hardware=HARDWARE, clock=CLOCK, program=str(MOVER))
             node = next(p for p in processes(options) if isinstance(p, ProcessDescription) and p.name == "application")
             command = command_line(node, self._folder)
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=REPOSITORY)

@@ -63,6 +63,7 @@ class HardwareDriverNode(WorkcellNode):
         self.driver: Driver | None = None
         self._thread: threading.Thread | None = None
         self._opened = threading.Event()
+        self._leaving = threading.Event()
         self._error: RobotControlError | None = None
         self._made: list[Any] = []
 
@@ -107,10 +108,12 @@ class HardwareDriverNode(WorkcellNode):
             self._open()
         except HardwareError:
             self._withdraw()
+            self._leaving.set()
             raise
 
     def _open(self) -> None:
         self._opened.clear()
+        self._leaving.clear()
         self._error = None
         self._thread = threading.Thread(target=self._run, name="driver", daemon=True)
         self._thread.start()
@@ -128,8 +131,10 @@ class HardwareDriverNode(WorkcellNode):
     def deactivate(self) -> None:
         """Bring the device to rest and close it."""
         self._withdraw()
-        if self.driver is not None:
-            self.driver.stop()
+        self._leaving.set()  # a device that is still opening is closed once it is open
+        driver = self.driver
+        if driver is not None:
+            driver.stop()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -153,6 +158,8 @@ class HardwareDriverNode(WorkcellNode):
             )
             driver.start()
             self.driver = driver
+            if self._leaving.is_set():
+                driver.stop()
             self._opened.set()
             self.get_logger().info(
                 f"device {device.name!r} runs on {device.plugin!r} every {workcell.period * 1e3:g} ms"

@@ -18,7 +18,7 @@ from rclpy.parameter import Parameter
 
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-_TRANSITION_S = 60.0
+_TRANSITION_S = 10.0
 """How long `close` waits for a transition that another thread is in."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import math
 import os
 import signal
@@ -9,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from types import FrameType
 
 import rclpy
 from rclpy.exceptions import ParameterException
@@ -22,8 +24,11 @@ from robot_rt_control.ros.spinning import Spinner
 from robot_rt_control.vocabulary.waiting import Waiting
 
 _POLL_S = 0.05
+_ASKED_S = 1.0
 _STOP_S = 10.0
 """How long callbacks that still run at the end may take."""
+END_S = 25.0
+"""How long ending may take, before the supervisor sends the next signal."""
 
 
 def run_node(
@@ -42,7 +47,8 @@ def run_node(
         threads: that callbacks run in at the same time, at most; each is made when it is needed.
 
     Returns:
-        The exit code: 1 if the node could not start.
+        The exit code: 1 if the node could not start. A process that does not end within END_S is ended without its
+        cooperation, with exit code 1 and the stacks of its threads on the error output.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     if asks_for_help(given):
@@ -50,8 +56,15 @@ def run_node(
         return 0
     # Without rclpy's own signal handlers: they shut all contexts down at once, and then nobody can say goodbye.
     rclpy.init(args=[*sys.argv[:1], *given], signal_handler_options=SignalHandlerOptions.NO)
+    asked = False
+
+    def ask(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True  # the interrupt may come in code that swallows exceptions, such as a destructor
+        raise KeyboardInterrupt
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+        signal.signal(number, ask)
     try:
         node = make()
     except ParameterException as error:
@@ -64,8 +77,9 @@ def run_node(
     try:
         spinner.start()  # it answers while it configures
         if node.start():
-            _wait_until_up(node)
-            node.ended.wait()
+            _wait_until_up(node, lambda: asked)
+            while not (asked or node.ended.wait(_ASKED_S)):
+                pass
         else:
             node.exit_code = 1
     except KeyboardInterrupt:
@@ -74,6 +88,8 @@ def run_node(
         # A second signal must not break off what brings the robot to rest.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        # By a thread of C, because whatever keeps the process may hold the GIL.
+        faulthandler.dump_traceback_later(END_S, exit=True)
         _bring_down(node, spinner)
     if threading.active_count() > 1:
         # Some thread does not end. Python's end would wait for it, or tear it out of whatever it is in; in C++, that is
@@ -84,12 +100,12 @@ def run_node(
     return node.exit_code
 
 
-def _wait_until_up(node: WorkcellNode) -> None:
+def _wait_until_up(node: WorkcellNode, stopping: Callable[[], bool]) -> None:
     """Report that the node is up as soon as it awaits nothing; until then say what it awaits."""
     waiting = Waiting(node.get_logger().info, math.inf)
-    while node.awaited and not node.ended.wait(_POLL_S):
+    while node.awaited and not (stopping() or node.ended.wait(_POLL_S)):
         waiting.goes_on(node.awaited)
-    if not node.ended.is_set():
+    if not (stopping() or node.ended.is_set()):
         report_ready()
 
 

@@ -20,11 +20,11 @@ DOMAIN = 60 + os.getpid() % 20
 """Beside whatever else runs on this machine."""
 
 PROGRAM = """
-import sys, threading, time
+import ctypes, sys, threading, time
+from robot_rt_control.ros import node_process
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
-from robot_rt_control.ros.node_process import run_node
 
 RATE = NodeParameter(name="rate", default=5.0, minimum=1.0, maximum=9.0, description="[Hz] A rate.")
 
@@ -42,14 +42,29 @@ class Node(WorkcellNode):
         {deactivate}
     def cleanup(self): print("cleanup", flush=True)
 
+def swallow():
+    print("activate again", flush=True)
+    try:
+        time.sleep(60)
+    except BaseException:
+        pass
+
+node_process._STOP_S, node_process.END_S = {limits}
 about = NodeHelp(executable="node", summary="A node.", parameters=(RATE,), examples=("--ros-args -p rate:=2.0",))
-sys.exit(run_node(Node, None, about=about))
+sys.exit(node_process.run_node(Node, None, about=about))
 """
 
 
-def start(*arguments: str, configure: str = "pass", activate: str = "pass", deactivate: str = "pass") -> Any:
-    """A node's process, with what its steps do."""
-    text = PROGRAM.replace("{configure}", configure).replace("{activate}", activate)
+def start(
+    *arguments: str,
+    configure: str = "pass",
+    activate: str = "pass",
+    deactivate: str = "pass",
+    limits: tuple[float, float] = (10.0, 60.0),
+) -> Any:
+    """A node's process, with what its steps do, and how long its callbacks and all of its end may take [s]."""
+    text = PROGRAM.replace("{limits}", repr(limits)).replace("{configure}", configure)
+    text = text.replace("{activate}", activate)
     return subprocess.Popen(
         [sys.executable, "-c", text.replace("{deactivate}", deactivate), *arguments],
         stdout=subprocess.PIPE,
@@ -61,10 +76,10 @@ def start(*arguments: str, configure: str = "pass", activate: str = "pass", deac
 
 
 def run(
-    activate: str, number: signal.Signals | None = None, *, deactivate: str = "pass"
+    activate: str, number: signal.Signals | None = None, **options: Any
 ) -> tuple[int, list[str]]:
     """Exit code and calls of a node whose `activate` does this, ended by a signal once it is in there."""
-    process = start(activate=activate, deactivate=deactivate)
+    process = start(activate=activate, **options)
     lines = []
     for line in process.stdout:
         lines.append(line.strip())
@@ -101,9 +116,20 @@ def test_a_thread_that_does_not_end_does_not_keep_it() -> None:
 
 
 def test_a_callback_that_does_not_end_does_not_keep_it() -> None:
-    begin = time.monotonic()
-    assert run("self.create_timer(0.01, lambda: time.sleep(300))", signal.SIGINT) == (0, WHOLE)
-    assert time.monotonic() - begin < 60.0
+    activate = "self.create_timer(0.01, lambda: time.sleep(300))"
+    assert run(activate, signal.SIGINT, limits=(1.0, 60.0)) == (0, WHOLE)
+
+
+def test_an_interrupt_that_is_swallowed_ends_it() -> None:
+    assert run("swallow()", signal.SIGINT) == (0, [*WHOLE[:2], "activate again", *WHOLE[2:]])
+
+
+@pytest.mark.parametrize("hang", ["time.sleep(300)", "ctypes.PyDLL(None).sleep(300)"], ids=["waiting", "with the GIL"])
+def test_an_end_that_hangs_is_ended_in_time_with_its_stacks(hang: str) -> None:
+    process = start(activate="self.end(0)", deactivate=hang, limits=(0.5, 1.0))
+    output, errors = process.communicate(timeout=60.0)
+    assert process.returncode == 1 and output.split() == WHOLE[:3]
+    assert "Timeout (0:00:01)!" in errors and "in deactivate" in errors
 
 
 def test_a_step_that_fails_at_the_end_does_not_keep_it() -> None:
