@@ -18,8 +18,12 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 
 from robot_rt_control import srv
+from robot_rt_control.hardware.driver_node import HardwareDriverNode
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.memory.shared_memory import segment_path
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+from .policy import check_policy
 
 WORKCELL = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
 DOMAIN = 60 + os.getpid() % 20
@@ -71,7 +75,7 @@ def wait(executor: SingleThreadedExecutor, condition: Callable[[], object]) -> b
     return True
 
 
-def test_it_runs_its_device_until_it_is_told_to_stop(
+def test_it_runs_its_device_as_the_policy_allows_until_it_is_told_to_stop(
     start: Callable[..., subprocess.Popen[str]], observer: tuple[Any, SingleThreadedExecutor]
 ) -> None:
     node, executor = observer
@@ -99,6 +103,7 @@ def test_it_runs_its_device_until_it_is_told_to_stop(
     assert values["mode"] == "holding" and int(values["cycles"]) > 100
     assert status.message.startswith("holding")
     assert (status.level == DiagnosticStatus.OK) == ("late" not in status.message), "late cycles are not OK"
+    check_policy(node, "hardware_driver", "/cell")
     process.send_signal(signal.SIGTERM)
     output, _ = process.communicate(timeout=START_S)
     assert process.returncode == 0, output
@@ -107,20 +112,54 @@ def test_it_runs_its_device_until_it_is_told_to_stop(
     assert not image.exists()
 
 
-def test_a_device_that_is_not_there_is_refused(start: Callable[..., subprocess.Popen[str]]) -> None:
-    process = start("device:=smi")
-    output, _ = process.communicate(timeout=START_S)
-    assert process.returncode == 1
-    assert "configuring failed: device 'smi'; expected one of the known names; did you mean 'sim'" in output
+SLOW = """
+import time
+from robot_rt_control.hardware.mock_plugin import MockPlugin
+class Slow(MockPlugin):
+    def on_configure(self):
+        print("opening", flush=True)
+        time.sleep(1.0)
+        return super().on_configure()
+"""
 
 
-def test_hardware_that_the_executor_has_built_in_needs_no_driver(
-    start: Callable[..., subprocess.Popen[str]],
+def test_a_stop_while_its_device_opens_closes_it(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
-    process = start()
+    (tmp_path / "slow.py").write_text(SLOW)
+    text = WORKCELL.read_text().replace("urdf: ", f"urdf: {WORKCELL.parent}/")
+    (tmp_path / "cell.yaml").write_text(text.replace("    mock: ", '    "slow.py:Slow": '))
+    process = start("device:=sim", "hardware:=slow.py:Slow", f"workcell:={tmp_path / 'cell.yaml'}")
+    assert process.stdout is not None
+    before = list(iter(process.stdout.readline, "opening\n"))
+    process.send_signal(signal.SIGTERM)
     output, _ = process.communicate(timeout=START_S)
-    assert process.returncode == 1
-    assert (
-        "configuring failed: parameter 'device'; expected a workcell with a device that needs a driver; "
-        "got hardware 'mock', which the executor has built in"
-    ) in output
+    assert process.returncode == 0, output
+    assert "device closed after" in output, "".join(before) + output
+    assert not segment_path(image_name("/cell", str(DOMAIN), "sim")).exists()
+
+
+@pytest.mark.parametrize(
+    ("device", "text"),
+    [
+        ("smi", "device 'smi'; expected one of the known names; did you mean 'sim'"),
+        (
+            "",
+            "parameter 'device'; expected a workcell with a device that needs a driver; "
+            "got hardware 'mock', which the executor has built in",
+        ),
+    ],
+)
+def test_what_is_not_there_or_needs_no_driver_is_refused(device: str, text: str) -> None:
+    context = Context()
+    context.init(args=[], domain_id=DOMAIN)
+    arguments = ["--ros-args", "-p", f"workcell:={WORKCELL}", "-p", "hardware:=mock"]
+    arguments += ["-p", f"device:={device}"] if device else []
+    node = HardwareDriverNode(context=context, cli_args=arguments, use_global_arguments=False)
+    try:
+        with pytest.raises(DefinitionError) as caught:
+            node.configure()
+        assert text in str(caught.value)
+    finally:
+        node.destroy_node()
+        context.try_shutdown()
