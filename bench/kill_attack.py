@@ -41,6 +41,8 @@ HARDWARE, CLOCK = f"{REPOSITORY / 'bench' / 'late_device.py'}:LateDevice", "real
 """A driver process that is no simulator: deaths are about real time."""
 TIME_CONSTANT_S = 0.02
 """Of the device's joints."""
+MAX_AGE_TICKS = 250
+"""Of the device's data: a driver in Python stands still for 50 ms now and then on a busy machine."""
 MOVER = REPOSITORY / "bench" / "mover.py"
 
 VICTIMS = ("client", "application", "control_server", "realtime_executor", "hardware_driver")
@@ -55,11 +57,13 @@ BOUNDS_S = {
     "application": defaults.LEASE_S + defaults.REST_TIME_S,
     "control_server": defaults.REST_TIME_S,
     "realtime_executor": defaults.EXECUTOR_SILENCE_TICKS * defaults.PERIOD_S + defaults.REST_TIME_S,
-    "hardware_driver": defaults.MAX_AGE_TICKS_DRIVER * defaults.PERIOD_S + defaults.REST_TIME_S,
+    "hardware_driver": MAX_AGE_TICKS * defaults.PERIOD_S + defaults.REST_TIME_S,
 }
 _ROUND_S = 26.0
+_PATIENCE_S = 180.0
+"""For what a busy machine does late."""
 _SHOWN_LINES = 30
-_AGE_S = defaults.MAX_AGE_TICKS_DRIVER * defaults.PERIOD_S
+_AGE_S = MAX_AGE_TICKS * defaults.PERIOD_S
 WATCHED_S = 1.0
 """The arm is watched for so much longer than the bound: it must stay at rest."""
 
@@ -67,7 +71,7 @@ WATCHED_S = 1.0
 def driven_workcell(folder: Path) -> Path:
     """Write arm7 with a device that has a driver process: the mock runs in the executor."""
     config, text = REPOSITORY / "config", (REPOSITORY / "config" / "arm7.yaml").read_text()
-    device = f'    "{HARDWARE}": {{time_constant: {TIME_CONSTANT_S}}}  # before: '
+    device = f'    max_age_ticks: {MAX_AGE_TICKS}\n    "{HARDWARE}": {{time_constant: {TIME_CONSTANT_S}}}  # before: '
     for old, new in (("    mock: ", device), ("urdf: ", f"urdf: {config}/")):
         assert text.count(old) == 1, f"arm7.yaml has changed: {old!r}"
         text = text.replace(old, new)
@@ -134,7 +138,7 @@ class Outcome:
 
 
 class FaultedBefore(Exception):
-    """A part faulted before anything was killed: on an ordinary kernel the driver may stand still for 50 ms."""
+    """A part faulted before anything was killed: on an ordinary kernel the driver may stand still for long."""
 
 
 class Attack:
@@ -157,7 +161,7 @@ class Attack:
     def __enter__(self) -> Attack:
         with ExitStack() as open_now:
             open_now.enter_context(self._workcell)
-            self.client = open_now.enter_context(Client("kill_attack", timeout_s=5.0))
+            self.client = open_now.enter_context(Client("kill_attack", timeout_s=15.0))
             try:
                 self._workcell.wait_until_ready(self.client, lambda _: None)
             except RobotControlError:  # on a busy machine a part may fault as it comes up
@@ -214,7 +218,7 @@ class Attack:
         self._faults.clear()
         with self._mover(kind) as mover:
             speed = self._watch.follow()
-            self._until(lambda: speed() > 20.0 or bool(self._faults), 20.0, f"the {kind} to move the arm")
+            self._until(lambda: speed() > 20.0 or bool(self._faults), _PATIENCE_S, f"the {kind} to move the arm")
             time.sleep(self._random.uniform(0.0, 1.5))
             self._until(lambda: speed() > 1.0 or bool(self._faults), 2.0, "the arm to move")
             if self._faults:
@@ -270,7 +274,7 @@ class Attack:
                 return False  # the server is not there yet, or has no executor yet
             return all(part.operational_state == "enabled" and not part.session for part in parts)
 
-        self._until(enabled, 30.0, "the workcell to come back")
+        self._until(enabled, _PATIENCE_S, "the workcell to come back")
 
     def _complaints(self, outcome: Outcome) -> list[str]:
         found = []
