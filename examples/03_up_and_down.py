@@ -3,7 +3,6 @@
 """
 
 import sys
-import time
 
 from robot_rt_control.client import Action, Client, Event, Reaction, Session, variable
 
@@ -35,7 +34,7 @@ def main(client: Client, duration: float = DURATION) -> int:
         define(session)
         session.on("switched", report)
         session.start("move_down")
-        time.sleep(duration)
+        client.sleep(duration)
         session.stop()
         return sum(event.name == "switched" for event in session.events)
 

@@ -82,7 +82,11 @@ class Backend(Protocol):
     # --- time and events ------------------------------------------------------------------------
 
     def now(self) -> float:
-        """[s] on the clock of time-outs and samples: monotonic, or simulated."""
+        """[s] on the clock of time-outs: simulated time where the workcell lives in it, else monotonic."""
+        ...
+
+    def source_time(self) -> float:
+        """[s] on the clock of a stream's source: see W15."""
         ...
 
     def sleep(self, seconds: float) -> None:

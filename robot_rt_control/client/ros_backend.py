@@ -30,14 +30,18 @@ from robot_rt_control.client.event_source import EventSource
 from robot_rt_control.client.program_state import ProgramState, RunOutcome
 from robot_rt_control.client.services import Services
 from robot_rt_control.client.stream_link import StreamLink
+from robot_rt_control.client.workcell_clock import WorkcellClock
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import source_text
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample
 from robot_rt_control.ros.refusals import error_of
+from robot_rt_control.vocabulary.enums import LOCKSTEP
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 
 _KEPT_STATES = 512
+_GRAIN_S = 0.05
+"""How often it is looked how far the time has come."""
 
 
 class RosServices:
@@ -186,12 +190,17 @@ class ThreadedWaiting:
     def now(self) -> float:
         return time.monotonic()
 
+    def source_time(self) -> float:
+        return time.monotonic()
+
     def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
+        end = self.now() + seconds
+        while (left := end - self.now()) > 0.0:
+            time.sleep(min(left, _GRAIN_S))
 
     def wait(self, changed: threading.Condition, happened: Callable[[], bool], timeout_s: float | None) -> None:
         with changed:
-            changed.wait_for(happened, timeout_s)
+            changed.wait_for(happened, None if timeout_s is None else min(timeout_s, _GRAIN_S))
 
     def serve(self, queue: CallbackQueue) -> None:
         queue.start_thread()
@@ -223,6 +232,8 @@ class RosBackend(RosServices, ThreadedWaiting):
         self.node.create_subscription(
             msg.Event, "control_server/events", lambda m: self._source.receive(event_of(m)), _latched(1000)
         )
+        self._clock = WorkcellClock()
+        self.node.create_subscription(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1)
         self._program_states: dict[str, ProgramState] = {}
         self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, _latched(256))
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
@@ -261,6 +272,13 @@ class RosBackend(RosServices, ThreadedWaiting):
     @property
     def program_states(self) -> Mapping[str, ProgramState]:
         return dict(self._program_states)
+
+    def _on_status(self, message: Any) -> None:
+        stamp = message.stamp.sec + message.stamp.nanosec * 1e-9
+        self._clock.take(stamp if message.clock == LOCKSTEP else None, message.real_time_factor)
+
+    def now(self) -> float:
+        return self._clock.now()
 
     def _on_state(self, message: Any) -> None:
         self._program_states[message.session] = state_of(message)

@@ -313,7 +313,7 @@ class Session:
             rates=True,  # the server knows whether the stream takes them
             period=key.period,
             send=send,
-            clock=self._backend.now,
+            clock=self._backend.source_time,
         )
         self._streams = [*(s for s in self._streams if not s.is_closed), stream]
         return stream

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from robot_rt_control.hardware.lifecycle import load_plugin
 from robot_rt_control.model.workcell import MOCK, TOPIC, Workcell
+from robot_rt_control.vocabulary.enums import HARDWARE, LOCKSTEP, REALTIME
 from robot_rt_control.vocabulary.errors import DefinitionError
 
-REALTIME, LOCKSTEP, HARDWARE = "realtime", "lockstep", "hardware"
 AUTO = "auto"
 
 CLOCKS = (AUTO, REALTIME, LOCKSTEP, HARDWARE)

@@ -47,7 +47,7 @@ class Session:
     lease_end: float
     """When the lease runs out, on the registry's clock."""
     deadline: float = math.inf
-    """When it ends whatever happens, on the registry's clock."""
+    """When it ends whatever happens, on the registry's clock of deadlines."""
     deadline_s: float = 0.0
     """[s] from its opening to its deadline; 0: it has none."""
     read_only: bool = False
@@ -113,10 +113,15 @@ class Session:
                 hint="Open the stream with the session's secret, and give its `token` with each sample",
             )
 
-    def remaining(self, now: float) -> float:
-        """[s] until it ends unless it is renewed; inf: until it is closed."""
-        lease_end = self.lease_end if self.lease > 0 else math.inf
-        return max(min(lease_end, self.deadline) - now, 0.0)
+    def remaining(self, now: float, time: float) -> float:
+        """[s] until it ends unless it is renewed; inf: until it is closed.
+
+        Args:
+            now: on the clock of leases.
+            time: on that of deadlines.
+        """
+        lease = self.lease_end - now if self.lease > 0 else math.inf
+        return max(min(lease, self.deadline - time), 0.0)
 
     def check_moves(self, what: str) -> None:
         """Refuse what a read-only session may not do.
@@ -140,7 +145,7 @@ class SessionRegistry:
 
     Args:
         parts: names of all parts of the workcell.
-        clock: monotonic time [s].
+        clock: monotonic time [s]; also of deadlines, unless `deadline_clock` is set.
         prefix: what ids begin with; different for each server that attaches to the same executor.
     """
 
@@ -151,6 +156,8 @@ class SessionRegistry:
         self._lock = threading.Lock()
         self._live: dict[str, Session] = {}
         self._ended: OrderedDict[str, Session] = OrderedDict()
+        self.deadline_clock = clock
+        """Simulated time where the workcell lives in it."""
         self.shortest_lease = 0.0
         """[s] Shorter leases are this long, but for 0; see S5."""
 
@@ -236,7 +243,7 @@ class SessionRegistry:
                 parts=tuple(parts),
                 lease=lease,
                 lease_end=now + lease,
-                deadline=now + deadline if deadline > 0 else math.inf,
+                deadline=self.deadline_clock() + deadline if deadline > 0 else math.inf,
                 deadline_s=deadline,
                 read_only=read_only,
             )
@@ -281,12 +288,16 @@ class SessionRegistry:
         session = self.get(session_id)
         session.lease_end = self._clock() + session.lease
 
+    def remaining(self, session: Session) -> float:
+        """[s] until a session ends unless it is renewed; inf: until it is closed."""
+        return session.remaining(self._clock(), self.deadline_clock())
+
     def overdue(self) -> list[tuple[Session, str]]:
         """Sessions whose deadline has come, or whose lease has run out, and why they end."""
-        now = self._clock()
+        now, time = self._clock(), self.deadline_clock()
         found = []
         for session in self.live():
-            if now >= session.deadline:
+            if time >= session.deadline:
                 found.append((session, f"its deadline of {session.deadline_s:g} s has come"))
             elif session.lease > 0 and now > session.lease_end:
                 found.append((session, f"its client did not renew it for its lease of {session.lease:g} s"))

@@ -68,6 +68,9 @@ class CellBackend:
     def now(self) -> float:
         return self.cell.tick * self.cell.workcell.period
 
+    def source_time(self) -> float:
+        return self.now()
+
     def sleep(self, seconds: float) -> None:
         self.cell.step(max(round(seconds / self.cell.workcell.period), 1))
 

@@ -5,6 +5,9 @@ They are plain integer enums: the compiled tick reads constants, people read nam
 
 from enum import IntEnum, IntFlag
 
+REALTIME, LOCKSTEP, HARDWARE = "realtime", "lockstep", "hardware"
+"""What drives the loop: the wall clock, simulated time, a device's driver; as parameters and messages have it."""
+
 
 class PartKind(IntEnum):
     ARM = 1

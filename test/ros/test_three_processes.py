@@ -21,24 +21,6 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(3600)
 
 
-TURNS = """
-import importlib.util, sys, time
-spec = importlib.util.spec_from_file_location("example", "examples/03_up_and_down.py")
-example = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(example)
-
-class Patient:
-    # Sleeps, in place of the module `time`, until the arm has turned round three times, however long that takes.
-    sleep = staticmethod(lambda _: [session[0].wait_for("switched") for _ in range(3)])
-
-session, define = [], example.define
-example.define = lambda opened: (session.append(opened), define(opened))
-example.time = Patient
-with example.Client() as client:
-    print(example.main(client, 8.0), "switches")
-"""
-
-
 def test_I13_the_arm_goes_up_and_down_in_simulated_time_and_everybody_can_see_it(workcell, python):
     with subprocess.Popen(
         [sys.executable, "test/ros/observer.py"],
@@ -48,7 +30,7 @@ def test_I13_the_arm_goes_up_and_down_in_simulated_time_and_everybody_can_see_it
         text=True,
     ) as observer:
         assert observer.stdout is not None and observer.stdout.readline() == "watching\n"
-        program = python("-c", TURNS, timeout=500)
+        program = python("examples/03_up_and_down.py", "10", timeout=500)  # seconds of simulated time
         assert program.returncode == 0, program.stdout + program.stderr
         output, _ = observer.communicate(timeout=120)
     seen = json.loads(output)

@@ -134,6 +134,7 @@ class ServerCore:
                 stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),
             )
             self._attachment = attachment
+            self._sessions.deadline_clock = (lambda: attachment.now()[1] * 1e-9) if patient else self._clock
             try:
                 attachment.start()
                 if not first:
@@ -296,7 +297,8 @@ class ServerCore:
 
     def remaining(self, session: Session) -> float:
         """[s] until a session ends unless it is renewed; inf: until it is closed."""
-        return session.remaining(self._clock())
+        assert self._sessions is not None  # it has made the session
+        return self._sessions.remaining(session)
 
     def session_of_part(self, part: str) -> str:
         """Id of the session that holds a part; empty: none."""

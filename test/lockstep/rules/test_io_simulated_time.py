@@ -163,6 +163,17 @@ def test_I17_leases_are_of_the_wall_clock_and_ten_seconds_at_least() -> None:
     assert [session.id for session, _ in sessions.overdue()] == [short.id]
 
 
+def test_I17_deadlines_count_simulated_time() -> None:
+    wall, simulated = [100.0], [7.0]
+    sessions = SessionRegistry(["arm"], clock=lambda: wall[0])
+    sessions.deadline_clock = lambda: simulated[0]
+    session = sessions.open("slow", ["arm"], 0.0, 1, deadline=2.0)
+    wall[0], simulated[0] = 200.0, 8.9
+    assert sessions.overdue() == [] and sessions.remaining(session) == pytest.approx(0.1)
+    simulated[0] = 9.0
+    assert sessions.overdue() == [(session, "its deadline of 2 s has come")]
+
+
 def test_I18_what_is_not_up_yet_is_waited_for_and_named(
     make: Callable[..., Executor], monkeypatch: pytest.MonkeyPatch
 ) -> None:

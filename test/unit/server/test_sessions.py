@@ -72,10 +72,10 @@ def test_S5_the_lease_counts_from_the_last_renewal(registry, clock):
 def test_S11_a_deadline_comes_whether_renewed_or_not(registry, clock):
     session = registry.open("", ["arm"], 2.0, 1, deadline=3.0)
     forever = registry.open("", ["gripper"], 0.0, 2, deadline=5.0)
-    assert (session.remaining(10.5), forever.remaining(10.5)) == (1.5, 4.5)
+    assert (session.remaining(10.5, 10.5), forever.remaining(10.5, 10.5)) == (1.5, 4.5)
     clock.now = 11.5
     registry.renew(session.id)
-    assert registry.overdue() == [] and session.remaining(11.5) == 1.5
+    assert registry.overdue() == [] and session.remaining(11.5, 11.5) == 1.5
     clock.now = 13.0
     assert registry.overdue() == [(session, "its deadline of 3 s has come")]
     clock.now = 15.0
