@@ -165,6 +165,7 @@ class ProgramTemplate:
             self.parameters = declared_parameters(content, places, mistakes)
         mistakes.raise_all()
         self._mistakes = tuple(error for error, _ in found)
+        self._start_is_read = not any(path[:1] == ("start",) for _, path in found)
 
     @classmethod
     def load(cls, path: str | Path) -> ProgramTemplate:
@@ -224,7 +225,7 @@ class ProgramTemplate:
         return FilledProgram(
             draft=draft,
             mistakes=tuple(reader.mistakes.errors),
-            incomplete=reader.incomplete,
+            incomplete=reader.incomplete or not self._start_is_read,
             places=self.places,
             template=self,
             sampled=frozenset(reader.sampled),

@@ -9,6 +9,7 @@ import math
 import re
 import reprlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -71,14 +72,21 @@ def read(model: type[ModelType], document: Document) -> tuple[ModelType | None, 
     """The content of a document, and all mistakes, each with its place.
 
     Returns:
-        The content, without those items of `Each` that are not valid; None: it is not valid as a whole.
+        The content, without those items of `Each` and those keys at the top that are not valid; None: without these it
+        is no content.
     """
     reading = _Reading(document)
     try:
         return model.model_validate(document.data, context=reading), reading.mistakes
     except ValidationError as failure:
         reading.add(failure)
+        wrong = {error["loc"][0] for error in failure.errors(include_url=False) if error["loc"]}
+    if not isinstance(document.data, dict):
         return None, reading.mistakes
+    rest = {key: value for key, value in document.data.items() if key not in wrong}
+    with suppress(ValidationError):
+        return model.model_validate(rest, context=_Reading(document)), reading.mistakes
+    return None, reading.mistakes
 
 
 def mistakes_of(failure: ValidationError, data: Any, path: Path = (), skip: int = 0) -> Iterator[Mistake]:

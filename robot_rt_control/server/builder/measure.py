@@ -66,7 +66,7 @@ def compute_time(
     try:
         with _time_limit(PREPARING_S):
             initial, params = _prepare(action_type, counted)
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:
         # Of the user's create or prepare_parameters: it may not like these parts.
         return math.nan, f"{type(error).__name__}: {error}"
     signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)

@@ -89,9 +89,6 @@ def find_action_types(place: str) -> list[str]:
     return [f"{place}:{name}" for name in names]
 
 
-_IMPORT_ENDS = (Exception, SystemExit, KeyboardInterrupt)
-"""What a user's file may end its import with; `sys.exit()` must end the request, not the process that serves it."""
-
 _seen: dict[str, bytes] = {}
 """Modules that files of action types have brought along → digest of their files when they were imported."""
 
@@ -174,7 +171,7 @@ def _import_file(file: Path) -> types.ModuleType:
     try:
         # From its text: a .pyc file may be older than an edit of the same second.
         exec(compile(file.read_bytes(), str(file), "exec", dont_inherit=True), vars(module))
-    except _IMPORT_ENDS as error:
+    except BaseException as error:  # `sys.exit()` ends the request, not the process that serves it
         del sys.modules[name]
         raise _import_failed(str(file), error) from error
     finally:
@@ -185,7 +182,7 @@ def _import_file(file: Path) -> types.ModuleType:
 def _import_module(name: str) -> types.ModuleType:
     try:
         return importlib.import_module(name)
-    except _IMPORT_ENDS as error:
+    except BaseException as error:
         raise _import_failed(name, error) from error
 
 

@@ -49,8 +49,6 @@ def save_program(server: ServerCore, text: str, *, check_only: bool) -> SavedPro
         RobotControlError: it cannot be kept.
     """
     template = ProgramTemplate(text)
-    if not check_only:
-        server.programs.name_to_save(text)
     warnings = check_program(template.sample(), server.catalogue)
     version = 0 if check_only else server.programs.save(text)
     return SavedProgram(version=version, warnings=tuple(warnings))

@@ -328,6 +328,19 @@ def test_what_cannot_be_read_hides_nothing_else() -> None:
     assert lines == [8, 8, 10, 10, 10, 11, 11, 12, 12, 13, 14]
 
 
+def test_a_wrong_value_at_the_top_hides_nothing_else() -> None:
+    message = refusal("name: [p]\nstart: {a: 1}\nparts: 3\n" + re.sub(r"^start: .*\n", "", BROKEN, flags=re.M))
+    for text in (
+        "program:1: name; expected a text; got ['p']",
+        "program:2: start; expected a text, or a list of texts; got {'a': 1}",
+        "program:3: parts; expected a text, or a list of texts; got 3",
+        "action 'a': parameter 'speed': unknown parameter $slwo",
+        "action 'b': unknown part",
+    ):
+        assert text in message, text
+    assert "cannot be reached" not in message, "where it starts is not known"
+
+
 def test_a_reaction_that_cannot_be_read_makes_no_state_unreachable() -> None:
     text = BROKEN.replace("start: b, capture", "strat: b, capture")
     message = refusal(text)
