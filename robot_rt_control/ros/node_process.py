@@ -27,6 +27,9 @@ _POLL_S = 0.05
 _ASKED_S = 1.0
 _STOP_S = 10.0
 """How long callbacks that still run at the end may take."""
+SWITCH_S = 0.0005
+"""How long one thread may compute in Python while others wait for the interpreter; by default ten times as long. So a
+large request that is being read, however long that takes, delays no renewal of a lease and no driver's cycle."""
 END_S = 25.0
 """How long ending may take, before the supervisor sends the next signal."""
 
@@ -54,6 +57,7 @@ def run_node(
     if asks_for_help(given):
         print(about.text())
         return 0
+    sys.setswitchinterval(SWITCH_S)
     # Without rclpy's own signal handlers: they shut all contexts down at once, and then nobody can say goodbye.
     rclpy.init(args=[*sys.argv[:1], *given], signal_handler_options=SignalHandlerOptions.NO)
     asked = False

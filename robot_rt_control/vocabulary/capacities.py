@@ -69,7 +69,9 @@ MAX_TEXT_LENGTH = 4096
 MAX_PROGRAM_BYTES = 1 << 20
 """Of a program's text, and of an uploaded file of action types."""
 MAX_ERROR_LENGTH = 1 << 16
-"""Characters of each part of an error's message; the rest is cut off."""
+"""Characters of what an error says by itself, its `what` and `hint`; the rest is cut off and counted."""
+MAX_SHOWN_LENGTH = 1000
+"""Characters of what an error shows of a request, its `expected` and `got`; the rest is cut off and counted."""
 MAX_WORKCELL_BYTES = 1 << 22
 """Text of a workcell file."""
 MAX_YAML_DEPTH = 50

@@ -6,25 +6,22 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
-from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH, MAX_MISTAKES, MAX_NAME_LENGTH
-
-_MAX_SHOWN = 1000
-"""Characters of a value that a message shows."""
+from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH, MAX_MISTAKES, MAX_NAME_LENGTH, MAX_SHOWN_LENGTH
 
 
 class RobotControlError(Exception):
     """Base class of all errors: a refused request, or a failure.
 
     Args:
-        what: what failed, naming the item.
-        expected: what would have been right.
+        what: what failed, naming the item. It and `hint` have at most MAX_ERROR_LENGTH characters.
+        expected: what would have been right. It and `got` have at most MAX_SHOWN_LENGTH characters.
         got: what came.
         hint: what to do next.
     """
 
     def __init__(self, what: str, *, expected: str = "", got: str = "", hint: str = "") -> None:
-        what, hint = _cut(what), _cut(hint)
-        expected, got = shortened(expected, _MAX_SHOWN), shortened(got, _MAX_SHOWN)
+        what, hint = _cut(what, MAX_ERROR_LENGTH), _cut(hint, MAX_ERROR_LENGTH)
+        expected, got = _cut(expected, MAX_SHOWN_LENGTH), _cut(got, MAX_SHOWN_LENGTH)
         self.what, self.expected, self.got, self.hint = what, expected, got, hint
         parts = [what]
         if expected:
@@ -35,10 +32,10 @@ class RobotControlError(Exception):
         super().__init__(f"{text}. {hint}" if hint else text)
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, length: int) -> str:
     """Whatever came in may be in a message: a bounded part of it."""
-    left_out = len(text) - MAX_ERROR_LENGTH
-    return text if left_out <= 0 else f"{text[:MAX_ERROR_LENGTH]}… ({left_out} more characters)"
+    left_out = len(text) - length
+    return text if left_out <= 0 else f"{text[:length]}… ({left_out} more characters)"
 
 
 class DefinitionError(RobotControlError):

@@ -10,7 +10,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +24,8 @@ from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 
 from robot_rt_control import msg, srv
+from robot_rt_control.application.node import ApplicationNode
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 DOMAIN = 60 + os.getpid() % 20
 """Beside whatever else runs on this machine."""
@@ -79,7 +83,7 @@ class FewWords:
 
     def close(self) -> None:
         self._executor.shutdown()
-        self._thread.join(5.0)
+        self._thread.join(60.0)
         self.node.destroy_node()
         self._context.try_shutdown()
 
@@ -149,9 +153,10 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Application]]:
             application.process.wait()
 
 
-def test_a_program_gets_a_client_and_its_arguments_and_ends_the_process(
+def test_a_program_waits_for_enabled_parts_gets_a_client_and_its_arguments_and_ends_the_process(
     server: FewWords, start: Callable[..., Application]
 ) -> None:
+    server.enabled = False
     application = start(
         """
 def main(client, times: int, word):
@@ -162,6 +167,9 @@ def main(client, times: int, word):
         'program_arguments:=["2", "3"]',
         "exit_at_end:=true",
     )
+    assert eventually(lambda: server.calls.count("list_parts") > 3, START_S)
+    assert "session" not in application.text
+    server.enabled = True
     assert application.end() == 0, application.text
     assert "session session_1 ['arm', 'arm'] '3' application_client" in application.text
     assert re.search(r"the program ended after [\d.]+ s and returned 7", application.text)
@@ -171,23 +179,6 @@ def main(client, times: int, word):
         "list_parts",
         "close_session",
     ]
-
-
-def test_a_program_waits_until_the_parts_are_enabled(server: FewWords, start: Callable[..., Application]) -> None:
-    server.enabled = False
-    application = start("def main(client): print('it runs')", "exit_at_end:=true")
-    assert eventually(lambda: server.calls.count("list_parts") > 3, START_S)
-    assert "it runs" not in application.text
-    server.enabled = True
-    assert application.end() == 0
-    assert "it runs" in application.text
-
-
-def test_a_workcell_that_does_not_come_up_is_an_error(server: FewWords, start: Callable[..., Application]) -> None:
-    server.enabled = False
-    application = start("def main(client): pass", "exit_at_end:=true", "workcell_timeout:=30.0")
-    assert application.end() == 1
-    assert "the workcell did not come up within 30 s (part 'arm' is disabled)" in application.text
 
 
 def test_a_program_that_fails_is_logged_and_its_sessions_are_closed(
@@ -200,35 +191,6 @@ def test_a_program_that_fails_is_logged_and_its_sessions_are_closed(
     assert server.calls[-1] == "close_session"
 
 
-def test_the_node_stays_when_the_program_has_ended(server: FewWords, start: Callable[..., Application]) -> None:
-    application = start("def main(client): return None")
-    assert application.says("the program ended after")
-    time.sleep(0.3)
-    assert application.process.poll() is None
-    assert application.stop(signal.SIGTERM) == 0
-
-
-def test_deactivating_closes_the_sessions_and_activating_runs_the_program_again(
-    server: FewWords, start: Callable[..., Application]
-) -> None:
-    application = start(
-        "def main(client):\n"
-        "    session = client.session('arm')\n"
-        "    print('opened')\n"
-        "    while session.ended is None: time.sleep(0.05)\n"
-        "    session.start('a')\n"
-    )
-    assert application.says("opened")
-    assert server.transition(Transition.TRANSITION_DEACTIVATE)
-    assert "close_session" in server.calls
-    ended = "SessionEnded: session 'session_1' (python) has ended: closed by the application"
-    assert application.says(f"the program was stopped ({ended}")
-    assert server.transition(Transition.TRANSITION_ACTIVATE)
-    assert eventually(lambda: application.text.count("opened") == 2, START_S)
-    assert application.stop() == 0
-    assert server.calls.count("close_session") == 2
-
-
 def test_a_program_that_does_not_listen_loses_its_sessions(
     server: FewWords, start: Callable[..., Application]
 ) -> None:
@@ -239,7 +201,58 @@ def test_a_program_that_does_not_listen_loses_its_sessions(
     assert "the program did not end within 5 s; its sessions are closed, so it moves nothing" in application.text
 
 
-def test_a_wrong_program_is_refused_at_once(start: Callable[..., Application]) -> None:
-    application = start("def main(client, seconds: float): pass", 'program_arguments:=["soon"]')
-    assert application.end() == 1
-    assert "configuring failed: program 'main', argument 'seconds'; expected a number; got 'soon'" in application.text
+def test_deactivating_closes_the_sessions_activating_runs_the_program_again_and_the_node_outlives_it(
+    server: FewWords, start: Callable[..., Application]
+) -> None:
+    application = start(
+        "runs = []\n"
+        "def main(client):\n"
+        "    runs.append(1)\n"
+        "    if len(runs) == 2: return 'second'\n"
+        "    session = client.session('arm')\n"
+        "    print('opened')\n"
+        "    while session.ended is None: time.sleep(0.05)\n"
+        "    session.start('a')\n"
+    )
+    assert application.says("opened")
+    assert server.transition(Transition.TRANSITION_DEACTIVATE)
+    assert server.calls.count("close_session") == 1
+    ended = "SessionEnded: session 'session_1' (python) has ended: closed by the application"
+    assert application.says(f"the program was stopped ({ended}")
+    assert server.transition(Transition.TRANSITION_ACTIVATE)
+    assert application.says("s and returned 'second'")
+    time.sleep(0.3)
+    assert application.process.poll() is None
+    assert application.stop(signal.SIGTERM) == 0
+
+
+@contextmanager
+def in_this_process(*parameters: str) -> Iterator[ApplicationNode]:
+    """The node without a process of its own, and without anybody to talk to."""
+    context = Context()
+    context.init(args=[], domain_id=DOMAIN)
+    words = [word for parameter in parameters for word in ("-p", parameter)]
+    node = ApplicationNode(context=context, cli_args=["--ros-args", *words], use_global_arguments=False)
+    try:
+        yield node
+    finally:
+        node.destroy_node()
+        context.try_shutdown()
+
+
+def test_a_workcell_that_does_not_come_up_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = msg.PartInfo(name="arm", joint_names=["a"], operational_state="disabled")
+    service = SimpleNamespace(wait_for_service=lambda _: True)
+    client = SimpleNamespace(parts=lambda: [arm], node=SimpleNamespace(create_client=lambda *_: service))
+    monkeypatch.setattr("robot_rt_control.application.node.Client", lambda *_, **__: client)
+    with in_this_process("workcell_timeout:=0.5") as node, pytest.raises(RobotControlError) as caught:
+        node._connect(threading.Event())
+    assert str(caught.value).startswith("the workcell did not come up within 0.5 s (part 'arm' is disabled)")
+
+
+def test_a_wrong_program_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("def main(client, seconds: float): pass")
+    parameters = (f"program:={tmp_path / 'program.py'}", 'program_arguments:=["soon"]')
+    with in_this_process(*parameters) as node, pytest.raises(DefinitionError) as caught:
+        node.configure()
+    assert "program 'main', argument 'seconds'; expected a number; got 'soon'" in str(caught.value)

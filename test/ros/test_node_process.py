@@ -103,7 +103,9 @@ def test_a_signal_while_it_activates_undoes_what_was_begun() -> None:
 
 
 def test_it_ends_by_itself_with_an_exit_code() -> None:
-    assert run("threading.Timer(0.2, self.end, (7,)).start()") == (7, WHOLE)
+    activate = "print(sys.getswitchinterval()); threading.Timer(0.2, self.end, (7,)).start()"
+    ended = (7, [*WHOLE[:2], "0.0005", *WHOLE[2:]])
+    assert run(activate) == ended, "and its threads wait for each other for half a millisecond at most"
 
 
 def test_a_refusal_is_exit_code_1() -> None:

@@ -8,7 +8,14 @@ from itertools import count
 import pytest
 
 from robot_rt_control.vocabulary.capacities import MAX_ERROR_LENGTH, MAX_MISTAKES
-from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError, ProgramError, raise_all, unknown
+from robot_rt_control.vocabulary.errors import (
+    ConditionError,
+    DefinitionError,
+    ProgramError,
+    RobotControlError,
+    raise_all,
+    unknown,
+)
 
 
 def test_all_parts_in_one_sentence() -> None:
@@ -61,7 +68,7 @@ def test_no_message_grows_without_bound() -> None:
 
 def test_a_value_of_any_size_makes_a_message_of_bounded_size() -> None:
     error = DefinitionError("name", expected="a name", got=repr("x" * 1_000_000))
-    assert len(str(error)) < 1100 and str(error).endswith("xx…")
+    assert len(str(error)) < 1100 and str(error).endswith("xx… (999002 more characters)")
 
 
 def test_mistakes_beyond_the_limit_are_not_looked_for() -> None:
@@ -69,3 +76,12 @@ def test_mistakes_beyond_the_limit_are_not_looked_for() -> None:
     with pytest.raises(ProgramError) as caught:
         raise_all(DefinitionError(str(i)) for i in numbers)
     assert len(caught.value.mistakes) == next(numbers) == MAX_MISTAKES
+
+
+@pytest.mark.parametrize(
+    ("field", "length"), [("what", 65536), ("hint", 65536), ("expected", 1000), ("got", 1000)]
+)
+def test_each_part_of_a_message_is_cut_off_at_its_length_and_the_rest_counted(field: str, length: int) -> None:
+    for more, shown in ((0, ""), (7, "… (7 more characters)")):
+        error = RobotControlError(**{"what": "it", field: "x" * (length + more)})
+        assert getattr(error, field) == "x" * length + shown and getattr(error, field) in str(error)
