@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import time
 import uuid
 
 import numpy as np
@@ -101,7 +102,7 @@ def test_only_what_is_in_use_is_copied(sides):
 
 WRITER = textwrap.dedent(
     """
-    import sys, time
+    import select, sys
     from robot_rt_control.hardware.image import publish_state
     from robot_rt_control.hardware.process_image import Manifest, ProcessImage
     from robot_rt_control.memory.atomics import load_acquire
@@ -121,8 +122,8 @@ WRITER = textwrap.dedent(
     driver = image.new_driver_side()
     publish_many(image.address, driver, 0, 1)
     print("ready", flush=True)
-    end, k = time.monotonic() + float(sys.argv[3]), 1
-    while time.monotonic() < end:
+    k = 1
+    while not select.select([sys.stdin], [], [], 0.0)[0]:
         publish_many(image.address, driver, k, 1000)
         k += 1000
     image.close()
@@ -159,25 +160,28 @@ def copy_many(source, device, count):
 
 
 def test_torn_reads_are_never_observed(tmp_path):
-    script, name, seconds = tmp_path / "writer.py", f"rrc_test_{uuid.uuid4().hex[:12]}", 2.0
+    script, name = tmp_path / "writer.py", f"rrc_test_{uuid.uuid4().hex[:12]}"
     script.write_text(WRITER)
     here = ProcessImage.private(MANIFEST)  # to compile before the clock runs
     device = np.zeros(1, device_dtype)[0]
     here.connect_device(device)
     assert read_many(here.address, device, 1) == (0, 0)
     copy_many(here.address, device, 1)
-    arguments = [sys.executable, str(script), name, MANIFEST.to_bytes().decode(), str(seconds)]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as writer:
+    arguments = [sys.executable, str(script), name, MANIFEST.to_bytes().decode()]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdin is not None
         assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
         image = ProcessImage.attach(name, MANIFEST)
         image.connect_device(device)
         states = address_of(image.record.state)
         new, torn, torn_without_lock = 0, 0, 0
-        while writer.poll() is None:
+        given_up = time.monotonic() + 60.0
+        while (new < 2000 or torn_without_lock < 20) and time.monotonic() < given_up:
             found = read_many(image.address, device, 2000)
             new, torn = new + found[0], torn + found[1]
             torn_without_lock += copy_many(states, device, 200)
         image.close()
+        writer.stdin.close()
     assert writer.returncode == 0
     assert torn == 0
     assert new > 20

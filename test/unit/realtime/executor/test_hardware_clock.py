@@ -85,7 +85,8 @@ def test_on_its_own_watch_it_keeps_the_period_until_the_device_is_back() -> None
         assert waiting.wait(expected) == expected
         assert time.monotonic_ns() >= expected
     waiting.publish()
-    assert waiting.wait(expected + 2 * MS) < expected + 2 * MS
+    published = time.monotonic_ns()
+    assert expected <= waiting.wait(expected + 2 * MS) <= published
     assert waiting.loop.on_own_watch == 0
 
 
@@ -109,28 +110,21 @@ def test_without_an_image_it_keeps_the_period() -> None:
 
 
 def test_it_is_woken_however_busy_the_interpreter_is() -> None:
-    """Another thread turns in Python all the time: a wake-up that needed the interpreter would wait for its switch
-    interval, 5 ms here raised to 200 ms."""
-    waiting = Waiting(timeout_ms=20_000)
-    waiting.loop.last_image = waiting.image.address
-    waiting.image.record.is_clock = 1
-    waiting.wait(-waiting.loop.device_timeout_ns)  # compiles it
-    waiting.loop.on_own_watch = 0
+    """Another thread turns in Python until then, and gives the interpreter to nobody."""
+    Waiting(timeout_ms=0).wait(0)  # compiles it
+    waiting = Waiting(timeout_ms=60_000)
+    thread = threading.Thread(target=lambda: waiting.wait(time.monotonic_ns()))
     interval = sys.getswitchinterval()
-    late: list[int] = []
     try:
-        sys.setswitchinterval(0.2)
-        for _ in range(5):
-            begin = time.monotonic_ns()
-            thread = threading.Thread(target=lambda begin=begin: late.append(-waiting.wait(begin)))
-            thread.start()
-            time.sleep(0.02)  # it waits now, without the interpreter
-            waiting.publish()
-            until = time.monotonic() + 0.1
-            while time.monotonic() < until:
-                pass  # the interpreter is not given away
-            thread.join()
-            late[-1] += int(waiting.woken[0])
+        sys.setswitchinterval(60.0)
+        thread.start()
+        while not waiting.image.record.is_clock:
+            time.sleep(0.001)  # then it waits, without the interpreter
+        waiting.publish()
+        given_up = time.monotonic() + 30.0
+        while waiting.woken[0] == 0 and time.monotonic() < given_up:
+            pass
+        assert waiting.woken[0] > 0
     finally:
         sys.setswitchinterval(interval)
-    assert sorted(late)[2] < 50 * MS, f"woken {[n / MS for n in late]} ms after the publication"
+    thread.join()
