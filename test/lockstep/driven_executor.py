@@ -15,7 +15,7 @@ from robot_rt_control.memory.shared_memory import segment_path
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 
-PERIOD_S = 0.04
+PERIOD_S = 0.1
 """Long, so that a busy machine is not taken for a silent device."""
 
 CELL = f"""

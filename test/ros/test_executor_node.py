@@ -33,23 +33,48 @@ DOMAIN = 60 + os.getpid() % 20
 START_S = 300.0
 _WARN = 30
 """rcl_interfaces/Log.WARN, which is a byte in Python."""
+_ERROR = 40
+
+
+BREAKING = """
+from pathlib import Path
+from robot_rt_control.hardware.mock_plugin import MockPlugin
+class Breaking(MockPlugin):
+    # Joint 1 seems to race while the file is there.
+    def read(self, time_s, period_s):
+        result = super().read(time_s, period_s)
+        if Path(__file__).with_suffix(".race").exists():
+            self.state[1] = 100.0
+        return result
+"""
+
+
+def start_executor(namespace: str, log: Path, workcell: Path, *parameters: str) -> subprocess.Popen[bytes]:
+    """An executor in simulated time, with its shared topics in its namespace too."""
+    own = [w for topic in ("clock", "diagnostics") for w in ("-r", f"/{topic}:={topic}")]
+    given = [w for p in (f"workcell:={workcell}", "clock:=lockstep", *parameters) for w in ("-p", p)]
+    module = "robot_rt_control.realtime.executor.node"
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", module, "--ros-args", "-r", f"__ns:={namespace}", *own, *given],
+            stdout=output,
+            stderr=output,
+            env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "XDG_STATE_HOME": str(log.parent)},
+        )
 
 
 class Cell:
-    """An executor in the namespace /cell, with its shared topics in there too, and a node that watches."""
+    """An executor in the namespace /cell, another one in /other, and a node that watches."""
 
     def __init__(self, folder: Path) -> None:
         self.log = folder / "executor.log"
-        own = [w for topic in ("clock", "diagnostics") for w in ("-r", f"/{topic}:={topic}")]
-        parameters = [w for p in (f"workcell:={WORKCELL}", "clock:=lockstep") for w in ("-p", p)]
-        module = "robot_rt_control.realtime.executor.node"
-        with self.log.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", module, "--ros-args", "-r", "__ns:=/cell", *own, *parameters],
-                stdout=output,
-                stderr=output,
-                env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)},
-            )
+        (folder / "breaking.py").write_text(BREAKING)
+        self.race = folder / "breaking.race"
+        self.file = folder / "cell.yaml"
+        text = WORKCELL.read_text().replace("urdf: ", f"urdf: {WORKCELL.parent}/")
+        self.file.write_text(text.replace("    mock: ", '    "breaking.py:Breaking": '))
+        self.process = start_executor("/cell", self.log, self.file, "hardware:=breaking.py:Breaking")
+        self.other = start_executor("/other", folder / "other.log", WORKCELL)
         self.context = Context()
         self.context.init(args=[], domain_id=DOMAIN)
         self.node = rclpy.create_node("observer", context=self.context, namespace="/cell")
@@ -62,12 +87,18 @@ class Cell:
         self.node.create_subscription(DiagnosticArray, "/cell/diagnostics", self._report, 10)
         self.node.create_subscription(JointState, "joint_states", lambda _: self.joints.append(time.monotonic()), 100)
         self.node.create_subscription(Clock, "/cell/clock", self.clocks.append, 10)
+        self.other_clocks: list[Any] = []
+        self.node.create_subscription(Clock, "/other/clock", self.other_clocks.append, 10)
         latched = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self.node.create_subscription(Log, "/rosout", lambda m: self.lines.append((int(m.level), m.msg)), latched)
+        self.node.create_subscription(Log, "/rosout", self._take_line, latched)
         self.parameters = AsyncParameterClient(self.node, "realtime_executor")
 
     def _report(self, message: DiagnosticArray) -> None:
         self.reports.append({s.name: s for s in message.status})
+
+    def _take_line(self, message: Log) -> None:
+        if message.name.startswith("cell."):
+            self.lines.append((int(message.level), message.msg))
 
     def wait(self, condition: Callable[[], object], timeout_s: float = 60.0) -> None:
         deadline = time.monotonic() + timeout_s
@@ -87,13 +118,16 @@ class Cell:
         return self.reports[-1].get(f"/cell/realtime_executor: {what}") if self.reports else None
 
     def close(self) -> None:
-        self.process.send_signal(signal.SIGINT)
+        for process in (self.process, self.other):
+            process.send_signal(signal.SIGINT)
         try:
-            self.process.wait(60.0)
+            for process in (self.process, self.other):
+                process.wait(60.0)
         finally:
-            if self.process.poll() is None:
-                self.process.kill()
-                self.process.wait()
+            for process in (self.process, self.other):
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
             self.spinner.shutdown()
             self.node.destroy_node()
             self.context.try_shutdown()
@@ -103,17 +137,18 @@ class Cell:
 def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cell]:
     made = Cell(tmp_path_factory.mktemp("cell"))
     try:
-        made.wait(lambda: made.reports and made.joints, START_S)
+        made.wait(lambda: made.reports and made.joints and made.other_clocks, START_S)
         yield made
     finally:
         made.close()
-    assert made.process.returncode == 0, made.log.read_text()
+    assert (made.process.returncode, made.other.returncode) == (0, 0), made.log.read_text()
 
 
 def test_diagnostics_tell_of_loop_parts_and_server(cell: Cell) -> None:
     cell.wait(lambda: len(cell.reports) > 1)
     names = {name.removeprefix("/cell/realtime_executor: ") for name in cell.reports[-1]}
-    assert names == {"loop", "control server"} | {f"part {p.name}" for p in load_workcell(WORKCELL).parts}
+    expected = {"loop", "control server"} | {f"part {p.name}" for p in load_workcell(WORKCELL).parts}
+    assert names == expected, "and nothing of the other workcell"
     loop, part, server = cell.status("loop"), cell.status("part arm"), cell.status("control server")
     assert loop is not None and part is not None and server is not None
     assert "deadline misses" in [value.key for value in loop.values]
@@ -123,7 +158,9 @@ def test_diagnostics_tell_of_loop_parts_and_server(cell: Cell) -> None:
 
 def test_the_clock_of_a_workcell_with_topics_of_its_own(cell: Cell) -> None:
     cell.wait(lambda: len(cell.clocks) > 2)
-    assert cell.node.count_publishers("/clock") == 0 and cell.node.count_publishers("/diagnostics") == 0
+    for shared in ("/clock", "/diagnostics"):
+        counts = [cell.node.count_publishers(space + shared) for space in ("", "/cell", "/other")]
+        assert counts == [0, 1, 1], shared
 
 
 def test_parameters_are_refused_or_effective_at_once(cell: Cell) -> None:
@@ -144,18 +181,28 @@ def test_parameters_are_refused_or_effective_at_once(cell: Cell) -> None:
     assert time.monotonic() - begin < 9.0, "2 Hz before: 10 s"
 
 
-def test_an_executor_that_stood_still_says_so(cell: Cell) -> None:
+def test_an_executor_that_stood_still_says_so_and_the_other_workcell_does_not_mind(cell: Cell) -> None:
+    def seconds(clocks: list[Any]) -> float:
+        return clocks[-1].clock.sec + clocks[-1].clock.nanosec * 1e-9
+
     cell.process.send_signal(signal.SIGSTOP)
-    time.sleep(4.0)
-    cell.process.send_signal(signal.SIGCONT)
+    begin = time.monotonic()
+    try:
+        cell.wait(lambda: time.monotonic() > begin + 0.5)  # what was published before has come
+        stopped, others = seconds(cell.clocks), seconds(cell.other_clocks)
+        cell.wait(lambda: time.monotonic() > begin + 4.0 and seconds(cell.other_clocks) > others + 1.0)
+        assert seconds(cell.clocks) == stopped, "each has a clock of its own"
+    finally:
+        cell.process.send_signal(signal.SIGCONT)
+    stood_s = time.monotonic() - begin
     cell.wait(lambda: [text for _, text in cell.lines if text.startswith("the loop stood still for ")])
     (level, text) = next(line for line in cell.lines if line[1].startswith("the loop stood still for "))
     assert level == _WARN
-    assert 3.5 < float(text.split()[-2]) < 8.0
+    assert 3.5 < float(text.split()[-2]) < stood_s + 60.0
 
 
 def test_a_server_that_comes_goes_and_is_lost_is_reported(cell: Cell) -> None:
-    workcell = load_workcell(WORKCELL)
+    workcell = load_workcell(cell.file, "breaking.py:Breaking")
 
     def attach() -> Channel:
         return Channel.attach(channel_name("/cell", str(DOMAIN)), workcell=workcell.digest, require_active=True)
@@ -174,3 +221,14 @@ def test_a_server_that_comes_goes_and_is_lost_is_reported(cell: Cell) -> None:
     cell.wait(lambda: said("a control server is attached again"))
     channel.release_server()
     cell.wait(lambda: said("the control server has detached: its sessions have ended"))
+
+
+def test_a_part_fault_is_a_log_line_and_an_error_in_diagnostics(cell: Cell) -> None:
+    cell.race.touch()
+    cell.wait(lambda: [text for _, text in cell.lines if text.startswith("part 'arm' is faulted: ")])
+    (level, text) = next(line for line in cell.lines if line[1].startswith("part 'arm' is faulted: "))
+    assert level == _ERROR
+    assert text.startswith("part 'arm' is faulted: the measured velocity exceeded the system limit; the last ticks: ")
+    cell.wait(lambda: (s := cell.status("part arm")) is not None and s.level == DiagnosticStatus.ERROR)
+    part = cell.status("part arm")
+    assert part is not None and "faulted" in part.message and "the measured velocity exceeded" in part.message

@@ -87,7 +87,7 @@ def run(
             time.sleep(0.3)
             process.send_signal(number)
     assert "never retrieved" not in process.stderr.read()
-    return process.wait(30.0), lines
+    return process.wait(60.0), lines
 
 
 WHOLE = ["configure", "activate", "deactivate", "cleanup"]
@@ -166,11 +166,11 @@ def test_it_answers_while_it_configures() -> None:
         process.stdin.write("\n")
         process.stdin.flush()
         assert process.stdout.readline() == "activate\n"
-        deadline = time.monotonic() + 30.0
+        deadline = time.monotonic() + 60.0
         while ask(states, GetState.Request()).current_state.label != "active":
             assert time.monotonic() < deadline
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30.0)
+        output, _ = process.communicate(timeout=60.0)
         assert process.returncode == 0 and output.split() == ["deactivate", "cleanup"]
     finally:
         if process.poll() is None:
@@ -183,7 +183,7 @@ def test_it_answers_while_it_configures() -> None:
 
 @pytest.mark.parametrize("word", ["--help", "-h"])
 def test_help_is_printed_instead_of_running_the_node(word: str) -> None:
-    output, errors = start(word).communicate(timeout=30.0)
+    output, errors = start(word).communicate(timeout=60.0)
     assert output.startswith("usage: ros2 run robot_rt_control node [--help]") and errors == ""
     assert "configure" not in output and "rate (float, 1..9; default 5.0)" in output
 
@@ -193,7 +193,7 @@ def test_help_is_printed_instead_of_running_the_node(word: str) -> None:
 )
 def test_a_wrong_parameter_is_refused_in_one_line(value: str, text: str) -> None:
     process = start("--ros-args", "-p", f"rate:={value}")
-    output, errors = process.communicate(timeout=30.0)
+    output, errors = process.communicate(timeout=60.0)
     assert process.returncode == 1 and output == ""
     (line,) = [line for line in errors.splitlines() if line.startswith("node: ")]
     assert "rate" in line and "See --help" in line and "Traceback" not in errors

@@ -24,7 +24,7 @@ def over_ros(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     log = tmp_path_factory.mktemp("same_answers") / "workcell.log"
     with (
         DemoWorkcell(["--workcell", str(WORKCELL), "--clock", "lockstep", "--namespace", NAMESPACE], log) as workcell,
-        Client("same_answers", namespace=NAMESPACE, timeout_s=30.0, arguments=[]) as client,
+        Client("same_answers", namespace=NAMESPACE, timeout_s=60.0, arguments=[]) as client,
     ):
         workcell.wait_until_ready(client, lambda _: None, 400.0)
         yield client

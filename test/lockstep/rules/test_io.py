@@ -503,7 +503,6 @@ def test_I12_a_silent_driver_faults_its_parts_while_the_loop_goes_on(tmp_path: P
         assert part.operational_state == "enabled"
         driven.wait_for_tick(last + 3)  # one for each period beyond max_age_ticks
         assert time.monotonic() - begin > 5 * PERIOD_S - PERIOD_S / 2, "at first it is waited for"
-        assert time.monotonic() - begin < 5 * PERIOD_S + 3 * PERIOD_S + 1.0
         snapshot = driven.executor.channel.snapshot()
         assert snapshot.parts[0].measured.age == snapshot.tick - last
         assert driven.executor.part_status()[0].operational_state == "faulted"

@@ -18,7 +18,7 @@ def test_it_renews_three_times_in_a_lease_until_it_is_stopped():
             enough.set()
 
     keeper = LeaseKeeper(renew, lambda reason: None, lease_s=0.15, name="test")
-    assert enough.wait(5)
+    assert enough.wait(60)
     keeper.stop()
     assert renewed[5] - renewed[0] >= 5 * 0.04
     time.sleep(0.12)
@@ -37,7 +37,7 @@ def test_a_refusal_ends_it_at_once_with_the_servers_words():
         came.set()
 
     LeaseKeeper(renew, tell, lease_s=0.03, name="test")
-    assert came.wait(5) and lost == ["closed by its client"], "the reason alone: whoever tells it names the session"
+    assert came.wait(60) and lost == ["closed by its client"], "the reason alone: whoever tells it names the session"
 
 
 def test_silence_ends_it_when_the_bound_has_passed_and_not_before(monkeypatch, caplog):
@@ -57,7 +57,7 @@ def test_silence_ends_it_when_the_bound_has_passed_and_not_before(monkeypatch, c
         came.set()
 
     LeaseKeeper(renew, tell, lease_s=0.03, name="test")
-    assert came.wait(5)
+    assert came.wait(60)
     ((after, reason),) = lost
     assert after >= 0.3
     assert re.match(r"the control server has not answered for \d\.\d s: service 'renew_session'", reason)

@@ -78,7 +78,7 @@ def test_a_callback_is_called_once_also_when_its_definition_was_refused_first():
             tick=7,
         )
         client.listener(event)
-    assert came.wait(2)
+    assert came.wait(60)
     session.close()
     assert calls == [7]
     with pytest.raises(SessionError, match="has ended"):

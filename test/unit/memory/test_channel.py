@@ -122,14 +122,14 @@ def test_without_an_executor_a_server_waits_and_gives_up(name: str) -> None:
     begin = time.monotonic()
     with pytest.raises(ChannelError, match=f"segment '{name}' cannot be opened"):
         Channel.attach(name, workcell=WORKCELL, timeout_s=0.1)
-    assert 0.1 <= time.monotonic() - begin < 5.0
+    assert time.monotonic() - begin >= 0.1
 
 
 def test_a_server_that_waits_finds_an_executor_that_comes_up(name: str) -> None:
     made: list[Channel] = []
     timer = threading.Timer(0.1, lambda: made.append(Channel.create(name, workcell=WORKCELL, period_ns=1_000_000)))
     timer.start()
-    server = Channel.attach(name, workcell=WORKCELL, timeout_s=20.0)
+    server = Channel.attach(name, workcell=WORKCELL, timeout_s=120.0)
     timer.join()
     assert server.memory.server_pid == os.getpid()
     server.close()
@@ -231,8 +231,8 @@ def test_who_waits_for_events_is_woken(world: World) -> None:
     timer = threading.Timer(0.05, emit)
     timer.start()
     begin = time.monotonic()
-    assert channel.wait_for_events(20.0)
-    assert time.monotonic() - begin < 10.0
+    assert channel.wait_for_events(120.0)
+    assert time.monotonic() - begin < 60.0
     timer.join()
 
 
@@ -259,7 +259,7 @@ def test_installation_requests_are_answered_one_by_one() -> None:
     assert len(channel.memory.staging.reason) == 511
     timer = threading.Timer(0.05, channel.request_install)
     timer.start()
-    assert channel.wait_for_install(20.0)
+    assert channel.wait_for_install(120.0)
     timer.join()
     assert not channel.install_answered(request + 1)
 
@@ -269,8 +269,8 @@ def test_ring_install_wakes_without_a_request() -> None:
     timer = threading.Timer(0.05, channel.ring_install)
     timer.start()
     begin = time.monotonic()
-    assert not channel.wait_for_install(20.0)
-    assert time.monotonic() - begin < 10.0
+    assert not channel.wait_for_install(120.0)
+    assert time.monotonic() - begin < 60.0
     timer.join()
 
 
@@ -305,9 +305,9 @@ def test_a_torn_snapshot_is_never_seen(world: World) -> None:
     writer = threading.Thread(target=_write_snapshots, args=(w, channel.memory, stop))
     writer.start()
     try:
-        deadline, seen, reads = time.monotonic() + 1.0, 0, 0
+        deadline, seen, reads = time.monotonic() + 60.0, 0, 0
         last = w.n_parts - 1
-        while time.monotonic() < deadline:
+        while (reads <= 1000 or seen <= 1000) and time.monotonic() < deadline:
             s = channel.snapshot()
             n = int(s.tick)
             assert n >= seen
@@ -320,7 +320,7 @@ def test_a_torn_snapshot_is_never_seen(world: World) -> None:
     finally:
         stop[0] = 1
         writer.join()
-    assert reads > 100 and seen > 1000, "there was something to tear"
+    assert reads > 1000 and seen > 1000, "there was something to tear"
 
 
 def test_a_snapshot_that_never_becomes_whole_is_an_error() -> None:

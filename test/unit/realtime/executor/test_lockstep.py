@@ -64,11 +64,11 @@ def test_who_waits_for_events_is_woken_after_a_step(make: Callable[[float], Benc
     internal.command, internal.part = int(Command.DISABLE), -1
     bench.w.pending_internal = 1
     woken: list[bool] = []
-    thread = threading.Thread(target=lambda: woken.append(bench.channel.wait_for_events(30.0)))
+    thread = threading.Thread(target=lambda: woken.append(bench.channel.wait_for_events(120.0)))
     thread.start()
     time.sleep(0.02)
     bench.lockstep.step(1)
-    thread.join(20.0)
+    thread.join(60.0)
     assert woken == [True]
 
 

@@ -39,7 +39,7 @@ def make(world: World, channel: Channel) -> Iterator[Callable[..., RealtimeThrea
         started.stop()
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "it did not come to pass"

@@ -142,7 +142,7 @@ def test_a_builder_killed_in_the_middle_is_told_and_replaced(action_file):
         child, pid = int(mark.read_text()), builder.pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        thread.join(timeout=20)
+        thread.join(timeout=60)
         assert "slow.py:Custom: the builder process ended in the middle. Was it killed?" in str(errors[0])
         assert wait_for(lambda: not alive(child)), "what it was building ends with it"
         assert builder.build(good).type_name == "custom"
@@ -168,7 +168,7 @@ def test_the_builder_ends_with_its_server(action_file):
     process = builder._process
     assert process is not None and process.stdin is not None
     process.stdin.close()
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     builder.close()
 
 

@@ -157,10 +157,8 @@ def test_the_executors_end_wakes_whoever_waits(loop: Loop, link: ExecutorLink) -
     thread = threading.Thread(target=send)
     thread.start()
     time.sleep(0.02)
-    begin = time.monotonic()
     loop.alive = False
     thread.join()
-    assert time.monotonic() - begin < 1.0
     assert errors == ["command STOP_SESSION was not answered: the executor has ended. Start the executor again"]
     assert loop.lost == ["the executor has ended"]
     with pytest.raises(ChannelError, match="there is no executor: the executor has ended"):

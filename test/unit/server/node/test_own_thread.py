@@ -26,13 +26,13 @@ def node() -> Iterator[Any]:
     thread.start()
     yield made
     executor.shutdown()
-    thread.join(10.0)
+    thread.join(60.0)
     made.destroy_node()
     context.try_shutdown()
 
 
 def answered(future: Any) -> Any:
-    deadline = time.monotonic() + 30.0
+    deadline = time.monotonic() + 60.0
     while not future.done():
         assert time.monotonic() < deadline, "no answer"
         time.sleep(0.002)
@@ -58,7 +58,7 @@ def test_slow_requests_beyond_the_nodes_threads_delay_no_quick_one(node: Any) ->
     node.create_service(srv.RenewSession, "~/renew", renew, callback_group=group)
     define = node.create_client(srv.DefineActions, "~/slow", callback_group=group)
     lease = node.create_client(srv.RenewSession, "~/renew", callback_group=group)
-    assert define.wait_for_service(10.0) and lease.wait_for_service(10.0)
+    assert define.wait_for_service(60.0) and lease.wait_for_service(60.0)
     waiting = [define.call_async(srv.DefineActions.Request()) for _ in range(6)]
     assert answered(lease.call_async(srv.RenewSession.Request())).message == "renewed"
     time.sleep(0.1)
