@@ -26,7 +26,7 @@ class SupervisedProcess:
 class Patience:
     """How long the supervisor waits."""
 
-    interrupt_s: float = 30.0
+    interrupt_s: float = 60.0
     """After SIGINT, until SIGTERM. The executor brings its parts to rest in this time, also on a busy machine."""
     terminate_s: float = 10.0
     """After SIGTERM, until SIGKILL."""

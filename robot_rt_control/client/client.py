@@ -259,7 +259,7 @@ class Client:
         return self.backend.take_picture(Path(file).resolve(), width, height)
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass; a program that may also run in simulated time calls this in place of `time.sleep`."""
+        """Let the workcell's time pass: simulated time where it lives in it (I17). Use it in place of `time.sleep`."""
         self.backend.sleep(max(seconds, 0.0))
 
     def step(self, ticks: int = 1) -> int:

@@ -353,6 +353,9 @@ class Session:
     def wait_for(self, name: str, timeout_s: float | None = None) -> Event:
         """Wait for the next event of this name that `wait_for` has not given yet; also one that came before the call.
 
+        Args:
+            timeout_s: in the workcell's time: simulated time where it lives in it (I17); None: without end.
+
         Raises:
             TimeoutError: it did not come in time.
             SessionError: the session ended meanwhile, with the reason.

@@ -30,7 +30,7 @@ _STOP_S = 10.0
 SWITCH_S = 0.0005
 """How long one thread may compute in Python while others wait for the interpreter; by default ten times as long. So a
 large request that is being read, however long that takes, delays no renewal of a lease and no driver's cycle."""
-END_S = 25.0
+END_S = 50.0
 """How long ending may take, before the supervisor sends the next signal."""
 
 

@@ -16,6 +16,9 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 
+from robot_rt_control.application.supervised_process import Patience
+from robot_rt_control.ros.node_process import END_S
+
 DOMAIN = 60 + os.getpid() % 20
 """Beside whatever else runs on this machine."""
 
@@ -138,6 +141,10 @@ def test_a_step_that_fails_at_the_end_does_not_keep_it() -> None:
     busy = "[self.create_timer(0.001, lambda: None) for _ in range(8)]"
     failing = "raise ValueError('a handle is gone')"
     assert run(busy, signal.SIGINT, deactivate=failing) == (0, WHOLE)
+
+
+def test_it_ends_by_itself_before_the_supervisor_sends_the_next_signal() -> None:
+    assert Patience().interrupt_s > END_S
 
 
 def test_it_answers_while_it_configures() -> None:
