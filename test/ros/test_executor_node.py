@@ -176,9 +176,7 @@ def test_parameters_are_refused_or_effective_at_once(cell: Cell) -> None:
     assert time.monotonic() - begin > 1.5, "100 Hz before: 0.05 s"
     assert cell.set("joint_state_rate", 100.0) == (True, "")
     cell.joints.clear()
-    begin = time.monotonic()
-    cell.wait(lambda: len(cell.joints) >= 20)
-    assert time.monotonic() - begin < 9.0, "2 Hz before: 10 s"
+    cell.wait(lambda: len(cell.joints) >= 5 and cell.joints[-1] - cell.joints[-5] < 1.0)  # 2 Hz before: 2 s
 
 
 def test_an_executor_that_stood_still_says_so_and_the_other_workcell_does_not_mind(cell: Cell) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,7 +34,9 @@ def interrupted(*_):
 signal.signal(signal.SIGINT, interrupted)
 """
 
-IMPATIENT = Patience(interrupt_s=1.0, terminate_s=0.4, hurried_s=0.3, restart_delay_s=0.05, restarts=2)
+PATIENT = Patience(interrupt_s=60.0, terminate_s=60.0, hurried_s=60.0, restart_delay_s=0.05, restarts=2)
+IMPATIENT = replace(PATIENT, interrupt_s=1.0, terminate_s=0.4, hurried_s=0.3)
+"""For processes that ignore signals."""
 
 
 def fake(name: str, code: str, **options: Any) -> SupervisedProcess:
@@ -67,7 +70,7 @@ class Run:
         self.stream = io.StringIO()
         self.ready = threading.Event()
         console = Console(self.stream, [p.name for p in processes])
-        options.setdefault("patience", IMPATIENT)
+        options.setdefault("patience", PATIENT)
         self.supervisor = Supervisor(processes, console=console, on_ready=self.ready.set, **options)
         self._thread = threading.Thread(target=self._run)
         self.exit_code: int | None = None
