@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import rclpy
@@ -62,12 +63,17 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        for node in reversed(nodes):
-            node.close()
-        if spinner.stop(_STOP_S):
+        with ExitStack() as ends:  # each is closed, whatever another one's end raises
+            ends.callback(_destroy, nodes, spinner)
             for node in nodes:
-                node.destroy_node()
-            rclpy.try_shutdown()
+                ends.callback(node.close)
+
+
+def _destroy(nodes: Sequence[WorkcellNode], spinner: Spinner) -> None:
+    if spinner.stop(_STOP_S):
+        for node in nodes:
+            node.destroy_node()
+        rclpy.try_shutdown()
 
 
 def _wait(processes: Sequence[ProcessDescription], nodes: Sequence[WorkcellNode]) -> int:
