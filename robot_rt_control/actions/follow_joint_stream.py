@@ -2,22 +2,20 @@
 
 import math
 
-from robot_rt_control.actions.following import JOINT_KINDS
 from robot_rt_control.actions.stream_following import (
-    REPORT_INTERVAL,
     SMOOTHING,
-    begin_following,
+    StreamFollower,
+    judge,
     report_command,
     rest_joint,
     take_over,
     track_joint,
 )
-from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Slot, StateVariable
-from robot_rt_control.definitions.streams import StreamInput, StreamOutput
-from robot_rt_control.motion.profile import profile_dtype
+from robot_rt_control.definitions.action_type import StateVariable
+from robot_rt_control.definitions.streams import StreamInput
 
 
-class FollowJointStream(ActionType):
+class FollowJointStream(StreamFollower):
     """Follow a stream of joint positions within the limits of velocity, acceleration and jerk.
 
     After a time-out of the stream the joints come to rest; with new samples they continue from there. A joint without
@@ -25,11 +23,10 @@ class FollowJointStream(ActionType):
     """
 
     name = "follow_joint_stream"
-    slots = (Slot(name="part", kinds=JOINT_KINDS),)
-    parameters = (SMOOTHING, REPORT_INTERVAL)
+    parameters = (SMOOTHING, *StreamFollower.parameters)
     state_variables = (
-        StateVariable(name="is_following", type="bool", description="The stream is there; otherwise it rests."),
-        StateVariable(name="tracking_error", unit="joint", description="Largest |commanded - goal|; unknown without."),
+        *StreamFollower.state_variables,
+        StateVariable(name="tracking_error", unit="joint", description="Largest |commanded - goal| position."),
     )
     streams = (
         StreamInput(
@@ -38,31 +35,14 @@ class FollowJointStream(ActionType):
             units="joint",
             rates=True,
             gap="cubic",
-            description="Where the joints shall be; with rates also how fast they shall be there.",
+            description="Goal positions of the joints; with rates also their velocities there.",
         ),
-        StreamOutput(name="command", length="dof", units="joint", description="The commanded positions."),
+        *StreamFollower.streams,
     )
-    State = {
-        "joint_position": (float, PER_JOINT),
-        "joint_velocity": (float, PER_JOINT),
-        "joint_acceleration": (float, PER_JOINT),
-        "since_report": float,
-        "profile": profile_dtype,
-    }
-
-    @staticmethod
-    def on_enter(state, params, part):
-        begin_following(state, part)
 
     @staticmethod
     def sense(state, params, part):
-        error = math.nan
-        for j in range(part.dof):
-            distance = abs(part.commanded_position[j] - state.goal.value[j])
-            if math.isnan(error) or distance > error:
-                error = distance
-        state.tracking_error = error
-        state.is_following = 0.0 if math.isnan(error) else 1.0 - state.goal.timed_out
+        state.tracking_error = judge(state, part.commanded_position, part.dof)
 
     @staticmethod
     def control(state, params, part):

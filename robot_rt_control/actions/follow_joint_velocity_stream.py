@@ -2,20 +2,12 @@
 
 import math
 
-from robot_rt_control.actions.following import JOINT_KINDS
-from robot_rt_control.actions.stream_following import (
-    REPORT_INTERVAL,
-    begin_following,
-    jog_joint,
-    report_command,
-    take_over,
-)
-from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Slot, StateVariable
-from robot_rt_control.definitions.streams import StreamInput, StreamOutput
-from robot_rt_control.motion.profile import profile_dtype
+from robot_rt_control.actions.stream_following import StreamFollower, jog_joint, judge, report_command, take_over
+from robot_rt_control.definitions.action_type import StateVariable
+from robot_rt_control.definitions.streams import StreamInput
 
 
-class FollowJointVelocityStream(ActionType):
+class FollowJointVelocityStream(StreamFollower):
     """Move with streamed joint velocities within the limits of velocity, acceleration and jerk.
 
     The stream is a watchdog: after a time-out the joints come to rest; with new samples they continue. A joint without
@@ -23,13 +15,9 @@ class FollowJointVelocityStream(ActionType):
     """
 
     name = "follow_joint_velocity_stream"
-    slots = (Slot(name="part", kinds=JOINT_KINDS),)
-    parameters = (REPORT_INTERVAL,)
     state_variables = (
-        StateVariable(name="is_following", type="bool", description="The stream is there; otherwise it rests."),
-        StateVariable(
-            name="velocity_error", unit="joint/s", description="Largest |commanded - goal|, if any."
-        ),
+        *StreamFollower.state_variables,
+        StateVariable(name="velocity_error", unit="joint/s", description="Largest |commanded - goal| velocity."),
     )
     streams = (
         StreamInput(
@@ -38,31 +26,14 @@ class FollowJointVelocityStream(ActionType):
             units="joint/s",
             gap="hold",
             delay=0.0,
-            description="How fast the joints shall move; beyond its limit a velocity counts as the limit.",
+            description="Goal velocities of the joints; beyond its limit a velocity counts as the limit.",
         ),
-        StreamOutput(name="command", length="dof", units="joint", description="The commanded positions."),
+        *StreamFollower.streams,
     )
-    State = {
-        "joint_position": (float, PER_JOINT),
-        "joint_velocity": (float, PER_JOINT),
-        "joint_acceleration": (float, PER_JOINT),
-        "since_report": float,
-        "profile": profile_dtype,
-    }
-
-    @staticmethod
-    def on_enter(state, params, part):
-        begin_following(state, part)
 
     @staticmethod
     def sense(state, params, part):
-        error = math.nan
-        for j in range(part.dof):
-            difference = abs(part.motion_velocity[j] - state.goal.value[j])
-            if math.isnan(error) or difference > error:
-                error = difference
-        state.velocity_error = error
-        state.is_following = 0.0 if math.isnan(error) else 1.0 - state.goal.timed_out
+        state.velocity_error = judge(state, part.motion_velocity, part.dof)
 
     @staticmethod
     def control(state, params, part):

@@ -2,10 +2,9 @@
 
 import math
 
-from robot_rt_control.actions.cartesian import find_error, limit_vector, tool_dtype
+from robot_rt_control.actions.cartesian import find_error, limit_vector
 from robot_rt_control.actions.stream_following import (
-    REPORT_INTERVAL,
-    SMOOTHING,
+    ToolFollower,
     begin_following,
     begin_reference,
     report_command,
@@ -13,13 +12,10 @@ from robot_rt_control.actions.stream_following import (
     take_over,
     track_tool,
 )
-from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.definitions.streams import StreamInput, StreamOutput
+from robot_rt_control.definitions.action_type import Parameter, StateVariable
+from robot_rt_control.definitions.streams import StreamInput
 from robot_rt_control.model.kinematics import quaternion_inverse, quaternion_multiply
-from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.vocabulary.enums import PartKind
-from robot_rt_control.vocabulary.errors import DefinitionError
 
 _GAIN = 50.0
 """[1/s] gain with which the reference approaches the goal, within the velocity limits."""
@@ -57,7 +53,7 @@ def take_goal(goal, tool):
         tool.orientation[i] = goal.value[3 + i]
 
 
-class FollowPoseStream(ActionType):
+class FollowPoseStream(ToolFollower):
     """Follow a stream of tool poses within the limits of the joints' velocity, acceleration and jerk.
 
     A joint reference follows the pose by damped differential inverse kinematics, and the joints track the reference.
@@ -65,17 +61,15 @@ class FollowPoseStream(ActionType):
     """
 
     name = "follow_pose_stream"
-    slots = (Slot(name="part", kinds=(PartKind.ARM,)),)
     parameters = (
-        SMOOTHING,
-        REPORT_INTERVAL,
+        *ToolFollower.parameters,
         Parameter(name="linear_velocity", unit="m/s", default=0.5, minimum=0.001, description="Of the tool, at most."),
         Parameter(
             name="angular_velocity", unit="rad/s", default=2.0, minimum=0.001, description="Of the tool, at most."
         ),
     )
     state_variables = (
-        StateVariable(name="is_following", type="bool", description="The stream is there; otherwise it rests."),
+        *ToolFollower.state_variables,
         StateVariable(name="position_error", unit="m", description="|commanded tool - goal|; unknown without a goal."),
         StateVariable(name="orientation_error", unit="rad", description="Angle between them; unknown without a goal."),
     )
@@ -88,31 +82,14 @@ class FollowPoseStream(ActionType):
             gap="cubic",
             description="The tool's pose in the world frame: position, and orientation as a quaternion x y z w.",
         ),
-        StreamOutput(name="command", length="dof", units="joint", description="The commanded positions."),
+        *ToolFollower.streams,
     )
     State = {
-        "joint_position": (float, PER_JOINT),
-        "joint_velocity": (float, PER_JOINT),
-        "joint_acceleration": (float, PER_JOINT),
-        "reference": (float, PER_JOINT),
-        "reference_velocity": (float, PER_JOINT),
-        "since_report": float,
+        **ToolFollower.State,
         "turn_rate": (float, 4),
         "inverse": (float, 4),
         "turn": (float, 4),
-        "tool": tool_dtype,
-        "profile": profile_dtype,
     }
-
-    @classmethod
-    def create(cls, parts):
-        if not parts["part"].record.chain.n_joints:
-            raise DefinitionError(
-                f"follow_pose_stream of {parts['part'].name!r}: poses need a part with a kinematic chain",
-                expected="an arm with a tool",
-                hint="Use follow_joint_stream",
-            )
-        return cls(parts)
 
     @staticmethod
     def on_enter(state, params, part):

@@ -5,12 +5,10 @@ from robot_rt_control.actions.cartesian import (
     give_up_error,
     lead_pose,
     limit_vector,
-    tool_dtype,
     turn_twist,
 )
 from robot_rt_control.actions.stream_following import (
-    REPORT_INTERVAL,
-    SMOOTHING,
+    ToolFollower,
     begin_following,
     begin_reference,
     report_command,
@@ -18,13 +16,10 @@ from robot_rt_control.actions.stream_following import (
     take_over,
     track_tool,
 )
-from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.definitions.streams import StreamInput, StreamOutput
+from robot_rt_control.definitions.action_type import Parameter, StateVariable
+from robot_rt_control.definitions.streams import StreamInput
 from robot_rt_control.model.kinematics import forward, tool_twist
-from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.vocabulary.enums import PartKind
-from robot_rt_control.vocabulary.errors import DefinitionError
 
 _CORRECTION = 20.0
 """[1/s] gain that returns the tool to the path of its twist: integration alone would drift."""
@@ -68,7 +63,7 @@ def change_twist(state, params, part):
         twist[i] += change[i]
 
 
-class FollowTwistStream(ActionType):
+class FollowTwistStream(ToolFollower):
     """Move the tool with a streamed twist, within the limits of the joints' velocity, acceleration and jerk.
 
     The stream is a watchdog: after a time-out the joints come to rest; with new samples they continue from there.
@@ -77,10 +72,8 @@ class FollowTwistStream(ActionType):
     """
 
     name = "follow_twist_stream"
-    slots = (Slot(name="part", kinds=(PartKind.ARM,)),)
     parameters = (
-        SMOOTHING,
-        REPORT_INTERVAL,
+        *ToolFollower.parameters,
         Parameter(
             name="frame", type="text", default="world", choices=("world", "tool"), description="Axes of the twist."
         ),
@@ -92,10 +85,8 @@ class FollowTwistStream(ActionType):
         Parameter(name="angular_acceleration", unit="rad/s^2", default=4.0, minimum=0.001, description="Of the tool."),
     )
     state_variables = (
-        StateVariable(name="is_following", type="bool", description="The stream is there; otherwise it rests."),
-        StateVariable(
-            name="slowed", description="1: at the streamed speed; below: slowed to keep a joint's limit."
-        ),
+        *ToolFollower.state_variables,
+        StateVariable(name="slowed", description="1: at the streamed speed; below: slowed to keep a joint's limit."),
     )
     streams = (
         StreamInput(
@@ -106,7 +97,7 @@ class FollowTwistStream(ActionType):
             delay=0.0,
             description="The tool's twist in the axes of `frame`: linear velocity, then angular velocity.",
         ),
-        StreamOutput(name="command", length="dof", units="joint", description="The commanded positions."),
+        *ToolFollower.streams,
     )
     Params = {
         "smoothing": float,
@@ -117,26 +108,7 @@ class FollowTwistStream(ActionType):
         "linear_acceleration": float,
         "angular_acceleration": float,
     }
-    State = {
-        "joint_position": (float, PER_JOINT),
-        "joint_velocity": (float, PER_JOINT),
-        "joint_acceleration": (float, PER_JOINT),
-        "reference": (float, PER_JOINT),
-        "since_report": float,
-        "change": (float, 6),
-        "tool": tool_dtype,
-        "profile": profile_dtype,
-    }
-
-    @classmethod
-    def create(cls, parts):
-        if not parts["part"].record.chain.n_joints:
-            raise DefinitionError(
-                f"follow_twist_stream of {parts['part'].name!r}: a twist needs a part with a kinematic chain",
-                expected="an arm with a tool",
-                hint="Use follow_joint_velocity_stream",
-            )
-        return cls(parts)
+    State = {**ToolFollower.State, "change": (float, 6)}
 
     def prepare_parameters(self, values, params):
         super().prepare_parameters({k: v for k, v in values.items() if k != "frame"}, params)

@@ -15,7 +15,7 @@ from robot_rt_control.actions.cartesian import (
     tool_dtype,
 )
 from robot_rt_control.actions.following import distance, follow, is_within, longest
-from robot_rt_control.actions.headings import turned_about_z
+from robot_rt_control.actions.headings import turned_about_z, unit_quaternion
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import (
     forward,
@@ -291,15 +291,8 @@ class MoveLinear(ActionType):
         params.keeps_orientation = "orientation" not in values
         params.position[:] = values.get("position", 0.0)
         params.offset[:] = turned_about_z(values.get("offset", (0.0, 0.0, 0.0)), values["heading"])
-        orientation = np.array(values.get("orientation", (0.0, 0.0, 0.0, 1.0)))
-        length = float(np.linalg.norm(orientation))
-        if abs(length - 1.0) > 1e-3:
-            raise DefinitionError(
-                f"move_linear of {arm.name!r}: orientation",
-                expected="a quaternion x y z w of length 1 (within 0.001)",
-                got=f"length {length:.4f}",
-            )
-        params.orientation[:] = orientation / length
+        orientation = values.get("orientation", (0.0, 0.0, 0.0, 1.0))
+        params.orientation[:] = unit_quaternion(orientation, f"move_linear of {arm.name!r}: orientation")
         if "position" in values and arm.dof >= 6:
             self._check_reach(values, params)
 

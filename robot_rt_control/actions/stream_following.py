@@ -1,12 +1,18 @@
 """Shared code of action types that follow a stream: joints that track moving goals within their limits."""
 
 import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from robot_rt_control.actions.cartesian import DAMPING, find_joint_velocity, limit_joint_velocity
-from robot_rt_control.actions.following import POSITION
-from robot_rt_control.definitions.action_type import Parameter
+from robot_rt_control.actions.cartesian import DAMPING, find_joint_velocity, limit_joint_velocity, tool_dtype
+from robot_rt_control.actions.following import JOINT_KINDS, POSITION
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.streams import Stream, StreamOutput
+from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.tracking import MARGIN, come_to_rest, speed_before_stop, track, track_velocity
 from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 _SAME = 1e-9
 """[rad or m] A sent command that differs from the written one by more than this was changed by a limit."""
@@ -19,15 +25,7 @@ SMOOTHING = Parameter(
     default=0.05,
     minimum=0.01,
     maximum=1.0,
-    description="In which a deviation from the goal decays; longer is smoother, and lags more where the goal turns.",
-)
-REPORT_INTERVAL = Parameter(
-    name="report_interval",
-    unit="s",
-    default=0.01,
-    minimum=0.0,
-    maximum=10.0,
-    description="Between samples of the stream output `command`; 0: none.",
+    description="Time constant with which a deviation from the goal decays; longer: smoother, but more lag in turns.",
 )
 
 
@@ -48,6 +46,18 @@ def begin_following(state, part):
     for j in range(part.dof):
         state.joint_position[j] = math.nan
     take_over(state, part)
+
+
+@realtime
+def judge(state, present, n):
+    """Set `is_following` of joints 0 to n - 1. Returns the largest known |present - goal|; NaN if none is known."""
+    largest = math.nan
+    for j in range(n):
+        error = abs(present[j] - state.goal.value[j])
+        if math.isnan(largest) or error > largest:
+            largest = error
+    state.is_following = 0.0 if math.isnan(largest) else 1.0 - state.goal.timed_out
+    return largest
 
 
 @realtime
@@ -194,3 +204,55 @@ def report_command(state, params, part):
     for j in range(part.dof):
         state.command.value[j] = part.position_command[j]
     state.command.ready = 1.0
+
+
+class StreamFollower(ActionType):
+    """Base of the followers: joints that follow the stream input `goal` and report their commands."""
+
+    slots: ClassVar[tuple[Slot, ...]] = (Slot(name="part", kinds=JOINT_KINDS),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="report_interval",
+            unit="s",
+            default=0.01,
+            minimum=0.0,
+            maximum=10.0,
+            description="Interval between samples of the stream output `command`; 0: no samples.",
+        ),
+    )
+    state_variables: ClassVar[tuple[StateVariable, ...]] = (
+        StateVariable(name="is_following", type="bool", description="Samples arrive; otherwise the part rests."),
+    )
+    streams: ClassVar[tuple[Stream, ...]] = (
+        StreamOutput(name="command", length="dof", units="joint", description="Commanded joint positions."),
+    )
+    State: ClassVar[Mapping[str, Any]] = {
+        "joint_position": (float, PER_JOINT),
+        "joint_velocity": (float, PER_JOINT),
+        "joint_acceleration": (float, PER_JOINT),
+        "since_report": float,
+        "profile": profile_dtype,
+    }
+
+    @staticmethod
+    def on_enter(state, params, part):
+        begin_following(state, part)
+
+
+class ToolFollower(StreamFollower):
+    """Base of the followers that move a tool: the joints track a reference, which follows the tool's goal."""
+
+    slots: ClassVar[tuple[Slot, ...]] = (Slot(name="part", kinds=(PartKind.ARM,)),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (SMOOTHING, *StreamFollower.parameters)
+    State: ClassVar[Mapping[str, Any]] = {**StreamFollower.State, "reference": (float, PER_JOINT), "tool": tool_dtype}
+
+    @classmethod
+    def create(cls, parts):
+        part = parts["part"]
+        if not part.record.chain.n_joints:
+            raise DefinitionError(
+                f"{cls.name} of {part.name!r}: the part has no kinematic chain",
+                expected="an arm with a tool",
+                hint="Use follow_joint_stream or follow_joint_velocity_stream",
+            )
+        return cls(parts)

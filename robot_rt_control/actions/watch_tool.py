@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
-
+from robot_rt_control.actions.headings import unit_quaternion
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics import quaternion_inverse, quaternion_rotate
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import PartKind
-from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @realtime
@@ -157,15 +155,8 @@ class WatchTool(ActionType):
         super().prepare_parameters({k: v for k, v in values.items() if k not in kept}, params)
         params.in_tool_frame = values["frame"] == "tool"
         params.cosine, params.sine = math.cos(values["heading"]), math.sin(values["heading"])
-        mounting = np.array(values["mounting"])
-        length = float(np.linalg.norm(mounting))
-        if abs(length - 1.0) > 1e-3:
-            raise DefinitionError(
-                f"watch_tool of {self.parts['sensor'].name!r}: mounting",
-                expected="a quaternion x y z w of length 1 (within 0.001)",
-                got=f"length {length:.4f}",
-            )
-        params.mounting[:] = mounting / length
+        where = f"watch_tool of {self.parts['sensor'].name!r}: mounting"
+        params.mounting[:] = unit_quaternion(values["mounting"], where)
 
     @staticmethod
     def on_enter(state, params, sensor, arm):

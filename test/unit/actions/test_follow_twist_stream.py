@@ -129,5 +129,5 @@ def test_it_takes_over_a_moving_arm_without_a_jump(harness):
 
 def test_a_part_without_a_chain_is_refused():
     no_chain = SimpleNamespace(n_joints=0)
-    with pytest.raises(DefinitionError, match="a twist needs a part with a kinematic chain.*velocity_stream"):
+    with pytest.raises(DefinitionError, match="follow_twist_stream of .*no kinematic chain.*velocity_stream"):
         FollowTwistStream.create({"part": SimpleNamespace(name="x", record=SimpleNamespace(chain=no_chain))})
