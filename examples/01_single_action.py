@@ -1,6 +1,6 @@
 """Table 1: define one action and start it. The arm moves to a joint position and stays there.
 
-    ./run shell python examples/01_single_action.py      (beside a running workcell)
+./run shell python examples/01_single_action.py      (beside a running workcell)
 """
 
 from robot_rt_control.client import Action, Client

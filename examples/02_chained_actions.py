@@ -1,4 +1,4 @@
-"""Table 2: two actions chained by reactions, and an event that tells the application when the sequence is complete.
+"""Table 2: two actions chained by reactions, and an event that reports the end of the sequence.
 
 The second action starts in the very tick in which the first one is done: nothing waits for this program.
 """

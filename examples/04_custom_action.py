@@ -22,10 +22,10 @@ class Wave(ActionType):
     slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
     parameters = (
         Parameter(name="joint", type="int", default=3, minimum=0, maximum=PER_JOINT - 1, description="Which joint."),
-        Parameter(name="amplitude", unit="rad", default=0.1, minimum=0.0, maximum=1.0, description="Of the sine."),
-        Parameter(name="frequency", unit="Hz", default=0.5, minimum=0.01, maximum=5.0, description="Of the sine."),
+        Parameter(name="amplitude", unit="rad", default=0.1, minimum=0.0, maximum=1.0, description="Sine amplitude."),
+        Parameter(name="frequency", unit="Hz", default=0.5, minimum=0.01, maximum=5.0, description="Sine frequency."),
     )
-    state_variables = (StateVariable(name="elapsed", unit="s", description="Since the start."),)
+    state_variables = (StateVariable(name="elapsed", unit="s", description="Time since the start."),)
     State = {"center": (float, PER_JOINT)}
 
     @staticmethod

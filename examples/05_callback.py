@@ -1,4 +1,4 @@
-"""Table 5 and figure 6: a reaction calls back into the application while the real-time motion goes on.
+"""Table 5 and figure 6: a reaction calls back into the application while the real-time motion continues.
 
 The second callback takes its time and gives a result back: new parameters of the action that runs meanwhile.
 """

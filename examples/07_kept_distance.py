@@ -4,7 +4,7 @@
     ./run shell workcell --workcell surface                          or: a workcell in real time, and beside it
     ./run shell python examples/07_kept_distance.py
 
-Nobody tells the arm how high the plate is. In each tick (1 ms) `KeepDistance` takes what the rangefinder measures and
+The arm does not know the height of the plate. In each tick (1 ms) `KeepDistance` takes what the rangefinder measures and
 computes how fast the tool must go up or down. Going there and away are built-in actions; reactions join the three.
 """
 
@@ -39,13 +39,13 @@ class KeepDistance(ActionType):
         Slot(name="sensor", kinds=(PartKind.RANGEFINDER,), moves=False, description="Looks down, along world z."),
     )
     parameters = (
-        Parameter(name="distance", unit="m", minimum=0.001, description="To keep."),
-        Parameter(name="speed", unit="m/s", minimum=0.0, maximum=0.5, description="Along the way."),
+        Parameter(name="distance", unit="m", minimum=0.001, description="Distance to keep."),
+        Parameter(name="speed", unit="m/s", minimum=0.0, maximum=0.5, description="Speed along the way."),
     )
     state_variables = (
         StateVariable(name="is_seen", type="bool", description="The sensor measures a distance."),
         StateVariable(name="error", unit="m", description="Measured minus wanted distance, smoothed."),
-        StateVariable(name="travelled", unit="m", description="Along the way."),
+        StateVariable(name="travelled", unit="m", description="Distance along the way."),
     )
     example = {"distance": 0.005, "speed": 0.05}  # with which its compute time is measured
     State = {"tool": tool_dtype, "slope": float}  # upward [m/s] that the surface has asked for so far
@@ -80,7 +80,7 @@ class KeepDistance(ActionType):
             goal = along if i == 1 else (upward if i == 2 else 0.0)
             state.tool.twist[i] = towards(state.tool.twist[i], goal, _ACCELERATION * arm.dt)
         state.travelled += state.tool.twist[1] * arm.dt
-        return follow_tool_beside(state.tool, arm, _STRAIGHTEN, _UP)  # how high the tool is, the sensor says
+        return follow_tool_beside(state.tool, arm, _STRAIGHTEN, _UP)  # the sensor decides the tool's height
 
 
 def define(session: Session) -> None:

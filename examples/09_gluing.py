@@ -6,7 +6,7 @@
 
             in position, and the clamp closed          thick enough, or too late, or the clamp open
   approach ----------------------------------> glue -------------------------------------------------> leave
-                                                |  a person near, or nobody knows
+                                                |  a person near, or unknown
                                                 +--------------------------------> freeze
 
 Each arrow is a reaction, taken in the tick in which its condition becomes true. `ApplyGlue`, in action_types/, is
@@ -65,14 +65,14 @@ def undisturbed(session: Session) -> dict[str, float]:
 
 
 def with_a_visitor(client: Client, session: Session, picture: Path) -> dict[str, float]:
-    """Glue a seam, freeze when the person is near, go on where the glue ended when the person has gone."""
+    """Glue a seam, freeze when the person is near, continue at the end of the glue once the person has gone."""
     session.set("glue", applied=0.0, place=-1.0, direction=1.0)
     session.start("approach", "close_clamp")
     person = session.wait_for("person", PATIENCE)
     rest = session.wait_for("at_rest", PATIENCE)
     client.take_picture(picture)
     session.wait_until(variable("person.distance") > 2 * NEAR, PATIENCE)
-    # That it is safe to go on is not for the loop to decide: the application does, as an operator would.
+    # Whether it is safe to continue is decided by the application, as an operator would, and not by the loop.
     applied, place, direction = (person.values[f"glue.{name}"] for name in ("thickness", "place", "direction"))
     session.set("glue", applied=applied, place=place, direction=direction)
     resumed = session.start("glue")

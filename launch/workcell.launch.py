@@ -43,8 +43,8 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."
     ),
-    DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz where it is installed."),
-    DeclareLaunchArgument("namespace", default_value="", description="Of all nodes."),
+    DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz, if it is installed."),
+    DeclareLaunchArgument("namespace", default_value="", description="Namespace of all nodes."),
     DeclareLaunchArgument(
         "own_topics", default_value=NO, choices=[YES, NO], description=f"Whether to {OWN_TOPICS_HELP}."
     ),

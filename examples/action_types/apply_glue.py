@@ -30,25 +30,30 @@ class ApplyGlue(ActionType):
         Slot(name="valve", kinds=(PartKind.IO,), description="Its first output is the flow in ml/s."),
     )
     parameters = (
-        Parameter(name="begin", length=3, unit="m", description="Of the seam, in the world."),
-        Parameter(name="end", length=3, unit="m", description="Of the seam, in the world."),
-        Parameter(name="speed", unit="m/s", minimum=0.001, maximum=0.5, description="Along the seam."),
-        Parameter(name="acceleration", unit="m/s^2", default=1.0, minimum=0.01, description="Along the seam."),
+        Parameter(name="begin", length=3, unit="m", description="Start of the seam, in the world."),
+        Parameter(name="end", length=3, unit="m", description="End of the seam, in the world."),
+        Parameter(name="speed", unit="m/s", minimum=0.001, maximum=0.5, description="Speed along the seam."),
+        Parameter(name="acceleration", unit="m/s^2", default=1.0, minimum=0.01, description="Limit along the seam."),
         Parameter(name="layer", unit="m", default=0.001, minimum=0.0, description="Thickness that one pass adds."),
-        Parameter(name="width", unit="m", default=0.006, minimum=0.001, description="Of the bead of glue."),
+        Parameter(name="width", unit="m", default=0.006, minimum=0.001, description="Width of the bead of glue."),
         Parameter(name="applied", unit="m", default=0.0, minimum=0.0, description="Thickness that is there already."),
-        Parameter(name="place", unit="m", default=-1.0, description="From which on; negative: where the nozzle is."),
+        Parameter(
+            name="place",
+            unit="m",
+            default=-1.0,
+            description="Where to begin, from the seam's start; negative: at the nozzle.",
+        ),
         Parameter(
             name="direction", default=1.0, minimum=-1.0, maximum=1.0, description="First to the end, or (-1) back."
         ),
     )
     state_variables = (
-        StateVariable(name="thickness", unit="m", description="Of the glue, averaged over the seam."),
+        StateVariable(name="thickness", unit="m", description="Mean thickness of the glue on the seam."),
         StateVariable(name="glued_length", unit="m", description="Way of the nozzle so far, to and fro."),
-        StateVariable(name="place", unit="m", description="From the seam's beginning."),
+        StateVariable(name="place", unit="m", description="Position along the seam."),
         StateVariable(name="direction", description="1: to the seam's end; -1: back."),
-        StateVariable(name="speed", unit="m/s", description="Along the seam."),
-        StateVariable(name="elapsed", unit="s", description="Since the start."),
+        StateVariable(name="speed", unit="m/s", description="Speed along the seam."),
+        StateVariable(name="elapsed", unit="s", description="Time since the start."),
     )
     # With this its compute time is measured.
     example = {"begin": (0.5, -0.15, 0.103), "end": (0.5, 0.15, 0.103), "speed": 0.1}
@@ -65,7 +70,7 @@ class ApplyGlue(ActionType):
         "direction": float,
     }
     State = {
-        "is_dry": float,  # it goes to where the glue is to begin
+        "is_dry": float,  # it moves to the start of the glue
         "volume": float,  # [m^3] applied since the start
         "tool": tool_dtype,
     }
@@ -92,7 +97,7 @@ class ApplyGlue(ActionType):
 
     @staticmethod
     def on_enter(state, params, arm, valve):
-        """Begin where the nozzle is, if that is at the seam."""
+        """Begin at the nozzle, if it is at the seam."""
         begin_tool(state.tool, arm)
         for i in range(3):
             state.place += (state.tool.position[i] - params.begin[i]) * params.along[i]
@@ -137,7 +142,7 @@ class ApplyGlue(ActionType):
         valve.output_command[0] = 0.0 if state.is_dry != 0.0 else flow
         state.elapsed += dt
 
-        for i in range(3):  # the nozzle is led by where it should have been, and by how fast it should go
+        for i in range(3):  # the nozzle follows its goal position and goal velocity
             state.tool.position[i] = params.begin[i] + place * params.along[i]
             state.tool.twist[i] = (state.place - place) / dt * params.along[i] if dt > 0.0 else 0.0
             state.tool.twist[3 + i] = 0.0
@@ -145,7 +150,7 @@ class ApplyGlue(ActionType):
 
 
 class CloseValve(ActionType):
-    """What the valve does when nobody applies glue, and when something failed: nothing flows."""
+    """Closes the valve: the default action and the safety action of the valve."""
 
     name = "close_valve"
     slots = (Slot(name="valve", kinds=(PartKind.IO,)),)

@@ -9,7 +9,7 @@ from robot_rt_control.model.kinematics import quaternion_rotate
 
 _STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool upright and beside nothing but its way
 _SMOOTHING = 0.005  # [s] time constant of what counts as felt: a jolt of a tick is no contact
-_TOUCHES = 0.1  # part of the wanted force that says that the surface is still there
+_TOUCHES = 0.1  # fraction of the wanted force above which the tool touches the surface
 _SETTLED = 0.1  # [s] for which the force must be within the tolerance
 
 
@@ -22,22 +22,24 @@ class Comply(ActionType):
         Slot(name="wrist", kinds=(PartKind.FORCE_TORQUE_SENSOR,), moves=False, description="Its z axis is the tool's."),
     )
     parameters = (
-        Parameter(name="force", unit="N", minimum=0.0, maximum=100.0, description="To press with."),
-        Parameter(name="weight", unit="N", description="What the sensor reads along z where nothing is touched."),
-        Parameter(name="mass", unit="kg", minimum=0.5, description="That the tool seems to have."),
-        Parameter(name="damping", unit="Ns/m", minimum=10.0, description="That the tool seems to have."),
-        Parameter(name="follow_time", unit="s", default=0.1, minimum=0.01, description="To follow a sloping surface."),
-        Parameter(name="velocity", length=3, unit="m/s", default=(0.0, 0.0, 0.0), description="Across, world axes."),
-        Parameter(name="acceleration", unit="m/s^2", default=0.2, minimum=0.01, description="Across."),
-        Parameter(name="tolerance", unit="N", default=0.5, minimum=0.01, description="Of a force that is settled."),
+        Parameter(name="force", unit="N", minimum=0.0, maximum=100.0, description="Contact force."),
+        Parameter(name="weight", unit="N", description="Reading of the sensor along z without contact."),
+        Parameter(name="mass", unit="kg", minimum=0.5, description="Apparent mass of the tool."),
+        Parameter(name="damping", unit="Ns/m", minimum=10.0, description="Apparent damping of the tool."),
+        Parameter(name="follow_time", unit="s", default=0.1, minimum=0.01, description="Time constant on slopes."),
+        Parameter(name="velocity", length=3, unit="m/s", default=(0.0, 0.0, 0.0), description="Tool velocity across."),
+        Parameter(name="acceleration", unit="m/s^2", default=0.2, minimum=0.01, description="Limit across."),
+        Parameter(name="tolerance", unit="N", default=0.5, minimum=0.01, description="Settled below this error."),
     )
     state_variables = (
         StateVariable(name="pressing", unit="N", description="Measured force along the tool's z axis."),
         StateVariable(name="felt", unit="N", description="The same, smoothed."),
-        StateVariable(name="is_settled", type="bool", description="The force has been right for 0.1 s."),
-        StateVariable(name="travelled", unit="m", description="Across."),
+        StateVariable(
+            name="is_settled", type="bool", description="The force error was within the tolerance for 0.1 s."
+        ),
+        StateVariable(name="travelled", unit="m", description="Distance moved across."),
         StateVariable(name="peak", unit="N", description="Largest measured force so far."),
-        StateVariable(name="rms", unit="N", description="Of measured minus wanted force, so far."),
+        StateVariable(name="rms", unit="N", description="RMS of the force error so far."),
         StateVariable(name="largest", unit="N", description="Largest |measured - wanted| force so far."),
     )
     # With this its compute time is measured.
@@ -68,7 +70,7 @@ class Comply(ActionType):
     @staticmethod
     def sense(state, params, arm, wrist):
         """Judge the force; reactions see the result in the same tick."""
-        # The sensor tells what the mat does to the tool: pressing along +z is felt as -z. The tool's weight is no news.
+        # The sensor measures the mat's force on the tool: pressing along +z reads -z. The tool's weight is subtracted.
         state.pressing = params.weight - wrist.wrench[2]
         error = state.pressing - params.force
         if math.isnan(error):
@@ -101,5 +103,5 @@ class Comply(ActionType):
             state.tool.twist[i] = state.across[i] + state.into * state.axis[i]
             state.tool.twist[3 + i] = 0.0
         state.travelled += math.sqrt(speed_squared) * dt
-        # Along its axis the tool is where the force wants it.
+        # Along its axis the force alone decides the tool's position.
         return follow_tool_beside(state.tool, arm, _STRAIGHTEN, state.axis)

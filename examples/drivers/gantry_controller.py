@@ -1,6 +1,6 @@
 """The device of docs/drivers.md: the controller of a two-axis gantry that speaks UDP. `python gantry_controller.py`
 
-It stands for a box with a network cable: a set point for each axis and two output bits go in, and each such datagram is
+It represents a box with a network cable: a set point for each axis and two output bits go in, and each such datagram is
 answered with what was measured. An axis follows its set point with a servo's lag, and no faster than its drive can.
 Without a set point for 50 ms the controller brakes both axes by itself, as a real one does. Units: m, m/s.
 

@@ -1,4 +1,4 @@
-"""A hardware driver in a page: a two-axis gantry behind UDP. docs/drivers.md explains it line by line."""
+"""A hardware driver in a page: a two-axis gantry over UDP. docs/drivers.md explains it line by line."""
 
 import socket
 import struct
@@ -33,7 +33,7 @@ class GantryDriver(HardwarePlugin):
         self.socket.connect(self.address)
         self.count, self.silent_s, self.enabled = 0, 0.0, False
         self.command[0], self.command[3] = 0.0, 0.0
-        self._send()  # not enabled: the answer only says where the axes are
+        self._send()  # not enabled: only for the answer, with the axes' positions
         self.socket.settimeout(1.0)
         try:
             self._take(self.socket.recv(ANSWER.size))

@@ -16,7 +16,7 @@ def since(session: Session, tick: int, name: str) -> Event:
 
 
 def judge_visit(session: Session, person: Event, rest: Event, resumed: int, done: Event) -> dict[str, float]:
-    """What was achieved where a person came near.
+    """The run in which a person came near.
 
     Args:
         resumed: the tick in which it went on.

@@ -15,7 +15,7 @@ def nobody(t: float) -> float:
 
 
 def a_visitor(t: float) -> float:
-    """Comes at 1.5 m/s, stands 0.5 m away for a while, and goes."""
+    """Comes at 1.5 m/s, waits 0.5 m away for a while, and goes."""
     return max(0.5, 5.0 - 1.5 * t, 1.5 * (t - 4.0))
 
 
@@ -26,7 +26,7 @@ class People:
         self._client = client
         self._distance_at: Callable[[float], float] = nobody
         self._cell = getattr(client, "cell", None)  # of simulated time
-        self._simulated: float | None = None  # [s] as /clock says, if somebody simulates
+        self._simulated: float | None = None  # [s] time of /clock, in a simulation
         self._begin = self._now()
         if self._cell is not None:
             self._cell.drive_sensor("person/distance", self.distance)
@@ -41,11 +41,11 @@ class People:
         return time.monotonic() if self._simulated is None else self._simulated
 
     def _on_clock(self, message: Clock) -> None:
-        """The person walks in the robot's time: where a simulation falls behind, so does the person."""
+        """The person walks in the robot's time, also if a simulation falls behind."""
         self._simulated = message.clock.sec + message.clock.nanosec * 1e-9
 
     def come(self, distance_at: Callable[[float], float]) -> None:
-        """From now on, the nearest person is as far away as this says."""
+        """From now on this function gives the distance of the nearest person."""
         self._distance_at, self._begin = distance_at, self._now()
 
     def distance(self) -> float:

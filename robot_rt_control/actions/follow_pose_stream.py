@@ -63,15 +63,17 @@ class FollowPoseStream(ToolFollower):
     name = "follow_pose_stream"
     parameters = (
         *ToolFollower.parameters,
-        Parameter(name="linear_velocity", unit="m/s", default=0.5, minimum=0.001, description="Of the tool, at most."),
-        Parameter(
-            name="angular_velocity", unit="rad/s", default=2.0, minimum=0.001, description="Of the tool, at most."
-        ),
+        Parameter(name="linear_velocity", unit="m/s", default=0.5, minimum=0.001, description="Limit of the tool."),
+        Parameter(name="angular_velocity", unit="rad/s", default=2.0, minimum=0.001, description="Limit of the tool."),
     )
     state_variables = (
         *ToolFollower.state_variables,
         StateVariable(name="position_error", unit="m", description="|commanded tool - goal|; unknown without a goal."),
-        StateVariable(name="orientation_error", unit="rad", description="Angle between them; unknown without a goal."),
+        StateVariable(
+            name="orientation_error",
+            unit="rad",
+            description="Angle between the two orientations; unknown without a goal.",
+        ),
     )
     streams = (
         StreamInput(

@@ -77,12 +77,14 @@ class FollowTwistStream(ToolFollower):
         Parameter(
             name="frame", type="text", default="world", choices=("world", "tool"), description="Axes of the twist."
         ),
-        Parameter(name="linear_velocity", unit="m/s", default=0.25, minimum=0.001, description="Of the tool, at most."),
+        Parameter(name="linear_velocity", unit="m/s", default=0.25, minimum=0.001, description="Limit of the tool."),
+        Parameter(name="angular_velocity", unit="rad/s", default=1.0, minimum=0.001, description="Limit of the tool."),
         Parameter(
-            name="angular_velocity", unit="rad/s", default=1.0, minimum=0.001, description="Of the tool, at most."
+            name="linear_acceleration", unit="m/s^2", default=1.0, minimum=0.001, description="Limit of the tool."
         ),
-        Parameter(name="linear_acceleration", unit="m/s^2", default=1.0, minimum=0.001, description="Of the tool."),
-        Parameter(name="angular_acceleration", unit="rad/s^2", default=4.0, minimum=0.001, description="Of the tool."),
+        Parameter(
+            name="angular_acceleration", unit="rad/s^2", default=4.0, minimum=0.001, description="Limit of the tool."
+        ),
     )
     state_variables = (
         *ToolFollower.state_variables,

@@ -47,9 +47,7 @@ class Grasp(ActionType):
     name = "grasp"
     slots = (Slot(name="gripper", kinds=(PartKind.GRIPPER,)),)
     parameters = (
-        Parameter(
-            name="effort", unit="N", minimum=0.01, description="With which each finger squeezes (Nm where it turns)."
-        ),
+        Parameter(name="effort", unit="N", minimum=0.01, description="Effort of each finger (Nm if it turns)."),
         Parameter(
             name="velocity_scale",
             default=0.2,
@@ -62,21 +60,21 @@ class Grasp(ActionType):
             default=0.05,
             minimum=0.0,
             maximum=1.0,
-            description="Closed farther than this fraction of the range, there is nothing between the fingers.",
+            description="Closed farther than this fraction of their range, the fingers hold nothing.",
         ),
         Parameter(
             name="settle_time",
             unit="s",
             default=0.1,
             minimum=0.0,
-            description="How long the object must have been squeezed until it counts as grasped.",
+            description="Time for which the object must be squeezed before it counts as grasped.",
         ),
     )
     state_variables = (
-        StateVariable(name="is_grasped", type="bool", description="Something is held firmly."),
-        StateVariable(name="is_missed", type="bool", description="There is nothing between the fingers, or no more."),
-        StateVariable(name="opening", description="Mean of the fingers, 0 closed, 1 open."),
-        StateVariable(name="effort", unit="N", description="Mean effort of the fingers, positive where it closes."),
+        StateVariable(name="is_grasped", type="bool", description="An object is held firmly."),
+        StateVariable(name="is_missed", type="bool", description="There is nothing between the fingers."),
+        StateVariable(name="opening", description="Mean opening of the fingers: 0 closed, 1 open."),
+        StateVariable(name="effort", unit="N", description="Mean effort of the fingers, positive if it closes them."),
     )
     State = {"held": float}  # [s] time for which it has been held
 

@@ -57,17 +57,15 @@ class MoveJoint(ActionType):
     name = "move_joint"
     slots: ClassVar[tuple[Slot, ...]] = (Slot(name="part", kinds=JOINT_KINDS),)
     parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(name="position", length="dof", unit="joint", optional=True, description="Goal, one for each joint."),
         Parameter(
-            name="position", length="dof", unit="joint", optional=True, description="Where to go, one for each joint."
-        ),
-        Parameter(
-            name="tool_position", length=3, unit="m", optional=True, description="Where the tool goes, in the world."
+            name="tool_position", length=3, unit="m", optional=True, description="Goal of the tool, in the world."
         ),
         Parameter(
             name="tool_orientation",
             length=4,
             optional=True,
-            description="How to turn the tool: a quaternion x y z w, in the world.",
+            description="Goal orientation of the tool in the world, quaternion x y z w.",
         ),
         Parameter(
             name="velocity_scale",
@@ -94,10 +92,10 @@ class MoveJoint(ActionType):
     state_variables: ClassVar[tuple[StateVariable, ...]] = (
         StateVariable(name="is_done", type="bool", description="The command has arrived."),
         StateVariable(name="is_settled", type="bool", description="The part is measured at the goal, at rest."),
-        StateVariable(name="progress", description="From 0 to 1, in time."),
-        StateVariable(name="remaining_time", unit="s", description="Until the command arrives."),
-        StateVariable(name="distance_to_goal", unit="joint", description="Of the measured joints, Euclidean."),
-        StateVariable(name="tool_distance_to_goal", unit="m", description="Of the measured tool; unknown without one."),
+        StateVariable(name="progress", description="Elapsed fraction of the duration, 0 to 1."),
+        StateVariable(name="remaining_time", unit="s", description="Time until the command arrives."),
+        StateVariable(name="distance_to_goal", unit="joint", description="Euclidean, of the measured joints."),
+        StateVariable(name="tool_distance_to_goal", unit="m", description="Of the measured tool, if any."),
     )
     example = {"position": (0.5,) * 7}  # for seven joints
     Params = {

@@ -191,30 +191,35 @@ class MoveLinear(ActionType):
     name = "move_linear"
     slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
     parameters = (
-        Parameter(name="position", length=3, unit="m", optional=True, description="Where to go, in the world."),
+        Parameter(name="position", length=3, unit="m", optional=True, description="Goal of the tool in the world."),
         Parameter(
             name="orientation",
             length=4,
             optional=True,
-            description="Of the tool in the world, quaternion x y z w; left out: as it is.",
+            description="Goal orientation of the tool in the world, quaternion x y z w; default: the present one.",
         ),
         Parameter(
-            name="offset", length=3, unit="m", optional=True, description="How far to go from where the tool is."
+            name="offset", length=3, unit="m", optional=True, description="Displacement from the tool's present pose."
         ),
-        Parameter(name="frame", type="text", default="world", choices=("world", "tool"), description="Of the offset."),
+        Parameter(name="frame", type="text", default="world", choices=("world", "tool"), description="Offset axes."),
         Parameter(name="heading", unit="rad", default=0.0, description="Turns the offset's axes about their z."),
-        Parameter(name="speed", unit="m/s", default=0.1, minimum=1e-4, maximum=3.0, description="Of the tool."),
+        Parameter(name="speed", unit="m/s", default=0.1, minimum=1e-4, maximum=3.0, description="Tool speed."),
         Parameter(
-            name="angular_speed", unit="rad/s", default=0.5, minimum=1e-3, maximum=6.0, description="Of the tool."
+            name="angular_speed",
+            unit="rad/s",
+            default=0.5,
+            minimum=1e-3,
+            maximum=6.0,
+            description="Tool turning speed.",
         ),
-        Parameter(name="acceleration", unit="m/s^2", default=0.5, minimum=1e-3, description="Of the tool."),
-        Parameter(name="angular_acceleration", unit="rad/s^2", default=2.0, minimum=1e-3, description="Of the tool."),
+        Parameter(name="acceleration", unit="m/s^2", default=0.5, minimum=1e-3, description="Limit for the tool."),
+        Parameter(name="angular_acceleration", unit="rad/s^2", default=2.0, minimum=1e-3, description="Tool limit."),
         Parameter(
             name="ramp_time",
             unit="s",
             default=0.05,
             minimum=0.001,
-            description="In which the tool's acceleration is built up.",
+            description="Time in which the tool's acceleration builds up.",
         ),
         Parameter(
             name="tolerance",
@@ -228,10 +233,12 @@ class MoveLinear(ActionType):
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The command has arrived."),
         StateVariable(name="is_settled", type="bool", description="The tool is measured at the goal, at rest."),
-        StateVariable(name="is_blocked", type="bool", description="It was kept off its line, and has given up."),
-        StateVariable(name="progress", description="From 0 to 1, in time."),
-        StateVariable(name="remaining_time", unit="s", description="Until the command arrives."),
-        StateVariable(name="distance_to_goal", unit="m", description="Of the measured tool."),
+        StateVariable(
+            name="is_blocked", type="bool", description="The tool was kept off its line; the motion has stopped."
+        ),
+        StateVariable(name="progress", description="Elapsed fraction of the duration, 0 to 1."),
+        StateVariable(name="remaining_time", unit="s", description="Time until the command arrives."),
+        StateVariable(name="distance_to_goal", unit="m", description="Distance of the measured tool from the goal."),
         StateVariable(name="slowed", description="1: at full speed; below: slowed down to keep a joint's limit."),
     )
     Params = {

@@ -40,20 +40,22 @@ class SetOutput(ActionType):
         Parameter(
             name="values",
             length="any",
-            description="One for each output, or one for all: in its unit; 1 and 0 of a digital one.",
+            description="One for each output, or one for all, in its unit; digital outputs: 0 or 1.",
         ),
         Parameter(
             name="duration",
             unit="s",
             default=0.0,
             minimum=0.0,
-            description="Of a pulse, after which the outputs get their former values back; 0: they keep the new ones.",
+            description="Length of a pulse, after which the outputs return to their former values; 0: no pulse.",
         ),
     )
     state_variables = (
-        StateVariable(name="is_done", type="bool", description="The outputs read back as set; of a pulse, after it."),
+        StateVariable(
+            name="is_done", type="bool", description="The outputs read back as set; after a pulse, as before."
+        ),
         StateVariable(name="is_on", type="bool", description="The outputs read back as set."),
-        StateVariable(name="elapsed", unit="s", description="Since the outputs were first commanded."),
+        StateVariable(name="elapsed", unit="s", description="Time since the outputs were first commanded."),
     )
     example = {"outputs": "output_0", "values": (1.0,)}
     Params = {"selected": (float, MAX_CHANNELS), "value": (float, MAX_CHANNELS), "duration": float}

@@ -60,7 +60,7 @@ class SineWave(ActionType):
     )
     state_variables = (
         StateVariable(name="elapsed", unit="s", description="Time since the action started."),
-        StateVariable(name="phase", unit="rad", description="Where in the swing it is, 0 to 2 pi."),
+        StateVariable(name="phase", unit="rad", description="Phase of the swing, 0 to 2 pi."),
         StateVariable(name="amplitude", unit="rad", description="Present half swing."),
         StateVariable(name="settled", type="bool", description="Amplitude and frequency are those of the parameters."),
     )

@@ -22,7 +22,7 @@ class Stop(ActionType):
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The command is at rest."),
         StateVariable(name="is_settled", type="bool", description="The command is at rest, and so is the part."),
-        StateVariable(name="remaining_time", unit="s", description="Until the command is at rest."),
+        StateVariable(name="remaining_time", unit="s", description="Time until the command is at rest."),
         StateVariable(name="tracking_error", unit="joint", description="Largest |measured - commanded| position."),
     )
     State = {"elapsed": float, "total": float, "plan": (profile_dtype, PER_JOINT)}

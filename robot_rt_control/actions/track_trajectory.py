@@ -48,23 +48,28 @@ class TrackTrajectory(ActionType):
     name = "track_trajectory"
     slots = (Slot(name="part", kinds=JOINT_KINDS),)
     parameters = (
-        Parameter(name="times", length="any", unit="s", description="Increasing; the first one is 0. At least two."),
         Parameter(
-            name="positions", length="any", unit="joint", description="All joints at the first time, then at the next …"
+            name="times", length="any", unit="s", description="Times of the points: at least two, increasing from 0."
+        ),
+        Parameter(
+            name="positions",
+            length="any",
+            unit="joint",
+            description="Positions of all joints at the first time, then at the next …",
         ),
         Parameter(
             name="velocities",
             length="any",
             unit="joint/s",
             optional=True,
-            description="In the same order. Left out: a smooth curve that begins and ends at rest.",
+            description="Velocities, in the same order. Default: a smooth curve that begins and ends at rest.",
         ),
         Parameter(
             name="start_tolerance",
             unit="joint",
             default=0.02,
             minimum=0.0,
-            description="Largest |commanded - first| position of a joint with which it still starts.",
+            description="Largest |commanded - first| position of a joint at the start; beyond it the start fails.",
         ),
         Parameter(
             name="tolerance",
@@ -77,12 +82,17 @@ class TrackTrajectory(ActionType):
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The command has reached the last point."),
         StateVariable(name="is_settled", type="bool", description="The part is measured at the last point, at rest."),
-        StateVariable(name="progress", description="From 0 to 1, in time."),
+        StateVariable(name="progress", description="Elapsed fraction of the duration, 0 to 1."),
         StateVariable(name="elapsed", unit="s", description="Time along the trajectory."),
-        StateVariable(name="remaining_time", unit="s", description="Until the last point."),
+        StateVariable(name="remaining_time", unit="s", description="Time until the last point."),
         StateVariable(name="tracking_error", unit="joint", description="Largest |measured - commanded| position."),
-        StateVariable(name="start_joint", type="int", unit=JOINT_INDEX, description="Farthest off at the start."),
-        StateVariable(name="start_distance", unit="joint", description="How far that joint was off its first point."),
+        StateVariable(
+            name="start_joint",
+            type="int",
+            unit=JOINT_INDEX,
+            description="Joint farthest from its first point at the start.",
+        ),
+        StateVariable(name="start_distance", unit="joint", description="Distance of that joint from its first point."),
     )
     example = {"times": (0.0, 1.0), "positions": (0.3,) * 7 + (0.5,) * 7}  # for seven joints
     Params = {

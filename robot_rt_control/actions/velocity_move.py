@@ -131,19 +131,19 @@ class VelocityMove(ActionType):
             name="frame", type="text", default="world", choices=("world", "tool"), description="Axes of the twist."
         ),
         Parameter(name="heading", unit="rad", default=0.0, description="Turns the twist's axes about their z."),
-        Parameter(name="linear_acceleration", unit="m/s^2", default=2.0, minimum=0.001, description="Of the tool."),
-        Parameter(name="angular_acceleration", unit="rad/s^2", default=5.0, minimum=0.001, description="Of the tool."),
+        Parameter(name="linear_acceleration", unit="m/s^2", default=2.0, minimum=0.001, description="Tool limit."),
+        Parameter(name="angular_acceleration", unit="rad/s^2", default=5.0, minimum=0.001, description="Tool limit."),
         Parameter(
             name="ramp_time",
             unit="s",
             default=0.02,
             minimum=0.001,
-            description="In which the tool's acceleration is built up.",
+            description="Time in which the tool's acceleration builds up.",
         ),
     )
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The velocity has been reached."),
-        StateVariable(name="elapsed", unit="s", description="Since the start."),
+        StateVariable(name="elapsed", unit="s", description="Time since the start."),
         StateVariable(name="slowed", description="1: at full velocity; below: slowed down to keep a joint's limit."),
     )
     example = {"linear": (0.1, 0.0, 0.0)}

@@ -15,23 +15,31 @@ class WaitForInput(ActionType):
     parameters = (
         Parameter(name="input", type="text", description="Name of the input, or of the sensor's value."),
         Parameter(
-            name="value", optional=True, description="To wait for: within the tolerance; 1 and 0 of a digital input."
+            name="value", optional=True, description="Wait for this value, within the tolerance; digital input: 0 or 1."
         ),
         Parameter(name="above", optional=True, description="Wait until the input is greater than this."),
         Parameter(
-            name="below", optional=True, description="Wait until the input is less than this; with above: between both."
+            name="below",
+            optional=True,
+            description="Wait until the input is less than this; with `above`: between the two.",
         ),
-        Parameter(name="tolerance", default=1e-6, minimum=0.0, description="Of value, in the input's unit."),
         Parameter(
-            name="hold", unit="s", default=0.0, minimum=0.0, description="For so long it must hold without a break."
+            name="tolerance", default=1e-6, minimum=0.0, description="Tolerance of `value`, in the input's unit."
         ),
-        Parameter(name="timeout", unit="s", default=0.0, minimum=0.0, description="Give up after; 0: never."),
+        Parameter(
+            name="hold", unit="s", default=0.0, minimum=0.0, description="Time for which it must hold without a break."
+        ),
+        Parameter(
+            name="timeout", unit="s", default=0.0, minimum=0.0, description="Time after which it gives up; 0: never."
+        ),
     )
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The condition was met, in time; stays true."),
         StateVariable(name="timed_out", type="bool", description="It was not met in time; stays true."),
         StateVariable(name="value", description="The input."),
-        StateVariable(name="elapsed", unit="s", description="Since the start, until it is done or timed out."),
+        StateVariable(
+            name="elapsed", unit="s", description="Time since the start; stops once it is done or timed out."
+        ),
     )
     example = {"input": "input_0", "value": 1.0}
     Params = {"input": int, "lower": float, "upper": float, "hold": float, "timeout": float}

@@ -28,7 +28,7 @@ class WatchDistance(ActionType):
         Slot(
             name="sensor",
             kinds=(PartKind.RANGEFINDER,),
-            description="It is held, so that nobody else takes its zero.",
+            description="The sensor. The action claims it, so that no other action re-zeroes it.",
         ),
     )
     parameters = (

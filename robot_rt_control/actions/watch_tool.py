@@ -92,13 +92,17 @@ class WatchTool(ActionType):
         Slot(
             name="sensor",
             kinds=(PartKind.FORCE_TORQUE_SENSOR,),
-            description="Sensor behind which the tool is. It is held, so that nobody else takes its zero.",
+            description="Sensor that carries the tool. The action claims it, so that no other action re-zeroes it.",
         ),
         Slot(name="arm", kinds=(PartKind.ARM,), moves=False, description="Arm that carries sensor and tool."),
     )
     parameters = (
         Parameter(
-            name="frame", type="text", default="world", choices=("world", "tool"), description="Axes of force and way."
+            name="frame",
+            type="text",
+            default="world",
+            choices=("world", "tool"),
+            description="Axes of force and displacement.",
         ),
         Parameter(name="heading", unit="rad", default=0.0, description="Turns these axes about their z."),
         Parameter(
@@ -122,15 +126,15 @@ class WatchTool(ActionType):
     state_variables = (
         StateVariable(name="is_ready", type="bool", description="The zero is taken; before, the rest is unknown."),
         StateVariable(name="push", unit="N", description="Force that the tool exerts on its surroundings."),
-        StateVariable(name="push_x", unit="N", description="Of it, along x."),
-        StateVariable(name="push_y", unit="N", description="Of it, along y."),
-        StateVariable(name="push_z", unit="N", description="Of it, along z."),
+        StateVariable(name="push_x", unit="N", description="Component of the push along x."),
+        StateVariable(name="push_y", unit="N", description="Component along y."),
+        StateVariable(name="push_z", unit="N", description="Component along z."),
         StateVariable(name="peak", unit="N", description="Largest push since the zero."),
-        StateVariable(name="x", unit="m", description="Way of the measured tool since the zero, along x."),
-        StateVariable(name="y", unit="m", description="Along y."),
-        StateVariable(name="z", unit="m", description="Along z."),
-        StateVariable(name="displacement", unit="m", description="Distance from where the tool was at the zero."),
-        StateVariable(name="elapsed", unit="s", description="Since the start."),
+        StateVariable(name="x", unit="m", description="Displacement of the measured tool since the zero, along x."),
+        StateVariable(name="y", unit="m", description="Displacement along y."),
+        StateVariable(name="z", unit="m", description="Displacement along z."),
+        StateVariable(name="displacement", unit="m", description="Distance of the tool from its position at the zero."),
+        StateVariable(name="elapsed", unit="s", description="Time since the start."),
     )
     Params = {
         "in_tool_frame": float,

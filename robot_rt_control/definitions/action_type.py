@@ -263,7 +263,7 @@ def _settings_of(action_type: type[ActionType], stream: StreamInput) -> tuple[Pa
             type="text",
             default="custom" if own else stream.gap,
             choices=streams.gap_choices(own),
-            description=f"What {name!r} is between two samples.",
+            description=f"Value of {name!r} between two samples.",
         ),
         Parameter(
             name=f"{name}_delay",
@@ -271,7 +271,7 @@ def _settings_of(action_type: type[ActionType], stream: StreamInput) -> tuple[Pa
             default=stream.delay,
             minimum=streams.AUTOMATIC,
             maximum=2.0,
-            description="From when a sample is made to when it takes effect, to absorb jitter; 0: in the next tick; "
+            description="Time from making a sample to its effect, to absorb jitter; 0: in the next tick; "
             "negative: the server chooses.",
         ),
         Parameter(
@@ -280,7 +280,7 @@ def _settings_of(action_type: type[ActionType], stream: StreamInput) -> tuple[Pa
             default=stream.horizon,
             minimum=0.0,
             maximum=10.0,
-            description="So long it is extrapolated.",
+            description="Time for which it is extrapolated.",
         ),
         Parameter(
             name=f"{name}_timeout",
@@ -288,7 +288,7 @@ def _settings_of(action_type: type[ActionType], stream: StreamInput) -> tuple[Pa
             default=stream.timeout,
             minimum=0.0,
             maximum=3600.0,
-            description="Without a new sample for so long it has timed out; 0: never.",
+            description="Time without a new sample after which it has timed out; 0: never.",
         ),
     )
 
