@@ -4,8 +4,8 @@
     ./run shell workcell --workcell surface                          or: a workcell in real time, and beside it
     ./run shell python examples/07_kept_distance.py
 
-The arm does not know the height of the plate. In each tick (1 ms) `KeepDistance` takes what the rangefinder measures and
-computes how fast the tool must go up or down. Going there and away are built-in actions; reactions join the three.
+The arm does not know the height of the plate. In each tick (1 ms) `KeepDistance` computes the tool's vertical speed
+from the rangefinder's value. Going there and away are built-in actions; reactions join the three.
 """
 
 import math

@@ -38,7 +38,7 @@ def judge(session: Session) -> dict[str, float]:
 
 
 def period() -> float:
-    """Of a tick [s]."""
+    """[s] Period of a tick."""
     return float(yaml.safe_load(WORKCELL.read_text())["period"])
 
 

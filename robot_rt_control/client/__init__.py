@@ -1,6 +1,6 @@
 """What an application imports: `from robot_rt_control.client import Client, Action, Reaction, variable`.
 
-ROS is imported when a Client over ROS is made: programs can be written, and run in simulated time, without it.
+ROS is imported only when a Client over ROS is made: without ROS, programs can be written and run in simulated time.
 """
 
 from __future__ import annotations

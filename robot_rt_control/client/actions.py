@@ -24,12 +24,12 @@ class Reaction:
         stop: stop the owner (free-standing: everything of the session).
         signal: "action_id.signal_name" to raise.
         event: name of the event to emit.
-        call: callback to call with the event, outside real time, in a thread of its own. It may take as long as it
-            likes, and call the session's methods.
-        reply_to: id of the action that gets the mapping that `call` returns as new values of its parameters, whenever
-            it returns: {"velocity": 0.1}. Returning None changes nothing.
+        call: callback that gets the event, outside real time, in a thread of its own. It may take any time, and may
+            call the session's methods.
+        reply_to: id of the action whose parameters change to what `call` returns, a mapping such as {"velocity": 0.1}.
+            None changes nothing.
         fire_once: at most once in each activation of the owner.
-        keep_owner: the started action uses other parts, and the owner goes on.
+        keep_owner: the owner continues; the started action must use other parts.
         capture: names of state variables that the event carries.
         name: of the reaction itself; found when left out.
         queue: how many events may wait for the callback.
@@ -64,10 +64,10 @@ class Reaction:
         self.name, self.queue = name, queue
 
     def definition(self) -> ReactionDefinition:
-        """What the control server gets to know of it.
+        """The definition that the control server receives.
 
         Raises:
-            DefinitionError: it is not valid in itself.
+            DefinitionError: it is not valid.
         """
         return ReactionDefinition(
             name=self.name,
@@ -127,7 +127,7 @@ def parameter_values(parameters: Mapping[str, Any]) -> tuple[ParameterValue, ...
 
 
 def role_texts(parts: Mapping[str, str] | Iterable[str]) -> list[str]:
-    """Parts for a program's roles as the interface spells them: "role=part"."""
+    """A program's roles and parts as the interface writes them: "role=part"."""
     if isinstance(parts, Mapping):
         return [f"{role}={part}" for role, part in parts.items()]
     return [parts] if isinstance(parts, str) else list(parts)
@@ -154,11 +154,11 @@ class Action:
     """An action: a type with parameters, on some parts, with its reactions.
 
     Args:
-        id: its name in the session, never used again.
-        type: name of the action type; or a class of your own, from this file or another one: the server loads it, where
-            it is not there as it is, from its file on this machine.
-        parts: the part, or slot → part; left out: the session's only part.
-        reactions: judged while this action is active.
+        id: its name, unique in the session; it cannot be used again after a removal.
+        type: name of the action type, or a class of your own: the server then loads its file from this machine, unless
+            it has that code already.
+        parts: the part, or slot → part; default: the session's only part.
+        reactions: evaluated while this action is active.
         parameters: by name: number, bool, text, list of numbers, or (value, "unit").
     """
 
@@ -178,7 +178,7 @@ class Action:
         self.parameters = parameters
 
     def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
-        """The parts as the interface spells them: "arm", or "slot=part"."""
+        """The parts as the interface writes them: "arm", or "slot=part"."""
         if self.parts is None:
             if len(session_parts) != 1:
                 raise DefinitionError(
@@ -192,13 +192,13 @@ class Action:
         return [f"{slot}={part}" for slot, part in self.parts.items()]
 
     def definition(self, session_parts: tuple[str, ...]) -> ActionDefinition:
-        """What the control server gets to know of it.
+        """The definition that the control server receives.
 
         Args:
             session_parts: the parts of its session.
 
         Raises:
-            DefinitionError: it is not valid in itself.
+            DefinitionError: it is not valid.
         """
         return ActionDefinition(
             id=self.id,

@@ -1,7 +1,7 @@
-"""What a client needs of a workcell, in the words of `definitions`: over ROS, or over a lockstep cell.
+"""What a client needs from a workcell, in the types of `definitions`: over ROS, or over a lockstep cell.
 
-`Client` and `Session` are written against this alone, so that an application's program gets the same answers from
-either. All errors are those of `vocabulary.errors`, with the same fields.
+`Client` and `Session` use only this, so an application gets the same answers from both. All errors are those of
+`vocabulary.errors`, with the same fields.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from robot_rt_control.definitions.definitions import ActionDefinition, Parameter
 from robot_rt_control.definitions.stream_sample import InputSample
 
 Listener = Callable[[Event], None]
-"""Called for every event, in order, in the thread that receives it: it must return at once."""
+"""Called for every event, in order, in the receiving thread; it must return at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionRequest:
-    """What `open_session` is asked for."""
+    """The arguments of `open_session`."""
 
     name: str
     parts: tuple[str, ...]
     lease_s: float
-    """0: until it is closed."""
+    """[s] 0: until it is closed."""
     deadline_s: float = 0.0
     """0: none."""
     read_only: bool = False
@@ -39,13 +39,13 @@ class SessionRequest:
 
 @dataclass(frozen=True)
 class SessionKey:
-    """What a session's opener commands it with."""
+    """The credentials for a session's commands."""
 
     id: str
     secret: str = ""
-    """Only its opener has it; empty: the session is unprotected."""
+    """Known to its opener only; empty: the session is unprotected."""
     lease_s: float = 0.0
-    """That applies."""
+    """[s] The granted lease."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +56,27 @@ class StreamKey:
     action: str
     stream: str
     length: int
-    """Values in a sample."""
+    """Number of values in a sample."""
     period: float
-    """Of a tick [s]."""
+    """[s] Period of a tick."""
     token: str = ""
-    """Goes with each sample."""
+    """Sent with each sample."""
 
 
 class Backend(Protocol):
-    """One workcell. All methods may be called from any thread, and raise RobotControlError of some kind.
+    """One workcell.
 
-    Methods that return a tick return the one in which the command took effect; where the loop ticks on request only,
-    the one in which it will.
+    All methods may be called from any thread; they raise subclasses of RobotControlError. A returned tick is the one in
+    which the command took effect or, if the loop ticks on request only, will take effect.
     """
 
     threaded: bool
-    """Whether callbacks and leases have threads of their own. Else they are served while somebody waits, and leases do
-    not run out."""
+    """Whether callbacks and leases have threads of their own. Otherwise they are served during waits, and leases do not
+    run out."""
 
     @property
     def gated(self) -> bool:
-        """Whether the loop is known to tick on request only: then a session's end is told with a later tick."""
+        """Whether the loop ticks on request only; then a session's end is reported with a later tick."""
         ...
 
     # --- time and events ------------------------------------------------------------------------
@@ -94,23 +94,23 @@ class Backend(Protocol):
         ...
 
     def wait(self, changed: threading.Condition, happened: Callable[[], bool], timeout_s: float | None) -> None:
-        """Return when something has `happened`, or at a time-out; also in between. `changed` is notified of changes."""
+        """Return once something has `happened` or at the time-out, or earlier. `changed` is notified of changes."""
         ...
 
     def step(self, ticks: int) -> int:
-        """Run ticks, where the loop ticks on request only. Returns the last one's number."""
+        """Run ticks of a loop that ticks on request only. Returns the last one's number."""
         ...
 
     def serve(self, queue: CallbackQueue) -> None:
-        """See that the callback of a queue is called, until the queue is closed."""
+        """Call the callback of a queue for what arrives, until the queue is closed."""
         ...
 
     def sample_each_tick(self, sample: Callable[[], None]) -> Callable[[], None] | None:
-        """Call `sample` after each tick; returns what ends it. None: ticks are not seen from here."""
+        """Call `sample` after each tick. Returns a function that ends this; None: ticks cannot be seen."""
         ...
 
     def add_listener(self, listener: Listener) -> None:
-        """Tell `listener` every event of every session."""
+        """Call `listener` with every event of every session."""
         ...
 
     def remove_listener(self, listener: Listener) -> None:
@@ -119,11 +119,11 @@ class Backend(Protocol):
 
     @property
     def program_states(self) -> Mapping[str, ProgramState]:
-        """Session → the states that its program is in."""
+        """Session → the present states of its program."""
         ...
 
     def close(self) -> None:
-        """Leave the workcell."""
+        """Disconnect."""
         ...
 
     # --- sessions -------------------------------------------------------------------------------
@@ -145,13 +145,13 @@ class Backend(Protocol):
         ...
 
     def remove(self, key: SessionKey, actions: Sequence[str], reactions: Sequence[str]) -> None:
-        """Without actions and reactions: everything."""
+        """No actions and no reactions: remove everything."""
         ...
 
     def start(self, key: SessionKey, actions: Sequence[str], at_tick: int) -> int: ...
 
     def stop(self, key: SessionKey | None, actions: Sequence[str]) -> int:
-        """Without session: all actions of all sessions."""
+        """No session: all actions of all sessions."""
         ...
 
     def raise_signal(self, key: SessionKey, action: str, signal: str) -> int: ...
@@ -161,15 +161,15 @@ class Backend(Protocol):
     def open_stream(self, key: SessionKey, action: str, stream: str) -> StreamKey: ...
 
     def write_sample(self, key: StreamKey, sample: InputSample) -> None:
-        """Returns at once; what the control server refuses is an event, or a warning in a log."""
+        """Returns at once; a refused sample is reported by an event, or by a warning in a log."""
         ...
 
     def listen(self, session: str, action: str, stream: str, queue: CallbackQueue) -> None:
-        """Put the samples of a stream output into a queue."""
+        """Put samples of a stream output into a queue."""
         ...
 
     def forget(self, session: str) -> None:
-        """Hand nothing more to the queues of a session."""
+        """Stop filling the queues of a session."""
         ...
 
     # --- the workcell ---------------------------------------------------------------------------
@@ -183,11 +183,11 @@ class Backend(Protocol):
         ...
 
     def list_action_types(self, name: str) -> list[Any]:
-        """msg/ActionTypeInfo; without a name all."""
+        """msg/ActionTypeInfo; no name: all."""
         ...
 
     def list_state_variables(self, prefixes: Iterable[str], session: str) -> list[Any]:
-        """msg/StateVariableInfo, all of one tick."""
+        """msg/StateVariableInfo, all from one tick."""
         ...
 
     def load_action_types(self, source: str | type[ActionType], *, replace: bool, timeout_s: float) -> list[str]: ...

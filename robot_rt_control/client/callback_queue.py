@@ -1,4 +1,4 @@
-"""Callbacks: each one has a queue, and over ROS a thread of its own, so that a slow one delays nobody else."""
+"""Callbacks: each has a queue, and over ROS a thread of its own, so that a slow one delays no other."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _log = logging.getLogger(__name__)
 
 
 class CallbackQueue(Generic[Item]):
-    """Calls `callback(event)` for each event, or sample of a stream, put in, in order.
+    """Calls `callback(event)` for each event or stream sample in the queue, in order.
 
-    Its backend decides which thread calls: one of the queue's own (`start_thread`), or the one that waits in simulated
-    time (`call_waiting`). An exception of the callback does not end the queue. Events that do not fit are dropped and
-    counted in `overflowed`; the next event that the callback gets says in `missed` how many were dropped right before.
+    The backend decides which thread calls: the queue's own (`start_thread`), or in simulated time the waiting one
+    (`call_waiting`). An exception of the callback does not end the queue. Events that do not fit are dropped and
+    counted in `overflowed`; the next delivered event carries their count in `missed`.
 
     Args:
         capacity: how many events may wait for the callback.
         name: for people.
-        on_overflow: called with the first event of a row that is dropped, and with how many were dropped so far; in the
-            thread that puts events in.
-        on_failure: called with the event and what the callback raised at it; in the thread that called the callback.
+        on_overflow: called at the first drop of a run with the event and the number of drops so far, in the thread that
+            puts events in.
+        on_failure: called with the event and the callback's exception, in the thread that called the callback.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class CallbackQueue(Generic[Item]):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing will be called any more."""
+        """Whether no further calls will be made."""
         return self._finishing and not self._waiting
 
     @property
@@ -67,7 +67,7 @@ class CallbackQueue(Generic[Item]):
         return bool(self._waiting) and not self._calling
 
     def call_waiting(self) -> list[Exception]:
-        """Call the callback for what waits, in this thread; does nothing where a call of it is under way.
+        """Call the callback for what waits, in this thread; does nothing during a call of it.
 
         Returns:
             What the callback raised; it has been logged and reported.
@@ -85,7 +85,7 @@ class CallbackQueue(Generic[Item]):
         return errors
 
     def put(self, event: Item) -> None:
-        """Hand an event over; never blocks. After `finish`, nothing is taken any more."""
+        """Queue an event; never blocks. After `finish`, events are discarded."""
         with self._changed:
             if self._finishing:
                 return
@@ -123,13 +123,13 @@ class CallbackQueue(Generic[Item]):
             return self._waiting.popleft()
 
     def finish(self) -> None:
-        """Take nothing more; the thread ends when the callback has had what waits. Never blocks."""
+        """Accept no more events; the thread ends after the callback has received the waiting ones. Never blocks."""
         with self._changed:
             self._finishing = True
             self._changed.notify()
 
     def close(self, timeout_s: float = 1.0) -> None:
-        """Let the callback finish what waits, for at most so long."""
+        """Let the callback finish what waits, for at most `timeout_s`."""
         self.finish()
         if self._thread is None:
             self.call_waiting()
@@ -138,7 +138,7 @@ class CallbackQueue(Generic[Item]):
 
 
 def close_all(queues: Sequence[CallbackQueue], timeout_s: float = 1.0) -> None:
-    """Close several queues; all of them together take at most so long."""
+    """Close several queues, in at most `timeout_s` altogether."""
     deadline = time.monotonic() + timeout_s
     for queue in queues:
         queue.finish()

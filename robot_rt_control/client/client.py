@@ -18,15 +18,16 @@ from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlErro
 
 
 class Client:
-    """Connects to a workcell. A context manager; usable from any thread.
+    """Connects to a workcell.
 
-    It has a ROS node of its own, spun by a thread of its own, so that an application needs no ROS code.
+    A context manager; all methods may be called from any thread. The client spins a ROS node of its own, so an
+    application needs no ROS code.
 
     Args:
         name: of the node.
         namespace: of the workcell's nodes.
-        timeout_s: for services to answer; and to appear, once the workcell was found.
-        startup_s: for the workcell to come up. A log line says every 10 s what is awaited.
+        timeout_s: for a service to answer, and to appear once the workcell has been found.
+        startup_s: for the workcell to come up. A log line every 10 s names what is awaited.
         arguments: ROS command line of the node; default: the process's.
         backend: another way to a workcell, without ROS (`testing.lockstep_client`).
     """
@@ -42,7 +43,7 @@ class Client:
         backend: Backend | None = None,
     ) -> None:
         if backend is None:
-            # Here, so that programs can be written, and run in simulated time, without ROS.
+            # Imported here, so that programs can be written and run in simulated time without ROS.
             from robot_rt_control.client.ros_backend import RosBackend
 
             backend = RosBackend(
@@ -64,7 +65,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close all sessions, and leave the workcell."""
+        """Close all sessions, and disconnect."""
         for session in self._sessions:
             if session.ended is None:
                 session.close()
@@ -72,7 +73,7 @@ class Client:
 
     @property
     def node(self) -> Any:
-        """The client's ROS node (rclpy.node.Node), for topics and timers of an application's own.
+        """The client's ROS node (rclpy.node.Node), for the application's own topics and timers.
 
         Raises:
             RobotControlError: there is none, as in a lockstep cell.
@@ -85,7 +86,7 @@ class Client:
     # --- the workcell -----------------------------------------------------------------------------
 
     def parts(self) -> list[Any]:
-        """All parts of the workcell, with limits, state and who holds them, as msg/PartInfo."""
+        """All parts of the workcell with limits, state and holding session, as msg/PartInfo."""
         return self.backend.list_parts()
 
     def action_types(self, name: str = "") -> list[Any]:
@@ -99,16 +100,16 @@ class Client:
     def load_action_types(
         self, *sources: str | Path | type[ActionType], replace: bool = True, timeout_s: float = BUILD_TIMEOUT_S
     ) -> list[str]:
-        """Load action types while the loop runs, or load them anew after a change.
+        """Load action types while the loop runs, or reload them after a change.
 
-        The control server must be on this machine, or find the same files under the same paths. An action that is
-        given a class of yours instead of the name of a type does this by itself.
+        The control server must be on this machine, or find the same files under the same paths. An Action with a class
+        as its type loads it by itself.
 
         Args:
-            sources: a file ("my_action.py": all that it defines; "my_action.py:Wave"), "package.module:Wave", the name
-                of an entry point, or a class. All types of one source are loaded, or none of them.
-            replace: whether types of the same name with other code are replaced. Actions that exist keep their code.
-            timeout_s: for each source: new code is compiled, which may take many seconds.
+            sources: a file ("my_action.py" for all of its types, or "my_action.py:Wave"), "package.module:Wave", the
+                name of an entry point, or a class. All types of one source are loaded, or none of them.
+            replace: replace types of the same name that have other code. Existing actions keep their code.
+            timeout_s: for each source; compiling new code may take many seconds.
 
         Returns:
             The names of the types.
@@ -124,7 +125,7 @@ class Client:
         return names
 
     def unload_action_types(self, *names: str) -> None:
-        """Unload action types, all of them or none; refused while an action of one exists."""
+        """Unload action types, all or none; refused while an action of such a type exists."""
         self.backend.unload_action_types(names)
         self._loaded_classes.clear()
 
@@ -157,10 +158,10 @@ class Client:
         """Open a session on parts; `with client.session("arm") as session: …`.
 
         Args:
-            lease_s: [s] after which the session is lost when this process does not renew it; 0: until it is closed.
-            deadline_s: [s] after which it ends, whatever happens; 0: none.
-            read_only: holds no parts, and may not move anything; see `watch`.
-            unprotected: anybody may command it, not this client alone.
+            lease_s: [s] after which the session is lost unless this process renews it; 0: it lives until it is closed.
+            deadline_s: [s] after which it ends in any case; 0: none.
+            read_only: the session holds no parts and commands no motion; see `watch`.
+            unprotected: any client may command it, not this one alone.
             name: for people.
 
         Raises:
@@ -180,29 +181,27 @@ class Client:
         return session
 
     def watch(self, *, deadline_s: float = 0.0, name: str = "watch") -> Session:
-        """Open a session that only watches: reactions with events, captured values and callbacks; `wait_until`."""
+        """Open a session that only watches: for reactions with events, captured values and callbacks, and
+        `wait_until`."""
         return self.session(read_only=True, deadline_s=deadline_s, name=name)
 
     def sessions(self) -> list[Any]:
-        """All sessions that live, whoever opened them: who holds which parts, until when, with which actions.
-
-        As msg/SessionInfo.
-        """
+        """All open sessions of all clients with their parts, leases and actions, as msg/SessionInfo."""
         return self.backend.list_sessions()
 
     def stop_all(self) -> int:
-        """Stop all actions of all sessions, whoever holds them, in one tick; their parts take their default action.
+        """Stop all actions of all clients' sessions in one tick; their parts take their default action.
 
-        The sessions live on. Returns the tick.
+        The sessions stay open. Returns the tick.
         """
         return self.backend.stop(None, ())
 
     def enable(self, *parts: str) -> None:
-        """Enable the motion of parts, without arguments of all."""
+        """Enable the motion of parts; no arguments: of all."""
         self._set_motion(parts, "enable")
 
     def disable(self, *parts: str) -> None:
-        """Bring parts to rest and disable their motion, without arguments all."""
+        """Bring parts to rest and disable their motion; no arguments: all parts."""
         self._set_motion(parts, "disable")
 
     def clear_faults(self, *parts: str) -> None:
@@ -210,17 +209,17 @@ class Client:
         self._set_motion(parts, "clear_faults")
 
     def _set_motion(self, parts: tuple[str, ...], command: str) -> None:
-        """One request for the parts of each session of this client's own: each has a secret of its own."""
+        """Send one request for each session of this client that holds some of the parts: each has its own secret."""
         own = [session for session in self._sessions if session.ended is None and session.secret and session.parts]
         if not parts and len(own) < 2:
             self.backend.set_motion((), command, own[0].secret if own else "")
             return
-        if not parts and command == "disable":  # all or, where a part is another client's, none
+        if not parts and command == "disable":  # all parts or, if another client holds one of them, none
             parts = tuple(part.name for part in self.backend.list_parts())
         elif not parts:
             self.backend.set_motion((), command, "")  # leaves out what sessions hold
             parts = tuple(part for session in own for part in session.parts)
-        groups: dict[str, list[str]] = {"": []}  # first: there nothing is done where a part is another client's
+        groups: dict[str, list[str]] = {"": []}  # first: it is refused as a whole if another client holds a part
         for part in parts:
             secret = next((session.secret for session in own if part in session.parts), "")
             groups.setdefault(secret, []).append(part)
@@ -229,29 +228,29 @@ class Client:
                 self.backend.set_motion(group, command, secret)
 
     def set_speed(self, speed: float) -> None:
-        """Speed override, 0 to 1: all actions see time pass more slowly."""
+        """Set the speed override, 0 to 1: time passes more slowly for all actions."""
         self.backend.set_speed(float(speed))
 
     def protective_stop(self, reason: str = "") -> int:
-        """End all actions, brake and hold all parts, and let nothing start until `release`. Returns the tick.
+        """End all actions, brake and hold all parts, and refuse starts until `release`.
 
-        Asks the executor itself if it can be reached, so that it works without a control server.
+        Returns the tick. If possible it asks the executor directly, so it works without a control server.
         """
         return self.backend.protective_stop(stop=True, reason=reason)
 
     def release(self) -> int:
-        """Release the protective stop. Nothing starts by this. Returns the tick."""
+        """Release the protective stop. Nothing starts by itself. Returns the tick."""
         return self.backend.protective_stop(stop=False, reason="")
 
     def recover(self, *parts: str) -> list[str]:
-        """Clear faults, enable, and run the recovery programs of parts; without arguments of all that are faulted.
+        """Clear faults, enable parts and run their recovery programs; no arguments: all faulted parts.
 
-        Returns the ids of the sessions that do it; the event `recovery_ended` tells how each ended.
+        Returns the ids of the sessions that recover; the event `recovery_ended` reports the result of each.
         """
         return self.backend.recover(parts)
 
     def take_picture(self, file: Path | str, *, width: int = 0, height: int = 0) -> Path:
-        """Have the simulator's camera write a PNG on its machine; 0: the size that the workcell says.
+        """Have the simulator's camera write a PNG on its machine; 0: the size in the workcell file.
 
         Raises:
             HardwareError: the hardware has no camera, or the file cannot be written.
@@ -259,20 +258,20 @@ class Client:
         return self.backend.take_picture(Path(file).resolve(), width, height)
 
     def sleep(self, seconds: float) -> None:
-        """Let the workcell's time pass: simulated time where it lives in it (I17). Use it in place of `time.sleep`."""
+        """Let the workcell's time pass, simulated time if it runs in it (I17). Use it instead of `time.sleep`."""
         self.backend.sleep(max(seconds, 0.0))
 
     def step(self, ticks: int = 1) -> int:
-        """Run so many ticks, where the loop ticks on request only. Returns the last tick's number."""
+        """Run this number of ticks, if the loop ticks on request only. Returns the last tick's number."""
         return self.backend.step(ticks)
 
     # --- events ---------------------------------------------------------------------------------
 
     def add_listener(self, listener: Listener) -> None:
-        """Call `listener(event)` at every event of every session, in the thread that receives it: it must return at
-        once.
+        """Call `listener(event)` for every event of every session, in the receiving thread; it must return at once.
 
-        A client that has just connected over ROS is told the control server's last events first, up to 1000.
+        A client that has just connected over ROS first receives the control server's last
+        events, up to 1000.
         """
         self.backend.add_listener(listener)
 
@@ -282,5 +281,5 @@ class Client:
 
     @property
     def program_states(self) -> Mapping[str, ProgramState]:
-        """Session → the states that its program is in, of all sessions that have started something."""
+        """Session → the present states of its program, for all sessions that have started actions."""
         return self.backend.program_states

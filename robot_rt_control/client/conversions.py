@@ -1,4 +1,4 @@
-"""Between definitions, events and the ROS messages."""
+"""Converts between definitions or events and ROS messages."""
 
 from __future__ import annotations
 

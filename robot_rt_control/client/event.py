@@ -27,4 +27,4 @@ class Event:
     values: Mapping[str, float] = field(default_factory=dict)
     sequence: int = 0
     missed: int = 0
-    """How many events a callback has missed right before this one, because it was too slow."""
+    """Number of events dropped right before this one, because the callback was too slow."""

@@ -1,4 +1,4 @@
-"""Where a client's events come in: numbered by the control server, told to whoever listens."""
+"""A client's events: received with consecutive numbers, and passed to listeners."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _log = logging.getLogger(__name__)
 
 
 class SequenceWatch:
-    """Counts what is missing between numbered events. One thread at a time."""
+    """Counts the missing events between numbered ones. One thread at a time."""
 
     def __init__(self) -> None:
         self._last = 0
 
     def missing(self, sequence: int) -> int:
-        """How many events are missing right before the one of this number, from 1.
+        """Number of events missing right before the one of this number, from 1.
 
-        The first one that comes sets the count; a lower number than before is another server's, which counts anew.
+        The first event sets the count; a lower number comes from a new server, which counts from 1.
         """
         gap = sequence - self._last - 1 if self._last and sequence > self._last else 0
         self._last = sequence
@@ -29,7 +29,7 @@ class SequenceWatch:
 
 
 class EventSource:
-    """Tells events to listeners; before one that shows a gap, an event `events_lost`. `receive` by one thread alone."""
+    """Passes events to listeners, after a gap first an event `events_lost`. Only one thread may call `receive`."""
 
     def __init__(self) -> None:
         self._watch = SequenceWatch()
@@ -37,17 +37,17 @@ class EventSource:
         self._listeners: tuple[Listener, ...] = ()
 
     def add(self, listener: Listener) -> None:
-        """Tell `listener` every event from now on."""
+        """Call `listener` with every event from now on."""
         with self._lock:
             self._listeners = (*self._listeners, listener)
 
     def remove(self, listener: Listener) -> None:
-        """Tell it no more."""
+        """Undo `add`."""
         with self._lock:
             self._listeners = tuple(entry for entry in self._listeners if entry != listener)
 
     def receive(self, event: Event) -> None:
-        """Take an event of the control server."""
+        """Pass on an event of the control server."""
         lost = self._watch.missing(event.sequence)
         if lost:
             text = f"{lost} events were lost between the control server and this application"

@@ -6,7 +6,7 @@ from robot_rt_control.vocabulary.errors import ConditionError
 
 
 class Condition:
-    """A condition as text, to be combined by `&`, `|` and `~` (Python's `and`, `or`, `not` cannot be overloaded)."""
+    """A condition as text. Combine with `&`, `|` and `~` (Python's `and`, `or`, `not` cannot be overloaded)."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -25,7 +25,7 @@ class Condition:
 
     def __bool__(self) -> bool:
         raise ConditionError(
-            f"the condition {self.text!r} has no truth value here: it is judged in each tick",
+            f"the condition {self.text!r} has no truth value here: it is evaluated in each tick",
             hint="Combine conditions with & | ~ instead of 'and', 'or', 'not'; write a < x < b as two conditions",
         )
 
@@ -71,5 +71,5 @@ class Variable(Condition):
 
 
 def variable(name: str) -> Variable:
-    """The state variable of this name, to build conditions with."""
+    """The state variable of this name, for building conditions."""
     return Variable(name)

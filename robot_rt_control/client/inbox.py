@@ -1,4 +1,4 @@
-"""What has happened in a session, and everybody who waits for it: callers, iterators and callbacks."""
+"""The events of a session, and what waits for them: callers, iterators and callbacks."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Inbox:
     """The events of one session. All methods may be called from any thread.
 
     Args:
-        backend: serves the callbacks, and says how to wait.
+        backend: serves the callbacks, and waits.
         session: its id.
-        kept: how many of the last events stay.
+        kept: number of last events to keep.
     """
 
     def __init__(self, backend: Backend, session: str, *, kept: int = KEPT_EVENTS) -> None:
@@ -56,7 +56,7 @@ class Inbox:
             return list(self._events)
 
     def receive(self, event: Event) -> None:
-        """Keep an event, and hand it to whoever waits for it. Never blocks."""
+        """Keep an event, and pass it to what waits for it. Never blocks."""
         if event.kind == Kind.SESSION_ENDED and event.session == self._session:
             self.end(event.reason or "ended by the server", event)
         else:
@@ -78,14 +78,14 @@ class Inbox:
     # --- the end --------------------------------------------------------------------------------
 
     def expect_end(self) -> None:
-        """The application itself closes the session: its end is no error for who follows its events."""
+        """The application itself closes the session: its end is no error for `follow`."""
         self._closed = True
 
     def end(self, reason: str, event: Event | None = None) -> None:
-        """The session has ended: tell whoever waits. Callbacks still get what has come, the end itself last.
+        """The session has ended: wake all waits. Callbacks still get the events received so far, the end itself last.
 
         Args:
-            event: that told it; None: nobody did, so that one is made.
+            event: the one that reported the end; None: there was none, so one is made.
         """
         with self._changed:
             if self._end_reason is not None:
@@ -108,7 +108,7 @@ class Inbox:
             self._backend.wait(self._changed, lambda: self._end_reason is not None, remaining)
 
     def close(self) -> None:
-        """Wait a little until callbacks have finished what has come."""
+        """Wait a short time for callbacks to finish the events received so far."""
         with self._changed:
             queues = [queue for _, queue in self._queues]
         close_all(queues)
@@ -131,7 +131,7 @@ class Inbox:
                 seen = self._received
                 if self._end_reason is not None:
                     raise self._ended(f"while waiting for the event {name!r}")
-            # Simulated times are multiples of the period: what is left below a microsecond is rounding.
+            # Simulated times are multiples of the period: a rest below a microsecond is rounding.
             remaining = None if end is None else end - now()
             if remaining is not None and remaining <= _SMALLEST_S:
                 came = sorted({e.name for e in self.events if e.name})
@@ -139,7 +139,7 @@ class Inbox:
             self._wait(seen, remaining)
 
     def _wait(self, seen: int, timeout_s: float | None) -> None:
-        """Until more events have been received, or the session has ended."""
+        """Wait until more events have been received, or the session has ended."""
         self._backend.wait(self._changed, lambda: self._received != seen or self._end_reason is not None, timeout_s)
 
     def follow(self, name: str) -> Iterator[Event]:
@@ -178,7 +178,7 @@ class Inbox:
     def on_reaction(
         self, concerns: Callable[[Event], bool], name: str, callback: Callable[[Event], object], capacity: int
     ) -> CallbackQueue:
-        """Call `callback(event)` at every event that `concerns` it. Returns the callback's queue.
+        """Call `callback(event)` for every event that `concerns` it. Returns the callback's queue.
 
         Args:
             name: of the callback, for people.
@@ -215,7 +215,7 @@ class Inbox:
         self._tell(Kind.CALLBACK_FAILED, event, f"callback for {name!r}: {type(error).__name__}: {error}{place}", {})
 
     def _tell(self, kind: str, event: Event, reason: str, values: dict[str, float]) -> None:
-        """Report what became of an event's callback; not of callbacks for such reports, which could go on for ever."""
+        """Report a callback's overflow or failure; not for callbacks of such reports, which could recurse for ever."""
         if event.kind in (Kind.CALLBACK_OVERFLOW, Kind.CALLBACK_FAILED):
             return
         self._keep(

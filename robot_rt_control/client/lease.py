@@ -1,4 +1,4 @@
-"""Keeping a session alive, and noticing that nobody is there any more to keep it."""
+"""Keeping a session alive, and detecting that the control server no longer answers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from robot_rt_control.vocabulary.errors import RobotControlError, SessionEnded, 
 _log = logging.getLogger(__name__)
 
 _LOOK_S = 1.0
-"""A session without lease is looked after so often."""
+"""[s] Interval at which a session without a lease is checked."""
 _MARGIN_S = 1.0
 _SHORTEST_S = 0.05
 
 
 def longest_silence(lease_s: float) -> float:
-    """[s] without an answer of the control server after which a session counts as ended.
+    """[s] Silence of the control server after which a session counts as ended.
 
     By then its lease has run out, and the executor has given up a server that hangs.
     """
@@ -30,9 +30,9 @@ class LeaseKeeper:
     """Renews a session three times in its lease, in a thread of its own, until `stop`.
 
     Args:
-        renew: asks the control server, which may take as many seconds as the argument says. Raises SessionError: the
-            session is gone; another RobotControlError: no answer.
-        on_lost: called once with the reason, in the thread, when the session is gone or nobody answers any more.
+        renew: asks the control server; the argument is the time-out [s]. Raises SessionError: the session is gone;
+            another RobotControlError: no answer.
+        on_lost: called once with the reason, in the thread, when the session is gone or the server has become silent.
         name: of the thread.
     """
 
@@ -42,12 +42,12 @@ class LeaseKeeper:
         self._renew, self._on_lost, self._lease_s = renew, on_lost, lease_s
         self._stopping = threading.Event()
         self.unanswered = False
-        """Whether it gave up because nobody answered, so that the session may live on over there."""
+        """Whether the server has become silent, so that the session may still be open there."""
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Renew no more. May be called from any thread; does not wait."""
+        """Stop renewing. May be called from any thread; does not wait."""
         self._stopping.set()
 
     def _run(self) -> None:

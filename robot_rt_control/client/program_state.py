@@ -1,4 +1,4 @@
-"""Where a program is, and how a run of one ended."""
+"""The present states of a program, and the result of a run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramState:
-    """The states that a session's program is in."""
+    """The present states of a session's program."""
 
     session: str
     program: str
     """Its name; empty: it has none."""
     tick: int
-    """Of the last change."""
+    """Tick of the last change."""
     active: tuple[str, ...]
     """Ids of the active actions, in the order in which they started."""
     last_reaction: str
@@ -24,11 +24,11 @@ class ProgramState:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOutcome:
-    """How a run ended."""
+    """The result of a run."""
 
     success: bool
     message: str
     """Why it did not succeed; empty if it did."""
     ticks: int
     last_event: str
-    """Which exit it took: name of the last event that a reaction emitted."""
+    """Its exit: name of the last event that a reaction emitted."""

@@ -16,7 +16,7 @@ __all__ = ["ProgramState", "Programs", "RunOutcome", "read_program"]
 
 
 def read_program(program: str | Path) -> str:
-    """A program as the control server takes it: the text of a file, else what was given: YAML text or a name.
+    """A program for the control server: the text of a file; YAML text or a name is returned unchanged.
 
     Raises:
         DefinitionError: the file cannot be read.
@@ -74,7 +74,7 @@ class Programs:
         return self._backend.save_program(read_program(program), check_only=False)
 
     def delete(self, name: str) -> str:
-        """Delete all versions of a program, or one of them ("trace_edge@2"). Running ones go on. Returns a remark.
+        """Delete all versions of a program, or one of them ("trace_edge@2"). Runs continue. Returns a remark.
 
         Raises:
             DefinitionError: there is none, or it comes with the package.
@@ -98,14 +98,15 @@ class Programs:
         Args:
             program: a name, YAML text, or a file on this machine.
             parts: parts for its roles, role → part or "role=part".
-            until_event: name of the event that ends it; empty: it ends when all that is active is done.
-            timeout_s: longest time that it may run [s] of the loop's time; 0: no limit.
-            on_progress: is called with the ROS action's feedback about ten times a second, in the client's thread.
+            until_event: name of the event that ends it; empty: it ends when all active actions are done.
+            timeout_s: [s] limit in the loop's time; 0: none.
+            on_progress: called with the ROS action's feedback about ten times a second, in the client's thread.
             cancelled: when it is set, the run is cancelled, and its parts take their default action.
             parameters: values of its parameters, as those of an Action.
 
         Raises:
-            RobotControlError: it could not be started: a DefinitionError, SessionError, CommandRefused … that says why.
+            RobotControlError: it could not be started; the class says why: DefinitionError, SessionError,
+                CommandRefused …
         """
         return self._backend.run_program(
             read_program(program),

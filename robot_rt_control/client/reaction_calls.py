@@ -1,4 +1,4 @@
-"""Which firings belong to which reaction's callback."""
+"""The firings that belong to a reaction's callback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReactionCall:
     """Ids of the actions that have it; "": it is free-standing."""
 
     def concerns(self, event: Event) -> bool:
-        """Whether an event is a firing of this reaction: another one may emit an event of the same name."""
+        """Whether an event is a firing of this reaction; another one may emit an event of the same name."""
         return (
             event.kind == Kind.REACTION_FIRED
             and event.reaction == self.reaction.name
@@ -38,12 +38,12 @@ class ReactionCalls:
     def prepare(
         self, actions: Iterable[Action], free: Iterable[Reaction]
     ) -> tuple[list[ReactionCall], Callable[[], None]]:
-        """Take notice of reactions that are about to be defined.
+        """Note reactions that are about to be defined.
 
-        Those with a callback get a name, and an event, where they have none: a firing is told by these.
+        Reactions with a callback get a name and an event if they have none: firings are recognized by these.
 
         Returns:
-            Those that were not there before, and what undoes this call where they are not defined after all.
+            The new ones, and a function that undoes this call if the definition fails.
         """
         new: dict[int, ReactionCall] = {}
         grown: list[tuple[set[str], str]] = []

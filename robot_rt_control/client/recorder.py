@@ -1,4 +1,4 @@
-"""Looks at state variables again and again while a program does something else."""
+"""Records state variables while a program does something else."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlErro
 _log = logging.getLogger(__name__)
 
 TIME = "time"
-"""The state variable that says which tick a look saw."""
+"""The state variable with the number of the observed tick."""
 
 
 class Recorder:
-    """Looks at all variables of one tick, every `period_s`; in simulated time after every tick. Made by a session.
+    """Records all variables of one tick every `period_s`; in simulated time every tick. Made by a session.
 
-    A context manager. Over ROS it sees what the server sees: the loop's last snapshot. How often it can look depends on
-    the connection; what must be seen in each tick belongs into an action's own state variables, or into a reaction's
-    captured values.
+    A context manager. Over ROS it reads the loop's last snapshot, as often as the connection allows. What must be seen
+    in each tick belongs in an action's own state variables, or in a reaction's captured values.
 
     Args:
-        look: gives name → value of all state variables whose name begins with one of some words.
+        look: returns name → value of all state variables whose names begin with one of the given words.
         names: of the state variables.
-        period_s: between two looks [s].
-        each_tick: calls a function after each tick, and returns what ends that; None where ticks are not seen.
+        period_s: [s] between two samples.
+        each_tick: calls a function after each tick, and returns a function that ends this; None: ticks are not seen.
 
     Raises:
         DefinitionError: there is no such state variable.
@@ -53,7 +52,7 @@ class Recorder:
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
 
     def _take(self, values: dict[str, float]) -> None:
-        missing = float("nan")  # its action has been removed meanwhile
+        missing = float("nan")  # its action has been removed
         self.recording.append(values[TIME], [values.get(name, missing) for name in self.recording.names])
 
     def _run(self) -> None:
@@ -61,7 +60,7 @@ class Recorder:
             try:
                 self._take(self._look(self._wanted))
             except RobotControlError as error:
-                _log.warning("a look at the state variables failed, and the recording ends there: %s", error)
+                _log.warning("reading the state variables failed; the recording ends here: %s", error)
                 return
 
     def __enter__(self) -> Recording:

@@ -1,4 +1,4 @@
-"""State variables over time: what a program draws or judges when it is done."""
+"""State variables over time, for a program to plot or judge at its end."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 class Recording:
-    """Rows of values, one for each look at the workcell. `recording["arm.tool.z"]` is one variable over time.
+    """Rows of values, one for each sample. `recording["arm.tool.z"]` is one variable over time.
 
     Args:
-        names: of the state variables, as conditions of the session spell them.
+        names: of the state variables, as in the session's conditions.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -23,10 +23,10 @@ class Recording:
         self._rows: list[tuple[float, ...]] = []
 
     def append(self, time: float, values: Sequence[float]) -> None:
-        """Add a look; one that is not later than the last one tells nothing new and is left out.
+        """Add a row; a row that is not later than the last one is dropped.
 
         Args:
-            time: of the tick that was looked at, since the loop's first tick [s].
+            time: [s] of the tick, since the loop's first tick.
             values: of the variables, in the order of `names`; NaN: unknown.
         """
         if not self._times or time > self._times[-1]:

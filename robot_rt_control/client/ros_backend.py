@@ -115,7 +115,7 @@ class RosServices:
         return int(answer.tick)
 
     def stop(self, key: SessionKey | None, actions: Sequence[str]) -> int:
-        session = "" if key is None else key.id  # without a secret: everybody may stop
+        session = "" if key is None else key.id  # no secret is needed: every client may stop
         return int(self.call(srv.StopActions, "stop_actions", session=session, actions=list(actions)).tick)
 
     def raise_signal(self, key: SessionKey, action: str, signal: str) -> int:
@@ -182,7 +182,7 @@ class RosServices:
 
 
 class ThreadedWaiting:
-    """Waiting where time passes by itself, and callbacks have threads of their own."""
+    """Waiting in real time; callbacks have threads of their own."""
 
     threaded = True
     gated = False
@@ -228,7 +228,7 @@ class RosBackend(RosServices, ThreadedWaiting):
         self._runner: ActionClient | None = None
         self._lock = threading.Lock()
         self._source = EventSource()
-        # What a session does may be told before the topic has found this node: the server keeps its last events for it.
+        # Events may be published before the topic has found this node: the topic is latched.
         self.node.create_subscription(
             msg.Event, "control_server/events", lambda m: self._source.receive(event_of(m)), _latched(1000)
         )
@@ -313,7 +313,7 @@ class RosBackend(RosServices, ThreadedWaiting):
         refused: RobotControlError = HardwareError(
             "no device has a camera", hint="Only simulated hardware has one, such as pybullet"
         )
-        for service in self._services.offered("take_picture"):  # each driver does; in lockstep the executor
+        for service in self._services.offered("take_picture"):  # by each driver; in lockstep by the executor
             try:
                 answer = self._services.call(srv.TakePicture, service, width=width, height=height, path=str(path))
             except RobotControlError as error:
@@ -346,13 +346,13 @@ class RosBackend(RosServices, ThreadedWaiting):
             until_event=until_event,
             timeout=timeout_s,
         )
-        tell = on_progress or (lambda _: None)
-        sent = self._runner.send_goal_async(goal, feedback_callback=lambda message: tell(message.feedback))
+        report = on_progress or (lambda _: None)
+        sent = self._runner.send_goal_async(goal, feedback_callback=lambda message: report(message.feedback))
         handle = _wait(sent, None, self._timeout_s)
         if handle is None:
             raise RobotControlError("the control server did not answer whether it accepts the run")
         if not handle.accepted:
-            rejected = _wait(handle.get_result_async(), None, self._timeout_s)  # it tells why
+            rejected = _wait(handle.get_result_async(), None, self._timeout_s)  # with the reason
             if rejected is None or not rejected.result.refusals:
                 raise RobotControlError("the control server did not accept the run", hint="Its log says why")
             raise error_of(rejected.result)

@@ -1,4 +1,4 @@
-"""Calling ROS services from any thread but the one that spins, with clear errors."""
+"""Calls ROS services from any thread except the spinning one, with clear errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Services:
     Args:
         node: is spun by another thread.
         timeout_s: for an answer; and for a server to appear once any server has been found.
-        startup_s: for the first server to appear. The node's log says every 10 s what is awaited.
+        startup_s: for the first server to appear. A line in the node's log names every 10 s what is awaited.
     """
 
     def __init__(
@@ -46,21 +46,21 @@ class Services:
             return client
 
     def offered(self, name: str) -> list[str]:
-        """Full paths of the services of this name that nodes of the own namespace offer now, in alphabetical order."""
+        """Full paths of all services of this name in the own namespace, in alphabetical order."""
         space = self._node.get_namespace().rstrip("/")
         pattern = re.compile(rf"{re.escape(space)}/[^/]+/{re.escape(name)}\Z")
         return sorted(path for path, _ in self._node.get_service_names_and_types() if pattern.match(path))
 
     def exists(self, service: Any, path: str, timeout_s: float = 1.0) -> bool:
-        """Whether somebody offers the service."""
+        """Whether a node offers the service."""
         return bool(self._client(service, path).wait_for_service(timeout_s))
 
     def find(self, wait: Callable[[float], bool], server: str, timeout_s: float = math.inf) -> None:
-        """Wait until a server is there: patiently for the first one, since a workcell may take minutes to come up.
+        """Wait for a server; longer for the first one, because a workcell may take minutes to come up.
 
         Args:
-            wait: waits for the server at most this long [s]; returns whether it is there.
-            server: what the texts call it.
+            wait: waits at most this long [s] for the server; returns whether it is available.
+            server: its name in texts.
             timeout_s: for this server at most.
 
         Raises:
@@ -71,7 +71,7 @@ class Services:
         while not wait(min(patience, _POLL_S)):
             if not waiting.goes_on(f"{server}; is the workcell up?"):
                 raise RobotControlError(
-                    f"{server} is not there",
+                    f"{server} is not available",
                     expected=f"its node to come up within {patience:g} s",
                     hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
                 )
@@ -110,7 +110,7 @@ class Services:
             client.remove_pending_request(future)
             raise RobotControlError(
                 f"service {client.srv_name!r} did not answer within {at_most:g} s",
-                hint="Is its node alive? In lockstep: does somebody step?",
+                hint="Is its node alive? In lockstep: is `step` called?",
             )
         response: Any = future.result()
         if not response.success:

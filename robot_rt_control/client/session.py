@@ -33,11 +33,11 @@ from robot_rt_control.vocabulary.event_kinds import Kind
 _log = logging.getLogger(__name__)
 
 BUILD_TIMEOUT_S = defaults.STARTUP_S + 60.0
-"""How long a client waits for code to be compiled: longer than the server does."""
+"""[s] A client waits longer for code to be compiled than the server does."""
 _LAST_TRY_S = 0.5
-"""For closing a session that nobody has answered for already."""
+"""[s] Time-out for closing a session whose server has become silent."""
 _END_S = 1.0
-"""How long `close` waits for the event that reports the end."""
+"""[s] for which `close` waits for the event that reports the end."""
 
 
 class Session:
@@ -48,7 +48,7 @@ class Session:
     Args:
         backend: the workcell.
         request: what to open.
-        loaded: classes of action types that need not be loaded again; grows.
+        loaded: classes of action types that are already loaded; the session adds to it.
 
     Raises:
         DefinitionError: a part is unknown, or the request contradicts itself.
@@ -60,7 +60,7 @@ class Session:
         self.name, self.parts, self.read_only = request.name, request.parts, request.read_only
         self._loaded = set() if loaded is None else loaded
         self._early: list[Event] | None = []
-        """What came before the id of the session was known."""
+        """Events received before the session's id was known."""
         self._receiving = threading.Lock()
         self._opened = False
         self._names = 0
@@ -100,7 +100,7 @@ class Session:
         self.close()
 
     def renew(self) -> None:
-        """Count the lease from now. A session does that by itself; in a LockstepCell a test may do it.
+        """Restart the lease. A session does this by itself; in a LockstepCell a test may do it.
 
         Raises:
             SessionError: the session has ended.
@@ -108,7 +108,7 @@ class Session:
         self._backend.renew_session(self._live(), max(self.lease_s, _END_S))
 
     def close(self) -> None:
-        """End the session; its parts take their safety action. Callbacks finish what has come."""
+        """End the session; its parts take their safety action. Callbacks first finish the events received so far."""
         unanswered = False
         if self._keeper is not None:
             self._keeper.stop()
@@ -137,11 +137,11 @@ class Session:
 
     @property
     def secret(self) -> str:
-        """What the session is commanded with, for calls by hand; empty: it is unprotected."""
+        """The secret of the session's commands, for calls by hand; empty: the session is unprotected."""
         return self._key.secret
 
     def _live(self) -> SessionKey:
-        """The key of the session, which has not ended as far as is known here."""
+        """The session's key. Raises SessionError: the session has ended."""
         if self.ended is not None:
             raise SessionEnded.of(self.id, self.name, self.ended, self._inbox.end_file)
         return self._key
@@ -170,11 +170,11 @@ class Session:
         except RobotControlError:
             with self._defining:
                 undo()
-            self._inbox.drop(queues)  # else a second, corrected try would call them twice
+            self._inbox.drop(queues)  # otherwise a second, corrected try would call them twice
             raise
 
     def _replying(self, of: ReactionCall) -> tuple[str, Callable[[Event], object]]:
-        """The name of a reaction's callback for people, and the callback, whose result becomes parameters."""
+        """The display name of a reaction's callback, and the callback; its result becomes parameters."""
         call, reply_to = of.call, of.reaction.reply_to
 
         def call_and_reply(event: Event) -> None:
@@ -192,7 +192,7 @@ class Session:
             SessionError: the session has ended.
         """
         ids, names = ids_of(actions), list(reactions)
-        if ids or names:  # else the request would mean: everything
+        if ids or names:  # an empty request would mean everything
             self._backend.remove(self._live(), ids, names)
             self._close_streams(ids)
 
@@ -207,10 +207,10 @@ class Session:
                 stream.close(f"its action {stream.action!r} was removed")
 
     def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
-        """Define everything of a program: all of it or, on an error, nothing. Returns the ids of its actions.
+        """Define all of a program or, on an error, nothing. Returns the ids of its actions.
 
         Args:
-            program: YAML text, or the name of a kept program: "trace_edge", "trace_edge@2".
+            program: YAML text, or the name of a stored program: "trace_edge", "trace_edge@2".
             parts: parts for its roles, role → part or "role=part".
             parameters: values of its parameters, as those of an Action.
 
@@ -223,8 +223,7 @@ class Session:
     # --- running --------------------------------------------------------------------------------
 
     def start(self, *actions: str | Action, at_tick: int = 0) -> int:
-        """Start actions in one tick, all or none. Returns the tick (where the loop ticks on request only: in which they
-        will start).
+        """Start actions in one tick, all or none. Returns the tick; a later one if the loop ticks on request only.
 
         Raises:
             DefinitionError: there is no such action, or two of them use the same part.
@@ -234,7 +233,7 @@ class Session:
         return self._backend.start(self._live(), ids_of(actions), at_tick)
 
     def stop(self, *actions: str | Action) -> int:
-        """Stop actions, without arguments all of the session; their parts take their default action.
+        """Stop actions, all of the session if none are named; their parts take their default action.
 
         Raises:
             as `start`.
@@ -250,7 +249,7 @@ class Session:
         return self._backend.raise_signal(self._live(), ids_of([action])[0], signal)
 
     def set(self, action: str | Action, **parameters: Any) -> int:
-        """Give an action new parameters; those left out keep their values. Returns the tick.
+        """Change parameters of an action; the others keep their values. Returns the tick.
 
         Raises:
             as `start`.
@@ -260,8 +259,8 @@ class Session:
     # --- looking --------------------------------------------------------------------------------
 
     def values(self, prefixes: Iterable[str]) -> dict[str, float]:
-        """Present values, all of one tick, of the state variables whose name begins with one of these words: parts'
-        and the session's actions' ("arm.tool.", "move.is_done"); NaN: unknown.
+        """Present values of the state variables whose names begin with one of these words, all from one tick. Both
+        parts' variables and those of the session's actions: "arm.tool.", "move.is_done". NaN: unknown.
         """
         listed = self._backend.list_state_variables(prefixes, self._live().id)
         return {variable.name: float(variable.value) for variable in listed}
@@ -282,8 +281,8 @@ class Session:
         """Record state variables while the context lives: `with session.record("arm.tool.z") as recording: …`.
 
         Args:
-            names: as conditions of the session spell them: "arm.tool.z", "move.progress".
-            period_s: between two looks [s]; in simulated time each tick is recorded.
+            names: as in the session's conditions: "arm.tool.z", "move.progress".
+            period_s: [s] between two samples; in simulated time each tick is recorded.
 
         Raises:
             DefinitionError: there is none of this name.
@@ -293,7 +292,7 @@ class Session:
     # --- streams --------------------------------------------------------------------------------
 
     def stream(self, action: str | Action, name: str) -> Stream:
-        """Get ready to write a stream input of an action, before or while it is active.
+        """Open a stream input of an action for writing, before or while it is active.
 
         Raises:
             DefinitionError: there is no such action or stream.
@@ -310,7 +309,7 @@ class Session:
             action_id,
             name,
             length=key.length,
-            rates=True,  # the server knows whether the stream takes them
+            rates=True,  # the server checks whether the stream takes them
             period=key.period,
             send=send,
             clock=self._backend.source_time,
@@ -321,9 +320,9 @@ class Session:
     def on_stream(
         self, action: str | Action, name: str, callback: Callable[[OutputSample], object], *, capacity: int = 1000
     ) -> None:
-        """Call `callback(sample)` at every sample of a stream output, in a thread of its own, in order.
+        """Call `callback(sample)` for every sample of a stream output, in order, in a thread of its own.
 
-        Samples beyond `capacity` that wait for it are dropped with a warning; `sample.missed` counts them.
+        If more than `capacity` samples wait, further ones are dropped with a warning; `sample.missed` counts them.
         """
         (action_id,) = ids_of([action])
         queue = CallbackQueue(
@@ -340,32 +339,31 @@ class Session:
     # --- events ---------------------------------------------------------------------------------
 
     def on(self, name: str, callback: Callable[[Event], object], *, capacity: int = 100) -> None:
-        """Call `callback(event)` at every event of this name, in a thread of its own, in order.
+        """Call `callback(event)` for every event of this name, in order, in a thread of its own.
 
-        In simulated time it is called right after the tick, in the thread that waits.
-        The callback may take as long as it likes and may call the session. If more than `capacity` events wait for
-        it, further ones are dropped: an event `callback_overflow` reports it, and `event.missed` counts. An exception
-        is logged, and reported by an event `callback_failed`; the next event comes all the same. `name` is a user's
-        event or a kind: "action_failed", "session_ended" …
+        In simulated time the waiting thread calls it right after the tick. The callback may take any time and may call
+        the session. If more than `capacity` events wait, further ones are dropped: an event `callback_overflow` reports
+        this, and `event.missed` counts them. An exception is logged and reported by an event `callback_failed`; calls
+        continue with the next event. `name` is a user's event or a kind: "action_failed", "session_ended" …
         """
         self._inbox.on(name, callback, capacity)
 
     def wait_for(self, name: str, timeout_s: float | None = None) -> Event:
-        """Wait for the next event of this name that `wait_for` has not given yet; also one that came before the call.
+        """Wait for the next event of this name that `wait_for` has not returned yet, even if it came before the call.
 
         Args:
             timeout_s: in the workcell's time: simulated time where it lives in it (I17); None: without end.
 
         Raises:
             TimeoutError: it did not come in time.
-            SessionError: the session ended meanwhile, with the reason.
+            SessionError: the session ended first, with the reason.
         """
         return self._inbox.wait_for(name, timeout_s)
 
     def follow(self, name: str = "") -> Iterator[Event]:
-        """All events from this call on, or those of one name or kind: `for event in session.follow("near"): …`.
+        """Iterate over all events from now on, or those of one name or kind: `for event in session.follow("near"): …`.
 
-        It ends when the application closes the session.
+        The iteration ends when the application closes the session.
 
         Raises:
             SessionError: the session ended otherwise, with the reason.
@@ -373,12 +371,13 @@ class Session:
         return self._inbox.follow(name)
 
     def wait_until(self, condition: str | Condition, timeout_s: float | None = None) -> Event:
-        """Wait until a condition on state variables holds: a free-standing reaction that lives until then.
+        """Wait until a condition on state variables holds. A temporary free-standing reaction evaluates it in each
+        tick.
 
         Raises:
             DefinitionError: the condition is not valid.
             TimeoutError: it did not hold in time.
-            SessionError: the session ended meanwhile.
+            SessionError: the session ended first.
         """
         self._names += 1
         name = f"wait_{self._names}"
@@ -411,7 +410,7 @@ class Session:
                 self._sort(event)
 
     def _sort(self, event: Event) -> None:
-        """Take what concerns this session: its own events, and those of the whole workcell since it was opened."""
+        """Take this session's events, and those of the whole workcell since it was opened."""
         if event.session == self.id:
             self._opened = True
             if event.kind == Kind.SESSION_ENDED and self._keeper is not None:

@@ -1,4 +1,4 @@
-"""Writing a stream input of an action, as an application does it. Knows no ROS: who makes it says how samples leave."""
+"""Writing a stream input of an action, independent of ROS: `send` passes the samples on."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Values = Sequence[float] | np.ndarray | float
 class Stream:
     """Made by `Session.stream`; a context manager. One thread at a time.
 
-    Leaving the context ends the writing: the action's stream times out soon, and the part comes to rest.
+    Leaving the context ends the writing: the stream then times out, and the part comes to rest.
 
     Args:
         action, name: id of the action, and name of the stream.
         length: values in a sample.
         rates: whether samples may carry rates.
-        send: takes a sample on its way.
-        clock: the time of samples that are written without one [s].
+        send: sends a sample.
+        clock: [s] time of samples that are written without one.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Stream:
         self._rates, self._send, self._clock = rates, send, clock
         self._sequence = 0
         self._closed: str | None = None
-        """Why it is closed; None: it is not."""
+        """Why it is closed; None: it is open."""
 
     def __enter__(self) -> Self:
         return self
@@ -55,16 +55,16 @@ class Stream:
 
     @property
     def time(self) -> float:
-        """Present time of the clock that samples get which are written without a time [s]."""
+        """[s] Present time on the clock of samples that are written without a time."""
         return self._clock()
 
     def close(self, reason: str = "") -> None:
-        """Write no more; `reason` says why, where it is not the application's own wish."""
+        """Close the stream; `reason`: why, if the application did not ask for it."""
         self._closed = self._closed or reason
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing can be written any more."""
+        """Whether it is closed."""
         return self._closed is not None
 
     def write(
@@ -79,12 +79,12 @@ class Stream:
         """Write one sample. Returns at once: the server chooses the tick in which it takes effect, to absorb jitter.
 
         Args:
-            values: shape (length,), in the stream's units; one number where the length is 1.
-            rates: how fast they change, per second, where the stream takes that.
-            time: when the sample was made, on a clock of yours [s]: only differences count, and they must grow.
+            values: shape (length,), in the stream's units; a number if the length is 1.
+            rates: their rates of change, per second, if the stream takes rates.
+            time: [s] when the sample was made, on any clock: only differences count, and it must increase.
                 Default: now.
-            valid: which of the values are given; the others keep what they were.
-            tick: the tick from which it holds, where the application chooses that itself.
+            valid: (length,) which of the values are given; the others keep their last value.
+            tick: the tick in which it takes effect; default: the server chooses.
 
         Raises:
             DefinitionError: wrong length, or a value is not finite; nothing was written.
@@ -124,6 +124,6 @@ class Stream:
                     f"{what}: {kind}[{i}] of a sample is not finite",
                     expected="finite numbers",
                     got=str(value),
-                    hint="Name those that are not known by `valid`",
+                    hint="Mark unknown values as not given by `valid`",
                 )
         return [float(v) if ok else 0.0 for v, ok in zip(flat, valid, strict=True)]

@@ -20,7 +20,7 @@ _DEPTH = 1000
 
 
 class StreamLink:
-    """Publishes samples, and hands out those that come. Its topics are made when they are first needed.
+    """Publishes samples, and distributes received ones. Topics are created on first use.
 
     Args:
         node: is spun by another thread.
@@ -39,7 +39,7 @@ class StreamLink:
         return QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.RELIABLE)
 
     def connect(self) -> None:
-        """Make sure that the first sample arrives, too.
+        """Wait until the topic is connected, so that the first sample arrives.
 
         Raises:
             RobotControlError: the control server takes no samples.
@@ -51,7 +51,7 @@ class StreamLink:
         while self._publisher.get_subscription_count() == 0:
             if time.monotonic() > deadline:
                 raise RobotControlError(
-                    f"nobody listens to {_INPUT!r}",
+                    f"{_INPUT!r} has no subscriber",
                     expected=f"the control server within {self._timeout_s:g} s",
                     hint="Is the control server active, and of the same version?",
                 )
@@ -74,7 +74,7 @@ class StreamLink:
         )
 
     def listen(self, session: str, action: str, stream: str, queue: CallbackQueue[OutputSample]) -> None:
-        """Put the samples of a stream output into a queue from now on.
+        """Put samples of a stream output into a queue from now on.
 
         Raises:
             RobotControlError: the control server publishes none.
@@ -89,19 +89,19 @@ class StreamLink:
         while self._node.count_publishers(self._subscription.topic_name) == 0:
             if time.monotonic() > deadline:
                 raise RobotControlError(
-                    f"nobody publishes {_OUTPUT!r}",
+                    f"{_OUTPUT!r} has no publisher",
                     expected=f"the control server within {self._timeout_s:g} s",
                     hint="Is the control server active, and of the same version?",
                 )
             time.sleep(0.005)
 
     def forget(self, session: str) -> None:
-        """Hand nothing more to the queues of a session."""
+        """Stop filling the queues of a session."""
         with self._lock:
             self._queues = [(key, queue) for key, queue in self._queues if key[0] != session]
 
     def _take(self, message: msg.StreamSample) -> None:
-        """In the client's spinning thread."""
+        """Runs in the client's spinning thread."""
         key = (message.session, message.action, message.stream)
         with self._lock:
             queues = [queue for wanted, queue in self._queues if wanted == key]

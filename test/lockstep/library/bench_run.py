@@ -23,7 +23,7 @@ _SETTLING = 60
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended."""
+    """The result of a run."""
 
     exit: str
     """The event of the exit; empty: it had not ended in time."""
