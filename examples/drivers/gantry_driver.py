@@ -64,17 +64,10 @@ class GantryDriver(HardwarePlugin):
         self._send()
         return HardwareReturn.OK
 
-    def on_cleanup(self) -> CallbackReturn:
-        self.socket.close()
-        return CallbackReturn.SUCCESS
-
-    def on_shutdown(self) -> CallbackReturn:
+    def close(self) -> None:
+        """Also called after an error: without set points the controller brakes by itself."""
         if hasattr(self, "socket"):
             self.socket.close()
-        return CallbackReturn.SUCCESS
-
-    def on_error(self) -> CallbackReturn:
-        return self.on_shutdown()  # the controller brakes by itself when set points stay away
 
     def _send(self) -> None:
         self.count += 1

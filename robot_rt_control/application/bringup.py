@@ -1,4 +1,4 @@
-"""Which processes a workcell needs, as plain data: the supervisor and the launch file start what is said here."""
+"""The processes of a workcell, as plain data, for the supervisor and the launch file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 PACKAGE = "robot_rt_control"
 
 DEFAULT_WORKCELL = "arm7"
-"""It runs without anything that this package does not bring."""
+"""This workcell needs nothing outside this package."""
 
 SHARED_TOPICS = ("/clock", "/diagnostics", "/tf", "/tf_static")
-"""ROS has one of each for all nodes, in whatever namespace."""
+"""Topics that ROS shares between all nodes, in any namespace."""
 
 OWN_TOPICS_HELP = (
     f"put {', '.join(SHARED_TOPICS)} into the namespace: for several workcells in simulated time, "
@@ -32,7 +32,7 @@ OWN_TOPICS_HELP = (
 )
 
 Value = bool | int | float | str | list[str]
-"""Of a ROS parameter."""
+"""Type of a ROS parameter."""
 
 Find = Callable[[str, str], Path | None]
 """(package, executable) → its file; None: not installed."""
@@ -55,9 +55,9 @@ class BringupOptions:
     rviz: bool = False
     """Start RViz, with the project's view."""
     namespace: str = ""
-    """Of all nodes."""
+    """Namespace of all nodes."""
     own_topics: bool = False
-    """Whether SHARED_TOPICS lie in the namespace too, so that several workcells live beside each other."""
+    """Whether to put SHARED_TOPICS into the namespace, so that several workcells can run side by side."""
     program: str = ""
     """Application program to run: file.py, file.py:function or package.module:function; empty: none."""
     program_arguments: tuple[str, ...] = ()
@@ -66,11 +66,11 @@ class BringupOptions:
     realtime_cpu: int = -1
     """Processor of the real-time thread; -1: any."""
     realtime_priority: int = 80
-    """Of the real-time thread under SCHED_FIFO; 0: an ordinary thread."""
+    """Priority of the real-time thread under SCHED_FIFO; 0: an ordinary thread."""
 
     @classmethod
     def from_texts(cls, texts: Mapping[str, str]) -> BringupOptions:
-        """Options as a command line or a launch file has them: numbers, true and false, words with spaces between.
+        """Options from the texts of a command line or launch file: numbers, true and false, words separated by spaces.
 
         Raises:
             DefinitionError: a text is not what its option expects.
@@ -84,7 +84,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 def _read(name: str, text: str, default: Any) -> Any:
-    """A text, as the type of its option's default."""
+    """A text converted to the type of its option's default."""
     if isinstance(default, tuple):
         return tuple(text.split())
     if isinstance(default, str):
@@ -113,7 +113,7 @@ class ProcessDescription:
     """One process of a workcell."""
 
     name: str
-    """Unique among them; what people see."""
+    """Unique; also the displayed name."""
     executable: str
     package: str = PACKAGE
     node_name: str
@@ -122,11 +122,11 @@ class ProcessDescription:
     remappings: tuple[tuple[str, str], ...] = ()
     """(name, new name) of topics."""
     arguments: tuple[str, ...] = ()
-    """Of the executable itself, before those for ROS."""
+    """Arguments of the executable itself, before those for ROS."""
     required: bool = True
-    """Without it the rest is of no use: when it ends, everything is brought down."""
+    """When it ends, everything is brought down."""
     consequence: str = ""
-    """What the others do when it dies, in words."""
+    """Text: what the other processes do when it dies."""
 
 
 def find_executable(package: str, executable: str) -> Path | None:
@@ -171,8 +171,8 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
     """All processes of a workcell, in the order to start them; they are ended in the reverse order.
 
     Args:
-        options: what is wanted.
-        find: tells which executables of other packages are installed.
+        options: see Options.
+        find: (package, executable) → its file; None: not installed.
 
     Raises:
         DefinitionError: the workcell file is not valid, options contradict each other, or RViz is not installed.
@@ -181,7 +181,7 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
     workcell = load_workcell(find_workcell(options.workcell), options.hardware or None)
     options = replace(options, clock=chosen_clock(options.clock, workcell))
     if options.clock == "hardware":
-        workcell.driving_device()  # refuses a workcell without one
+        workcell.driving_device()  # refuses a workcell without a clock
     described = [
         *_drivers(options, workcell),
         _executor(options, workcell),
@@ -208,12 +208,12 @@ def _common(options: BringupOptions, workcell: Workcell) -> dict[str, Value]:
 
 
 def _time(options: BringupOptions) -> dict[str, Value]:
-    """In simulated time all nodes live in it."""
+    """In simulated time all nodes use it."""
     return {"use_sim_time": True} if options.clock == LOCKSTEP else {}
 
 
 def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
-    """One for each device with a plugin in Python."""
+    """A process for each device with a Python plugin."""
     devices = [device for device in workcell.devices if device.plugin != MOCK]
     if options.gui and not devices:
         raise DefinitionError(
@@ -231,7 +231,7 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
                 node_name=name,
                 namespace=options.namespace,
                 parameters={**_common(options, workcell), "device": device.name, "gui": options.gui},
-                # Nothing that moves hangs on a device on topics: its values are unknown without it.
+                # No moving part depends on a device on topics: without it, its values are unknown.
                 required=device.plugin != TOPIC,
                 consequence=f"the parts of device {device.name!r} are "
                 + ("unknown" if device.plugin == TOPIC else "faulted"),
@@ -260,7 +260,7 @@ def _executor(options: BringupOptions, workcell: Workcell) -> ProcessDescription
 
 
 def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[ProcessDescription]:
-    """Programs of other packages: robot_state_publisher where it is installed, RViz where it is asked for."""
+    """Programs of other packages: robot_state_publisher if it is installed, RViz if requested."""
     common: dict[str, Any] = {"namespace": options.namespace, "required": False}
     described = []
     if find("robot_state_publisher", "robot_state_publisher") is not None:
@@ -300,7 +300,7 @@ def view_file() -> Path:
     """The project's RViz view.
 
     Raises:
-        DefinitionError: it is not where it is installed to.
+        DefinitionError: it is missing in the installation.
     """
     folder = package_folder(PACKAGE)
     path = None if folder is None else folder / "config" / "workcell.rviz"

@@ -1,4 +1,4 @@
-"""One supervised process: its output, its readiness, its death. It does not outlive whoever started it."""
+"""One supervised process: its output, readiness and death. It does not outlive its parent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ChildProcess:
         """The last lines of its output."""
         self.ready = False
         self.status = ""
-        """What it says is not as it should be; empty: nothing."""
+        """The trouble that it reports; empty: none."""
         self.started = time.monotonic()
         self._rest = b""
         address = f"@robot_rt_control-{os.getpid()}-{secrets.token_hex(8)}"
@@ -74,11 +74,11 @@ class ChildProcess:
 
     @property
     def descriptors(self) -> tuple[int, int, int]:
-        """To wait on: output, readiness, death."""
+        """File descriptors to wait on: output, readiness, death."""
         return self._output, self._readiness.fileno(), self._pidfd
 
     def read_lines(self) -> list[str] | None:
-        """What it has written since the last call, as whole lines; None: it has closed its output."""
+        """Its output since the last call, as whole lines; None: it has closed its output."""
         try:
             data = os.read(self._output, _CHUNK)
         except BlockingIOError:
@@ -96,7 +96,7 @@ class ChildProcess:
         return texts
 
     def read_readiness(self) -> bool:
-        """Take what it says about itself: `ready`, `status`. Returns whether there was anything new."""
+        """Update `ready` and `status` from its messages. Returns whether there was a new one."""
         before = self.ready, self.status
         try:
             for line in self._readiness.recv(_CHUNK).split(b"\n"):
@@ -109,7 +109,7 @@ class ChildProcess:
         return (self.ready, self.status) != before
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the process alone: how its own children end is its business."""
+        """Send a signal to the process alone; it ends its own children."""
         if self.exit_code is None:
             os.kill(self.pid, number)
 
@@ -120,7 +120,7 @@ class ChildProcess:
 
     def reap(self) -> list[str]:
         """After its death: take its exit code, end what is left of its process group, return its last output."""
-        # As long as it is not reaped, its number stays its group's, and nobody else's.
+        # As long as it is not reaped, no other process group can get its number.
         os.killpg(self.pid, signal.SIGKILL)
         self.exit_code = self._process.wait()
         lines: list[str] = []

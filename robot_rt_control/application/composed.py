@@ -1,4 +1,4 @@
-"""All nodes of a workcell in one process: for a debugger. One mistake ends them all, and they share Python's lock."""
+"""All nodes of a workcell in one process: for a debugger. A crash ends all of them, and they share the GIL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from robot_rt_control.ros.spinning import Spinner
 _THREADS_OF_A_NODE = 4
 _POLL_S = 0.1
 _STOP_S = 10.0
-"""How long callbacks that still run at the end may take."""
+"""[s] Time-out for callbacks that still run at the end."""
 
 
 def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
@@ -36,7 +36,7 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
         folder: where files of long parameters are written.
 
     Returns:
-        The exit code; 1 where a node could not start.
+        The exit code; 1 if a node could not start.
     """
     own = [process for process in processes if process.package == PACKAGE]
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)

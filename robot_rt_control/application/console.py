@@ -13,11 +13,11 @@ _ALARM = 31
 
 
 class Console:
-    """Writes lines; colours only on a terminal, and not where NO_COLOR is set.
+    """Writes lines; in colours only on a terminal, and unless NO_COLOR is set.
 
     Args:
         stream: to write to.
-        names: of all who will write.
+        names: of all processes that will write.
         own: name of the supervisor's own lines.
     """
 
@@ -28,7 +28,7 @@ class Console:
         self._width = max(len(name) for name in all_names)
         self._colours = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(all_names)}
         self.broken = False
-        """Nobody reads any more."""
+        """The reader has closed the stream."""
 
     def lines(self, name: str, texts: Iterable[str]) -> None:
         """Lines of a process."""
@@ -42,7 +42,7 @@ class Console:
         self.lines(self._own, text.split("\n"))
 
     def alarm(self, text: str) -> None:
-        """Something went wrong."""
+        """An error, from the supervisor."""
         if self.coloured:
             text = "\n".join(f"\033[{_ALARM}m{line}\033[0m" for line in text.split("\n"))
         self.say(text)
@@ -56,6 +56,6 @@ class Console:
         except (BrokenPipeError, ValueError):
             self.broken = True
             if self._stream is sys.stdout:
-                # What is still in its buffer is flushed when Python ends; that must not become the exit code.
+                # Python flushes the buffer at its end; a failure of that must not become the exit code.
                 with contextlib.suppress(OSError, ValueError):
                     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

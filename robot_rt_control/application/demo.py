@@ -31,13 +31,13 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 NEAR, FAR = 0.38, 0.50  # [m]
 SPEED = 0.15  # [m/s]
 DISTANCE, HEIGHT = "rangefinder.distance", "arm.tool.z"
-"""What the program reacts to: a simulated sensor; the mock rangefinder sees nothing, there it is the tool's height."""
+"""The variable that the program reacts to: a simulated sensor; on mock hardware the tool's height."""
 _REALTIME_S = 5.0
 _PERIOD_S = 0.001
 _SWITCHES = 2
-"""The arm moves until it has turned round so often, however slow the simulation is ..."""
+"""The arm moves until it has reversed this often, however slow the simulation is ..."""
 _LONGEST_S = 600.0
-"""... but no longer than this."""
+"""... but at most this long [s]."""
 
 
 def define_up_and_down(session: Session, measured: str) -> None:
@@ -61,7 +61,7 @@ def watch_half_way(session: Session, recording: Recording, measured: str) -> Non
 
 
 def run(client: Client, seconds: float, console: Console) -> Recording:
-    """Run the program for so long, with live progress; returns what was recorded."""
+    """Run the program for this time, with live progress; returns the recording."""
     recorder = Recorder(client)
     recording = recorder.recording
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
@@ -89,7 +89,7 @@ def run(client: Client, seconds: float, console: Console) -> Recording:
 
 
 def run_realtime(client: Client) -> tuple[Recording, tuple[Lateness, Lateness]]:
-    """Run the same program on the wall clock, beside a second one with a callback, and measure meanwhile."""
+    """Run the same program on the wall clock, beside a second one with a callback, and measure."""
     recorder = Recorder(client)
     with (
         client.session("arm", name="up_and_down") as first,
@@ -105,7 +105,7 @@ def run_realtime(client: Client) -> tuple[Recording, tuple[Lateness, Lateness]]:
 
 
 def bring_up(workcell: DemoWorkcell, client: Client, console: Console) -> None:
-    """Wait until the workcell is up, and show the steps on the way. Raises RobotControlError: it does not come up."""
+    """Wait until the workcell is up, and show its steps. Raises RobotControlError: it does not come up."""
     shown = ""
     with console.status("bringing the workcell up") as status:
 
@@ -135,7 +135,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 0 where the arm reacted as it should."""
+    """Returns the exit code: 0 if the arm reacted as it should."""
     arguments = _arguments(argv)
     console = Console()
     if not console.is_terminal:

@@ -27,11 +27,11 @@ class Lateness:
     """Shape (HISTOGRAM_BINS,): see memory/histogram.py."""
 
     def microseconds(self, fraction: float) -> float:
-        """The lateness [µs] that this fraction of the wake-ups did not exceed."""
+        """The lateness [µs] not exceeded by this fraction of the wake-ups."""
         return percentile(self.counts, fraction) * 1e6
 
     def exceeded_by(self) -> tuple[np.ndarray, np.ndarray]:
-        """(lateness [µs], fraction of the wake-ups that were later), for the bins that were hit."""
+        """(lateness [µs], fraction of later wake-ups), for the bins that were hit."""
         edges = 2.0 ** ((np.arange(HISTOGRAM_BINS) + 1) / BINS_PER_OCTAVE) * 1e-3
         later = 1.0 - np.cumsum(self.counts) / max(int(self.counts.sum()), 1)
         hit = np.flatnonzero(self.counts)
@@ -39,7 +39,7 @@ class Lateness:
 
 
 def measure(seconds: float, period_s: float, domain: str, namespace: str = "/") -> tuple[Lateness, Lateness]:
-    """Both, in the same seconds: the loop of the running executor, and a Python thread of this process.
+    """Measure both at the same time: the loop of the running executor, and a Python thread of this process.
 
     Raises:
         ChannelError: no executor runs on this domain and namespace.
@@ -59,7 +59,7 @@ def measure(seconds: float, period_s: float, domain: str, namespace: str = "/") 
 def _of_python(seconds: float, period_ns: int) -> Lateness:
     """An ordinary Python thread that sleeps until each deadline."""
     counts = np.zeros(HISTOGRAM_BINS, np.int64)
-    bin_of(1)  # compiled now
+    bin_of(1)  # compiles it now
 
     def run() -> None:
         deadline = time.monotonic_ns()
@@ -72,7 +72,7 @@ def _of_python(seconds: float, period_ns: int) -> Lateness:
             late = max(time.monotonic_ns() - deadline, 0)
             counts[bin_of(late)] += 1
             if late > period_ns:
-                deadline += late // period_ns * period_ns  # as the loop does: go on with the first deadline ahead
+                deadline += late // period_ns * period_ns  # as the loop: continue with the next deadline
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -81,7 +81,7 @@ def _of_python(seconds: float, period_ns: int) -> Lateness:
 
 
 def plot(measured: tuple[Lateness, Lateness], period_s: float, file: Path) -> None:
-    """Which fraction of the wake-ups was later than …, as PNG."""
+    """Plot the fraction of wake-ups that were later than a time, as PNG."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -93,9 +93,7 @@ def plot(measured: tuple[Lateness, Lateness], period_s: float, file: Path) -> No
         least = 0.5 / max(int(lateness.counts.sum()), 1)
         axes.step(later, np.maximum(fraction, least), color=colour, lw=1.6, where="post", label=lateness.name)
     axes.axvline(period_s * 1e6, color="k", ls="--", lw=0.8)
-    axes.annotate(
-        "one period", (period_s * 1e6, 1.0), xytext=(4, -4), textcoords="offset points", va="top", fontsize=9
-    )
+    axes.annotate("one period", (period_s * 1e6, 1.0), xytext=(4, -4), textcoords="offset points", va="top", fontsize=9)
     axes.set(xscale="log", yscale="log", xlabel="lateness [µs]", ylabel="fraction of wake-ups that were later")
     axes.set_title(f"How late a thread wakes up, {1.0 / period_s:g} times a second", loc="left")
     axes.grid(alpha=0.3)

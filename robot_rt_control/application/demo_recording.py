@@ -1,4 +1,4 @@
-"""What the demonstration sees of the workcell from outside: topics and events, recorded while it runs."""
+"""Topics and events of the workcell, recorded during the demonstration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Recording:
     """[s] from the start of the tick in which a reaction fired to the callback in the application."""
 
     def switches(self) -> list[tuple[Event, Event | None]]:
-        """Each firing of a reaction that starts an action, and the start that followed it, if it did."""
+        """Each firing of a reaction that starts an action, and the start that followed, if any."""
         starts = [e for e in self.events if e.kind == "action_started"]
         found = []
         for fired in self.events:

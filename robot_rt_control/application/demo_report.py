@@ -15,7 +15,7 @@ _COLORS = {"move_down": "#f4a582", "move_up": "#92c5de"}
 
 
 def results(recording: Recording) -> Table:
-    """What happened in simulated time."""
+    """The results in simulated time."""
     switches = recording.switches()
     followed = [(fired, start) for fired, start in switches if start is not None]
     ticks = sorted({start.tick - fired.tick for fired, start in followed})
@@ -34,7 +34,7 @@ def results(recording: Recording) -> Table:
 
 
 def realtime_results(recording: Recording, measured: Sequence[Lateness]) -> Table:
-    """What happened on the wall clock: the loop's lateness beside a Python thread's."""
+    """The results on the wall clock: the loop's lateness beside a Python thread's."""
     table = Table(title="In real time, on mock hardware")
     for column in ("lateness [µs]", *QUANTILES):
         table.add_column(column, justify="left" if column.startswith("late") else "right")

@@ -26,7 +26,7 @@ class DemoWorkcell:
 
     Args:
         arguments: of the command `workcell`.
-        log: file for all that its processes print.
+        log: file for the output of its processes.
     """
 
     def __init__(self, arguments: Sequence[str], log: Path) -> None:
@@ -56,10 +56,11 @@ class DemoWorkcell:
         """Wait until all processes are up and all parts with joints are enabled.
 
         Args:
-            progress: is told again and again what is being done, and since when.
+            progress: called repeatedly with the present step and its duration.
 
         Raises:
-            RobotControlError: a process died, a part is faulted, or it took too long; with the last lines of output.
+            RobotControlError: a process died, a part is faulted, or it took too long; the hint has the last lines of
+                output.
         """
         assert self._process is not None
         deadline = time.monotonic() + timeout_s

@@ -23,7 +23,7 @@ _DPI = 160
 _MARGIN = 16.0
 _PAD_X, _PAD_Y = 10.0, 7.0
 _LOOP = 20.0
-"""How far a reaction that re-enters its state reaches out of it."""
+"""[pt] Width of the loop of a reaction that re-enters its state."""
 _INK, _QUIET = "#1c2733", "#5b6b7b"
 _FILL = {"first": "#e3f1e4", "plain": "#eaf0f8", "final": "#f6ecd9", "pseudo": "#ffffff"}
 _EDGE = {"first": "#3d8b45", "plain": "#4a6c98", "final": "#a87a26", "pseudo": "#8d99a6"}
@@ -51,7 +51,7 @@ def draw(diagram: Diagram, file: Path | str) -> Path:
             f"picture {str(path)!r}", expected=f"a name that ends with {' or '.join(FORMATS)}", got=repr(path.suffix)
         )
     try:
-        # The same program gives the same file, byte by byte.
+        # The same program gives a byte-identical file.
         with matplotlib.rc_context({"svg.hashsalt": "robot_rt_control", "svg.fonttype": "path"}):
             figure = _Picture(diagram).figure()
             figure.savefig(path, format=path.suffix[1:].lower(), metadata=_metadata(diagram, path))

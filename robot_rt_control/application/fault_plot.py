@@ -15,7 +15,7 @@ from robot_rt_control.memory.fault_log import FaultLog, load_fault_log
 from robot_rt_control.vocabulary.errors import RobotControlError, unknown
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  # behind the choice of what it draws with
+import matplotlib.pyplot as plt  # noqa: E402  # after the choice of the backend
 
 _ROWS = (("position", "commanded_position"), ("velocity", "commanded_velocity"), ("effort", "commanded_effort"))
 
@@ -24,7 +24,7 @@ def plot_fault_log(log: FaultLog, picture: Path | str, *, part: str = "") -> Pat
     """Draw positions, velocities and efforts of a part over time, measured and commanded, as a PNG.
 
     Args:
-        part: which one; empty: the one that the log is about, else the first with joints.
+        part: its name; empty: the part of the log, else the first one with joints.
 
     Raises:
         RobotControlError: there is no such part, or it has no joints.
@@ -62,12 +62,12 @@ def _draw(axis: Any, log: FaultLog, name: str, described: Any, measured: str, co
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print a log, and write it as a picture and, where asked for, as CSV."""
+    """Print a log, and write it as a picture and, if requested, as CSV."""
     parser = argparse.ArgumentParser(prog="fault_plot", description=__doc__)
-    parser.add_argument("file", type=Path, help="the log; its path stands in the event part_faulted")
+    parser.add_argument("file", type=Path, help="the log; the event part_faulted has its path")
     parser.add_argument("--part", default="", help="the part to draw; default: the one that the log is about")
     parser.add_argument("--png", type=Path, help="the picture to write; default: beside the log")
-    parser.add_argument("--csv", type=Path, help="write all columns as text, too")
+    parser.add_argument("--csv", type=Path, help="also write all columns as text")
     given = parser.parse_args(argv)
     try:
         log = load_fault_log(given.file)

@@ -20,12 +20,12 @@ _PORT = 16.0
 """Between links that end on the same side of a box."""
 _SWEEPS, _PLACINGS = 12, 60
 _LONGEST = 8
-"""A link over more layers of boxes is not drawn: it would only be in the way."""
+"""A link over more layers of boxes is not drawn: it would hide others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """A node. `beside` is kept free on its right, for what hangs there."""
+    """A node. `beside` is kept free on its right."""
 
     key: Hashable
     width: float
@@ -45,7 +45,7 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """Where a link runs: curves with vertical tangents through `points`. The label's top left corner is `label`."""
+    """The route of a link: curves with vertical tangents through `points`. The label's top left corner is `label`."""
 
     points: tuple[Point, ...]
     label: Point
@@ -77,7 +77,7 @@ class _Node:
     port: float = 0.0
     """Where links meet it, from its middle."""
     weight: float = 8.0
-    """How much its links want to be straight."""
+    """Weight of straight links."""
     x: float = 0.0
     above: list[_Node] = field(default_factory=list)
     below: list[_Node] = field(default_factory=list)
@@ -91,14 +91,14 @@ def ranks(keys: Sequence[Hashable], links: Iterable[tuple[Hashable, Hashable]]) 
     """The layer of each box, from 0: the longest path that leads to it, without links that lead back.
 
     Args:
-        keys: those where reading begins first.
+        keys: in reading order.
     """
     followers: dict[Hashable, list[Hashable]] = {key: [] for key in keys}
     for source, target in links:
         if source != target:
             followers[source].append(target)
     finished: list[Hashable] = []
-    state: dict[Hashable, int] = {}  # 1: on the path that is being walked, 2: done
+    state: dict[Hashable, int] = {}  # 1: on the present path, 2: done
     back: set[tuple[Hashable, Hashable]] = set()
     for root in keys:
         if root in state:
@@ -135,9 +135,9 @@ def lay_out(boxes: Sequence[Box], links: Sequence[Link], rank: dict[Hashable, in
     """Place boxes and route links.
 
     Args:
-        boxes: those where reading begins first.
-        links: at most one from one box to another; those of a box to itself are not routed.
-        rank: the layers, from `ranks`; left out: computed.
+        boxes: in reading order.
+        links: at most one from one box to another; links of a box to itself are not routed.
+        rank: the layers, from `ranks`; default: computed.
     """
     rank = rank or ranks([b.key for b in boxes], [(k.source, k.target) for k in links])
     nodes = {
@@ -214,7 +214,7 @@ def _order(layers: list[list[_Node]]) -> None:
 
 
 def _crossings(layers: list[list[_Node]]) -> int:
-    """How many pairs of links cross."""
+    """Number of pairs of links that cross."""
     total = 0
     for upper, lower in zip(layers, layers[1:], strict=False):
         place = {id(node): i for i, node in enumerate(lower)}
@@ -231,7 +231,7 @@ def _crossings(layers: list[list[_Node]]) -> int:
 
 
 def _place(layers: list[list[_Node]]) -> None:
-    """Give every node its x: near its neighbours, never nearer to the next one in its layer than it may be."""
+    """Give every node its x: near its neighbours, with the least distances within its layer."""
     for layer in layers:
         x = 0.0
         for node in layer:
@@ -239,7 +239,7 @@ def _place(layers: list[list[_Node]]) -> None:
             x += node.width + _GAP_X
     for sweep in range(_PLACINGS):
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
-            # First down, then up, at last both ways: towards a balance.
+            # First down, then up, finally both ways: towards a balance.
             sides = (True, True) if sweep > _PLACINGS // 3 else ((True, False) if sweep % 2 == 0 else (False, True))
             wanted = []
             for node in layer:
@@ -251,9 +251,9 @@ def _place(layers: list[list[_Node]]) -> None:
 
 
 def _move(layer: list[_Node], wanted: list[tuple[float, float]]) -> None:
-    """Move a layer's nodes to where they want to be [x, weight], as well as their widths allow: least squares.
+    """Move a layer's nodes towards their wishes [x, weight], as far as their widths allow, by least squares.
 
-    With the least distances taken off, the nodes must only not change their order: isotonic regression.
+    Without the least distances, the nodes must only keep their order: isotonic regression.
     """
     offsets, offset = [], 0.0
     for i, node in enumerate(layer):
@@ -272,7 +272,7 @@ def _move(layer: list[_Node], wanted: list[tuple[float, float]]) -> None:
 
 
 def _straighten(layers: list[list[_Node]], chains: Sequence[list[_Node] | None]) -> None:
-    """Put the bends of a link on one vertical line, as far as there is room between their neighbours."""
+    """Put the bends of a link on one vertical line, if there is room between their neighbours."""
     near = {id(node): (layer, i) for layer in layers for i, node in enumerate(layer)}
 
     def room(node: _Node) -> tuple[float, float]:
@@ -300,7 +300,7 @@ def _straighten(layers: list[list[_Node]], chains: Sequence[list[_Node] | None])
 
 
 def _rows(layers: list[list[_Node]]) -> tuple[list[float], list[float]]:
-    """Top and height of each layer. Where links go far to a side, there is more room for their slope."""
+    """Top and height of each layer, with more room for links that go far to a side."""
     heights = [max((n.height for n in layer), default=0.0) for layer in layers]
     tops, y = [], 0.0
     for layer, height in zip(layers, heights, strict=True):
@@ -313,11 +313,11 @@ def _rows(layers: list[list[_Node]]) -> tuple[list[float], list[float]]:
 # --- links ------------------------------------------------------------------------------------------
 
 _End = tuple[int, bool]
-"""Of a link: its number, whether it is the source's."""
+"""An end of a link: its number, whether it is the source's."""
 
 
 def _ports(chains: Sequence[list[_Node] | None], widths: dict[int, float]) -> dict[_End, float]:
-    """Where on their boxes' sides links begin and end: beside each other, in the order of where they go."""
+    """Where links begin and end on the sides of their boxes: side by side, in the order of their directions."""
     sides: dict[tuple[int, bool], list[tuple[float, _End, _Node]]] = {}
     for i, chain in enumerate(chains):
         if chain is None:
@@ -338,7 +338,7 @@ def _route(
     down = chain[-1].rank > chain[0].rank
 
     def edge(node: _Node, at_end: bool) -> float:
-        """The side of a node's layer, or of a box, where the link comes in or goes out."""
+        """The side of a node's layer or box at which the link enters or leaves."""
         is_box = node is chain[0] or node is chain[-1]
         top, height = tops[node.rank], heights[node.rank]
         middle, half = top + height / 2, (node.height if is_box else height) / 2

@@ -1,6 +1,6 @@
-"""Writes an action type to begin with, its tests, and a program that runs it: three files that work as they are.
+"""Writes a first version of an action type, its tests, and a program that runs it: three working files.
 
-    python -m robot_rt_control.application.new_action nod
+python -m robot_rt_control.application.new_action nod
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ def write_action(name: str, folder: Path) -> list[Path]:
 
     Args:
         name: of the type and of its file: nod, push_button.
-        folder: is made where it does not exist.
+        folder: created if it does not exist.
 
     Returns:
         The files: the action type, its tests, a program that runs it.
 
     Raises:
-        DefinitionError: the name is none, or one of the files is there already; nothing was written.
+        DefinitionError: the name is not valid, or one of the files exists; nothing was written.
     """
     check_name("name of an action type", name)
     class_name = "".join(word.capitalize() for word in name.split("_"))
     files = {folder / target.format(name=name): TEMPLATES / source for source, target in FILES.items()}
     for file in files:
         if file.exists():
-            raise DefinitionError(f"{file} is there already", hint="Choose another name, or another folder")
+            raise DefinitionError(f"{file} exists", hint="Choose another name, or another folder")
     folder.mkdir(parents=True, exist_ok=True)
     for file, template in files.items():
         file.write_text(template.read_text().replace("@name@", name).replace("@Class@", class_name))
@@ -46,9 +46,9 @@ def write_action(name: str, folder: Path) -> list[Path]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
     parser = argparse.ArgumentParser(
-        description="Write an action type to begin with, its tests, and a program that runs it."
+        description="Write a first version of an action type, its tests, and a program that runs it."
     )
-    parser.add_argument("name", help="of the action type, such as push_button")
+    parser.add_argument("name", help="name of the action type, such as push_button")
     parser.add_argument("--folder", type=Path, default=Path(), help="where to write them (default: here)")
     arguments = parser.parse_args(argv)
     try:

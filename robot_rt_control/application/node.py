@@ -34,22 +34,22 @@ _PARAMETERS = (
     NodeParameter(
         name="exit_at_end",
         default=False,
-        description="End the process with the program: with exit code 0, or 1 where the program failed.",
+        description="End the process with the program: with exit code 0, or 1 if the program failed.",
     ),
     NodeParameter(
         name="workcell_timeout",
         default=defaults.STARTUP_S,
         minimum=0.0,
         maximum=86400.0,
-        description="[s] to wait until all parts are enabled or faulted; compiling for the first time takes minutes.",
+        description="[s] to wait until all parts are enabled or faulted; the first compilation takes minutes.",
     ),
 )
 
 _SETTLED = ("enabled", "faulted")
-"""Operational states of parts that no longer come up."""
+"""Operational states that end the waiting for a part."""
 _POLL_S = 0.2
 _STOP_S = 5.0
-"""How long a program may take to end after its sessions were closed."""
+"""[s] Time-out for a program to end after its sessions were closed."""
 
 
 ABOUT = NodeHelp(
@@ -83,14 +83,14 @@ class ApplicationNode(WorkcellNode):
             expected = "file.py:function or package.module:function"
             raise DefinitionError("parameter 'program'", expected=expected, got="none")
         program = load_program(text)
-        bind(program, None, self.value("program_arguments"))  # to refuse wrong ones now
+        bind(program, None, self.value("program_arguments"))  # refuses wrong arguments now
         self._program = program
 
     def activate(self) -> None:
         if self._thread is not None and self._thread.is_alive():
             raise RobotControlError(
                 "the program of the last activation is still running",
-                hint="It has to notice that its sessions have ended; restart the node where it does not",
+                hint="It should end once its sessions have ended; if it does not, restart the node",
             )
         assert self._program is not None
         self._stop = threading.Event()
@@ -103,7 +103,7 @@ class ApplicationNode(WorkcellNode):
         self._thread.start()
 
     def deactivate(self) -> None:
-        """Close the program's sessions, which ends their motions; the program notices by a SessionError."""
+        """Close the program's sessions, which ends their motions; the program gets a SessionError."""
         self._stop.set()
         # In a thread, because with a dead server each session would wait for its answer.
         closer = threading.Thread(target=self._close_client, name="close", daemon=True)
@@ -135,7 +135,7 @@ class ApplicationNode(WorkcellNode):
         except SystemExit as request:
             exit_code = request.code if isinstance(request.code, int) else int(request.code is not None)
             self.get_logger().info(f"the program ended with {request}")
-        except BaseException as error:
+        except BaseException as error:  # a user's program may raise anything
             if stop.is_set():
                 self.get_logger().info(f"the program was stopped ({type(error).__name__}: {error})")
             elif isinstance(error, RobotControlError):
@@ -154,7 +154,7 @@ class ApplicationNode(WorkcellNode):
             RobotControlError: the workcell did not come up in time.
         """
         timeout_s = self.value("workcell_timeout")
-        # Without this process's command line: it would give the client's node the name of this one.
+        # Without this process's command line, which would give the client's node the name of this one.
         client = Client(f"{self.get_name()}_client", namespace=self.get_namespace(), arguments=[])
         with self._lock:
             self._client = client
@@ -169,7 +169,7 @@ class ApplicationNode(WorkcellNode):
                         return client
                     problem = f"part {waiting[0].name!r} is {waiting[0].operational_state}"
                     stop.wait(_POLL_S)
-            except RobotControlError as error:  # it is there, but not up yet
+            except RobotControlError as error:  # it exists, but is not up yet
                 problem = str(error)
                 stop.wait(_POLL_S)
             if not patience.goes_on(f"the workcell: {problem}"):
@@ -187,7 +187,7 @@ class ApplicationNode(WorkcellNode):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop. Returns the exit code."""
+    """Run the node until it is stopped. Returns the exit code."""
     return run_node(ApplicationNode, argv, about=ABOUT)
 
 

@@ -1,4 +1,4 @@
-"""What programs are checked against where no workcell is running: built-in action types, and a workcell file."""
+"""The catalogue for checking programs without a running workcell: built-in action types, and a workcell file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def offline_catalogue(workcell_file: Path | None = None) -> Catalogue:
     """The catalogue. Nothing is compiled, and no hardware is touched.
 
     Args:
-        workcell_file: None: of a workcell nothing is known, and parts may have any name.
+        workcell_file: None: no workcell is known, and parts may have any name.
 
     Raises:
         DefinitionError: the workcell file, or what an action type declares, is not valid.

@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them, however that ends."""
+"""Processes that end with their parent, however that ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def end_with_parent(number: signal.Signals) -> Callable[[], None]:
 
     def between_fork_and_exec() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:  # it ended in between
+        if os.getppid() != parent:  # it has ended already
             os._exit(1)
 
     return between_fork_and_exec

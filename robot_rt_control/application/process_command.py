@@ -18,7 +18,7 @@ NODES = {
 """The package's own executables: the modules that run them, and their nodes."""
 
 _LONGEST_VALUE = 1000
-"""Longer ones go to a file: a command line is read by people, and a single argument holds at most 128 KiB."""
+"""Longer ones go to a file: people read command lines, and one argument holds at most 128 KiB."""
 
 
 def ros_arguments(process: ProcessDescription, folder: Path) -> list[str]:
@@ -36,8 +36,8 @@ def ros_arguments(process: ProcessDescription, folder: Path) -> list[str]:
     long = {}
     for name, value in process.parameters.items():
         if value == []:
-            continue  # ROS takes an empty list for one of no type; to leave it out says the same
-        text = json.dumps(value)  # JSON is YAML, too: so a text stays a text, whatever it looks like
+            continue  # ROS gives an empty list no type; omitting it means the same
+        text = json.dumps(value)  # JSON is also YAML: a text stays a text, whatever it looks like
         if len(text) > _LONGEST_VALUE:
             long[name] = value
         else:
@@ -50,7 +50,7 @@ def ros_arguments(process: ProcessDescription, folder: Path) -> list[str]:
 
 
 def command_line(process: ProcessDescription, folder: Path, *, find: Find = find_executable) -> list[str]:
-    """What to execute.
+    """The command to execute.
 
     Args:
         process: what to start.

@@ -1,6 +1,6 @@
-"""Programs at the command line: check, draw, keep and run them.
+"""Programs at the command line: check, draw, save and run them.
 
-check and draw need nothing but files; list, show, save, delete and run ask a running control server.
+check and draw need only files; list, show, save, delete and run ask a running control server.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ examples:
   %(prog)s list
   %(prog)s run my_program --parts robot=arm eye=rangefinder --set speed=0.05 'direction=[0, 0, -1]'
 
-In an editor with a YAML language server, begin a program with this line, and it completes and checks while you type:
+In an editor with a YAML language server, begin a program with this line, for completion and checks while you type:
   # yaml-language-server: $schema=<the path that '%(prog)s schema' prints>
 """
 
 
 class _Output:
-    """Where words go: results to stdout, the rest to stderr."""
+    """Consoles: results go to stdout, the rest to stderr."""
 
     def __init__(self) -> None:
         self.out = Console() if sys.stdout.isatty() else Console(width=120, highlight=False)
@@ -74,7 +74,7 @@ def _template(program: str) -> ProgramTemplate:
         raise DefinitionError(
             f"{program!r} is neither a file nor a program of the library",
             expected=unknown("program of the library", program, library),
-            hint="What the control server keeps is shown by 'show', which prints its text",
+            hint="For a program that the control server keeps, 'show' prints its text",
         )
     return ProgramTemplate.load(path)
 
@@ -223,7 +223,7 @@ def assignment(text: str) -> tuple[str, Any]:
     """`name=value` of `--set`: a number, true, false, a list of numbers, or a text.
 
     Raises:
-        argparse.ArgumentTypeError: not that.
+        argparse.ArgumentTypeError: it is not valid.
     """
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
@@ -259,13 +259,13 @@ def parser() -> argparse.ArgumentParser:
         sub.set_defaults(do=do)
         return sub
 
-    check = command("check", _check, "say everything that is wrong with programs, each with its line")
-    check.add_argument("programs", nargs="+", metavar="FILE", help="program file, or the name of one of the library")
-    check.add_argument("--workcell", type=Path, metavar="FILE", help="check parts and state variables against it too")
+    check = command("check", _check, "report all mistakes in programs, each with its line")
+    check.add_argument("programs", nargs="+", metavar="FILE", help="program file, or name of a program of the library")
+    check.add_argument("--workcell", type=Path, metavar="FILE", help="also check parts and state variables against it")
     check.add_argument("--server", action="store_true", help="let the running control server check it instead")
-    check.add_argument("--strict", action="store_true", help="fail on warnings too")
+    check.add_argument("--strict", action="store_true", help="also fail on warnings")
     draw = command("draw", _draw, "draw the state diagram of a program", server=False)
-    draw.add_argument("program", metavar="FILE", help="program file, or the name of one of the library")
+    draw.add_argument("program", metavar="FILE", help="program file, or name of a program of the library")
     draw.add_argument(
         "-o", "--output", type=Path, action="append", metavar="FILE", help="picture, .svg or .png; may be repeated"
     )
@@ -274,7 +274,7 @@ def parser() -> argparse.ArgumentParser:
     listing.add_argument("name", nargs="?", default="", help="only this one")
     show = command("show", _show, "print the text of a program")
     show.add_argument("name", help="name, or name@version")
-    save = command("save", _save, "check a program, and keep it as the next version of its name")
+    save = command("save", _save, "check a program, and store it as the next version of its name")
     save.add_argument("file", type=Path, help="program file")
     delete = command("delete", _delete, "delete all versions of a program, or one")
     delete.add_argument("name", help="name, or name@version")

@@ -1,4 +1,4 @@
-"""How far a workcell is on its way up, read from what its processes print."""
+"""The progress of a starting workcell, read from the output of its processes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Step:
-    """A step on the way up."""
+    """A step of the start."""
 
     name: str
     end: str
-    """Text that is printed when it is over."""
+    """Text that is printed at its end."""
 
 
 STEPS = (
@@ -30,7 +30,7 @@ _STILL = " still compiling "
 
 
 class StartupSteps:
-    """Where a workcell is on its way up.
+    """The present step of a starting workcell.
 
     Args:
         clock: [s] the wall clock; monotonic.
@@ -40,15 +40,15 @@ class StartupSteps:
         self._clock = clock
         self._begin = clock()
         self.is_up = False
-        """All processes have said that they are up."""
+        """All processes have reported that they are up."""
         self.step = 0
         """Index of the present one in STEPS."""
 
     def update(self, log: str) -> str:
-        """What is being done now: "step 3 of 5, 12 s: loading the tick loop; …".
+        """The present step: "step 3 of 5, 12 s: loading the tick loop; …".
 
         Args:
-            log: all that the processes have printed so far.
+            log: output of the processes so far.
         """
         lines = log.splitlines()
         self.is_up = any(all(word in line for word in _UP) for line in lines)

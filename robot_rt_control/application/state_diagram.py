@@ -1,4 +1,4 @@
-"""What a program's state diagram shows: states, switches with their labels, and what happens within a state."""
+"""The content of a program's state diagram: states, switches with labels, and reactions within a state."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.validation.edges import Edge, edges
 
 START, END, ANY, HAND = "start", "end", "any state", "by hand"
-"""Nodes of the diagram that are no actions; as keys they are ("", START) and so on."""
+"""Nodes of the diagram that are not actions; their keys are ("", START) and so on."""
 
 Key = tuple[str, str]
-"""("action", id), or ("", START) and its like."""
+"""("action", id), or ("", START) and similar."""
 
 _WIDTH = 34
 """Characters in a line of a label."""
@@ -23,7 +23,7 @@ _WIDTH = 34
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line of text and what it is: title, detail, condition, response."""
+    """A line of text and its role: title, detail, condition, response."""
 
     text: str
     style: str
@@ -50,7 +50,7 @@ class Switch:
     target: Key
     label: list[Line] = field(default_factory=list)
     free: bool = False
-    """Not of one state: from the start, by hand, or free-standing."""
+    """Not from one state: from the start, by hand, or free-standing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +139,7 @@ class _Builder:
         switch.label += label
 
     def label(self, edge: Edge) -> list[Line]:
-        """The condition as it is written, and below it what happens besides the switch."""
+        """The condition as written, and below it the other responses."""
         reaction = edge.reaction
         written = " ".join((self.program.places.text(*edge.path, "when") or reaction.condition).split())
         responses = [f"event {reaction.event}"] if reaction.event else []

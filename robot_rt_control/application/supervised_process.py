@@ -1,4 +1,4 @@
-"""What the supervisor needs to know of a process, and how long it waits."""
+"""A supervised process, and the supervisor's time-outs."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ class SupervisedProcess:
     name: str
     command: Sequence[str]
     required: bool = True
-    """When it ends, and is not started again, all are brought down."""
+    """When it ends and is not restarted, all are brought down."""
     reports_ready: bool = True
-    """It says so when it is up."""
+    """It reports when it is up."""
     consequence: str = ""
-    """What the others do when it dies, in words."""
+    """Text: what the other processes do when it dies."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How long the supervisor waits."""
+    """The supervisor's time-outs [s]."""
 
     interrupt_s: float = 60.0
-    """After SIGINT, until SIGTERM. The executor brings its parts to rest in this time, also on a busy machine."""
+    """From SIGINT to SIGTERM. In this time the executor brings its parts to rest, also on a busy machine."""
     terminate_s: float = 10.0
-    """After SIGTERM, until SIGKILL."""
+    """From SIGTERM to SIGKILL."""
     hurried_s: float = 2.0
-    """After a second Ctrl-C, until SIGKILL."""
+    """From a second Ctrl-C to SIGKILL."""
     report_s: float = defaults.STARTUP_REPORT_S
-    """Between two lines that name what is not up yet."""
+    """Interval of the lines that name what is not up yet."""
     restart_delay_s: float = 1.0
     restarts: int = 3
-    """So many of one process within `restart_window_s`; then it counts as failed."""
+    """Allowed restarts of one process within `restart_window_s`; then it counts as failed."""
     restart_window_s: float = 60.0

@@ -26,7 +26,7 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Post:
-    """A process's place: it stays when the process is started anew."""
+    """A process's place; it stays when the process is restarted."""
 
     def __init__(self, process: SupervisedProcess) -> None:
         self.process = process
@@ -36,15 +36,15 @@ class _Post:
 
 
 class Supervisor:
-    """Runs processes until one that is required ends, or until it is told to stop.
+    """Runs processes until a required one ends, or until `stop`.
 
     Everything happens in the thread that calls `run`; only `stop` may be called from others. In the main thread,
     Ctrl-C, SIGTERM and SIGHUP bring all down in order; the second time faster, the third time at once.
 
     Args:
         processes: in the order to start them; they are ended in the reverse order, one after the other.
-        console: where their output and the supervisor's own words go; default: the standard output.
-        restart: "never", or "on-failure": start processes anew that fail.
+        console: for their output and the supervisor's lines; default: the standard output.
+        restart: "never", or "on-failure": restart failed processes.
         patience: time-outs.
         environment: of the processes; default: this process's.
         on_ready: called once, when all processes that report it are up.
@@ -92,8 +92,8 @@ class Supervisor:
         """Start all, and return when all have ended.
 
         Returns:
-            0: stopped on request, or a required process has ended with 0; else its exit code, and 1 where it was
-            killed by a signal, could not be started, or did not end by itself.
+            0: stopped on request, or a required process has ended with 0; else its exit code, or 1 if it was killed by
+            a signal, could not be started, or did not end by itself.
         """
         self._begin = time.monotonic()
         with self._signals():
@@ -104,7 +104,7 @@ class Supervisor:
                 while self._busy():
                     self._step()
             finally:
-                for child in self._living():  # after a mistake in here: leave nothing behind
+                for child in self._living():  # after a mistake in here: end all processes
                     child.kill()
                     child.reap()
                 self._selector.close()
@@ -118,7 +118,7 @@ class Supervisor:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        # The handlers do nothing: Python's C code writes the signal's number to the bell, which wakes the loop.
+        # The handlers do nothing: Python's C code writes the signal's number to the pipe, which wakes the loop.
         before = {number: signal.signal(number, lambda *_: None) for number in _ENDING_SIGNALS}
         descriptor = signal.set_wakeup_fd(self._bell_button.fileno(), warn_on_full_buffer=False)
         try:
@@ -248,7 +248,7 @@ class Supervisor:
         self._report_death(post, child)
         if code and self._restart == "on-failure" and self._may_restart(post):
             post.restart_at = time.monotonic() + self._patience.restart_delay_s
-            self._console.say(f"{child.name} is started again in {self._patience.restart_delay_s:g} s")
+            self._console.say(f"{child.name} is restarted in {self._patience.restart_delay_s:g} s")
         elif post.process.required:
             self._bring_down(1 if code < 0 else code)
         elif not self._busy():
@@ -270,7 +270,7 @@ class Supervisor:
         if len(post.restarts) >= self._patience.restarts:
             self._console.alarm(
                 f"{post.process.name} failed {len(post.restarts) + 1} times within "
-                f"{self._patience.restart_window_s:g} s: it is not started again"
+                f"{self._patience.restart_window_s:g} s: it is not restarted"
             )
             return False
         post.restarts.append(now)
@@ -279,7 +279,7 @@ class Supervisor:
     # --- bringing down ----------------------------------------------------------------------------
 
     def _bring_down(self, exit_code: int) -> None:
-        """End all, one after the other, those above first."""
+        """End all in order, one after the other."""
         if self._is_ending:
             return
         self.exit_code = self.exit_code or exit_code
@@ -293,7 +293,7 @@ class Supervisor:
         living = [post for post in self._posts if post.child is not None]
         self._ending, self._deadline = (living[-1], self._deadline) if living else (None, None)
         if self._asked_to_stop >= 2 or self._ending is None:
-            return  # all have their signal already
+            return  # all have received their signal already
         self._next_signal = signal.SIGINT
         self._press_harder()
 
@@ -315,7 +315,7 @@ class Supervisor:
             self._next_signal, self._deadline = signal.SIGKILL, now + patience.terminate_s
 
     def _hurry(self) -> None:
-        """After the second Ctrl-C: no order any more."""
+        """After the second Ctrl-C: end all at once, in no order."""
         self._console.alarm(f"faster: SIGTERM to all, SIGKILL in {self._patience.hurried_s:g} s; once more: at once")
         self._is_ending = True
         living = [post for post in self._posts if post.child is not None]

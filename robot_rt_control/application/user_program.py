@@ -1,4 +1,4 @@
-"""Finding a user's program, and calling it with arguments that came as text."""
+"""Finds a user's program, and converts its arguments from text."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def load_program(program: str) -> Callable[..., Any]:
-    """The function of a user's program. Its module is executed, each time anew where it is a file.
+    """The function of a user's program. Its module is imported; a file is executed at each call.
 
     Args:
         program: file.py, file.py:function, package.module or package.module:function; without a function, `main`.
-            A file may import what lies beside it.
+            A file may import its neighbours.
 
     Raises:
         DefinitionError: there is no such file, module or function.
-        Exception: whatever the module itself raises.
+        Exception: any exception of the module itself.
     """
     source, colon, name = program.partition(":")
     name = name if colon else _DEFAULT_FUNCTION
@@ -52,12 +52,12 @@ def _from_file(path: Path, program: str) -> ModuleType:
     folder = str(path.parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    # The name is not the file's: examples begin with a number, and `test` or `json` would hide other modules.
+    # Not the file's name: examples begin with a number, and `test` or `json` would hide other modules.
     name = f"robot_rt_control_program_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickle look their module up
+    sys.modules[name] = module  # dataclasses and pickle look up their module
     spec.loader.exec_module(module)
     return module
 
@@ -67,14 +67,14 @@ def _from_path(source: str, program: str) -> ModuleType:
         return importlib.import_module(source)
     except ModuleNotFoundError as error:
         if error.name is None or not (source == error.name or source.startswith(error.name + ".")):
-            raise  # the module is there, and something that it imports is not
+            raise  # the module exists, but something that it imports does not
         raise DefinitionError(
             f"program {program!r}", expected=_FORM, got=str(error), hint="Check the spelling and PYTHONPATH"
         ) from error
 
 
 def bind(function: Callable[..., Any], client: object, texts: Sequence[str]) -> tuple[Any, ...]:
-    """The arguments to call a program with: the client, and texts as its annotations say (int, float, bool; else str).
+    """The arguments of a program: the client, and texts converted by its annotations (int, float, bool; else str).
 
     Raises:
         DefinitionError: too many or too few arguments, or one that is not of its type.

@@ -31,7 +31,7 @@ from robot_rt_control.application.supervisor import RESTARTS, Supervisor
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _EXAMPLES = """examples:
-  %(prog)s                                            our own arm, without any simulator
+  %(prog)s                                            the project's arm, without a simulator
   %(prog)s --workcell iiwa --gui                      a KUKA iiwa in PyBullet, in a window
   %(prog)s --workcell panda --real-time-factor 0      simulated time, as fast as it can
   %(prog)s --workcell iiwa --clock realtime           PyBullet beside a loop on the wall clock
@@ -62,16 +62,22 @@ def parser() -> argparse.ArgumentParser:
         "--hardware",
         default="",
         metavar="PLUGIN",
-        help="what all devices run on: mock, pybullet, or module:Class (default: what the workcell says)",
+        help="what all devices run on: mock, pybullet, or module:Class (default: the workcell's)",
     )
     add("--clock", choices=CLOCKS, default=AUTO, help=f"what drives the loop (default: %(default)s). {CLOCK_HELP}")
     add("--real-time-factor", default="1", metavar="F", help=f"{FACTOR_HELP} (default: %(default)s)")
     add("--gui", action="store_true", help="show the simulation in a window")
-    add("--rviz", action="store_true", help="start RViz, where it is installed")
+    add("--rviz", action="store_true", help="start RViz, if it is installed")
     add("--namespace", default="", metavar="NAME", help="of all nodes")
     add("--own-topics", action="store_true", help=OWN_TOPICS_HELP)
     add("--cpu", type=int, default=-1, metavar="N", help="processor of the real-time thread (default: any)")
-    add("--priority", type=int, default=80, metavar="P", help="of the real-time thread, 1 to 98; 0: an ordinary one")
+    add(
+        "--priority",
+        type=int,
+        default=80,
+        metavar="P",
+        help="priority of the real-time thread, 1 to 98; 0: an ordinary thread",
+    )
     add(
         "--program",
         nargs="+",
@@ -85,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
         "--restart",
         choices=RESTARTS,
         default="never",
-        help="what to do with a process that failed: bring all down, or start it again (default: %(default)s)",
+        help="after a process failed: bring all down, or restart it (default: %(default)s)",
     )
     add("--composed", action="store_true", help="run all nodes in one process, for a debugger")
     add("--print", action="store_true", dest="only_print", help="print the command of each process, and start nothing")
@@ -93,7 +99,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def options_of(arguments: argparse.Namespace) -> BringupOptions:
-    """What the command line asks for."""
+    """The options of a command line."""
     program, *program_arguments = arguments.program or [""]
     return replace(
         BringupOptions.from_texts({"real_time_factor": arguments.real_time_factor}),
@@ -117,7 +123,7 @@ def supervised(described: Sequence[ProcessDescription], folder: Path) -> list[Su
 
     Args:
         described: see `bringup.processes`.
-        folder: where files of long parameters are written; must exist as long as the processes.
+        folder: for files of long parameters; must exist as long as the processes.
     """
     return [
         SupervisedProcess(

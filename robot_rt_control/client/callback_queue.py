@@ -108,7 +108,7 @@ class CallbackQueue(Generic[Item]):
     def _call(self, event: Item) -> Exception | None:
         try:
             self._callback(event)
-        except Exception as error:
+        except Exception as error:  # a callback may raise anything: it is reported, and the queue continues
             _log.exception("callback for %s failed at tick %d", self._name, event.tick)
             self._on_failure(event, error)
             return error

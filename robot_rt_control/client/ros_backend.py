@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,10 @@ _GRAIN_S = 0.05
 """How often it is looked how far the time has come."""
 
 
-class RosServices:
-    """A `Backend`'s requests as calls of the control server's services. A subclass says how a call gets there."""
+class RosServices(ABC):
+    """A `Backend`'s requests as calls of the control server's services. A subclass makes the calls."""
 
+    @abstractmethod
     def call(self, service: Any, path: str, /, *, timeout_s: float | None = None, **fields: Any) -> Any:
         """Call a service of the control server.
 
@@ -59,7 +61,6 @@ class RosServices:
         Raises:
             RobotControlError: refused, by the exception that the control server raised; or no answer.
         """
-        raise NotImplementedError
 
     # --- sessions -------------------------------------------------------------------------------
 

@@ -102,7 +102,7 @@ class Driver:
                 continue
             try:
                 future.set_result(function())
-            except Exception as error:
+            except Exception as error:  # raised again in the thread that waits
                 future.set_exception(error)
 
     def cycle(self) -> None:

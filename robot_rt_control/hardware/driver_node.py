@@ -167,7 +167,7 @@ class HardwareDriverNode(WorkcellNode):
             driver.run()
         except RobotControlError as error:
             self._failed(error)
-        except Exception as error:
+        except Exception as error:  # a plugin may raise anything: the node reports it and ends the driver
             self._failed(HardwareError(f"device {device.name!r}", got=f"{type(error).__name__}: {error}"))
         finally:
             self.driver = None

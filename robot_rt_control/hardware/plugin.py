@@ -8,9 +8,10 @@ method                  called                  what belongs there
 `on_configure`          unconfigured→inactive   open the device, read its state; no motion
 `on_activate`           inactive→active         allow motion; the device stands still and holds
 `on_deactivate`         active→inactive         motion no longer allowed; the device holds or brakes
-`on_cleanup`            inactive→unconfigured   close the device; `on_configure` may follow
-`on_shutdown`           from any state, last    release everything
-`on_error`              after an ERROR          bring the device to a safe state and close it
+`close`                 by the next three       release the device
+`on_cleanup`            inactive→unconfigured   as `close`; `on_configure` may follow
+`on_shutdown`           from any state, last    as `close`
+`on_error`              after an ERROR          bring the device to a safe state, then as `close`
 `prepare_command_mode`  before modes change     say whether the switch is possible; change nothing yet
 `perform_command_mode`  in the cycle of it      switch
 `read`                  each cycle, first       fill `state` with what was measured
@@ -110,15 +111,21 @@ class HardwarePlugin(ABC):
     def on_deactivate(self) -> CallbackReturn:
         return CallbackReturn.SUCCESS
 
+    def close(self) -> None:  # noqa: B027  (a plugin may have nothing to close)
+        """Release the device, if it is open. By default the next three callbacks do this and nothing else."""
+
     def on_cleanup(self) -> CallbackReturn:
+        self.close()
         return CallbackReturn.SUCCESS
 
     def on_shutdown(self) -> CallbackReturn:
+        self.close()
         return CallbackReturn.SUCCESS
 
     def on_error(self) -> CallbackReturn:
         """SUCCESS: the device may be configured again. FAILURE: it is finalized."""
-        return CallbackReturn.FAILURE
+        self.close()
+        return CallbackReturn.SUCCESS
 
     def prepare_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
         """Return whether these parts can switch to these modes. NONE (hold the position) must always be possible.

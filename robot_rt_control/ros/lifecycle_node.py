@@ -199,7 +199,7 @@ class WorkcellNode(LifecycleNodeMixin, Node):
             except RobotControlError as error:
                 self.get_logger().error(f"{step} failed: {error}")
                 return TransitionCallbackReturn.FAILURE
-            except Exception:
+            except Exception:  # a plugin or driver may raise anything; the transition reports it as an error
                 self.get_logger().error(f"{step} failed unexpectedly:\n{traceback.format_exc()}")
                 return TransitionCallbackReturn.ERROR
             self.lifecycle_word = word

@@ -26,12 +26,12 @@ from robot_rt_control.vocabulary.waiting import Waiting
 _POLL_S = 0.05
 _ASKED_S = 1.0
 _STOP_S = 10.0
-"""How long callbacks that still run at the end may take."""
+"""[s] Time-out for callbacks that still run at the end."""
 SWITCH_S = 0.0005
-"""How long one thread may compute in Python while others wait for the interpreter; by default ten times as long. So a
-large request that is being read, however long that takes, delays no renewal of a lease and no driver's cycle."""
+"""[s] A thread may compute in Python for this time while others wait for the interpreter; the default is ten times
+longer. So reading a large request delays no renewal of a lease and no driver's cycle."""
 END_S = 50.0
-"""How long ending may take, before the supervisor sends the next signal."""
+"""[s] Time-out for ending; the supervisor then sends the next signal."""
 
 
 def run_node(
@@ -118,7 +118,7 @@ def _bring_down(node: WorkcellNode, spinner: Spinner) -> None:
     for step in (node.close, lambda: _destroy(node, spinner)):
         try:
             step()
-        except Exception:
+        except Exception:  # the second step, and the end of the process, must follow in any case
             print(f"ending failed unexpectedly:\n{traceback.format_exc()}", file=sys.stderr, flush=True)
 
 

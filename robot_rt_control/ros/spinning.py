@@ -32,7 +32,7 @@ def spin(
         except InvalidHandle:
             # rclpy met something that another thread has just removed. It was going to wait for it; begin anew.
             continue
-        except Exception:
+        except Exception:  # of a callback: it must not end the node
             if not stopping():
                 on_error(traceback.format_exc())
 

@@ -1,6 +1,6 @@
 """Fakes and helpers for users' own tests: `from robot_rt_control.testing import ActionHarness, FakeArm`.
 
-`ActionHarness` runs one action, tick by tick, on `FakeArm` and `FakePart`; `LockstepCell` runs a whole workcell.
+`ActionHarness` runs one action tick by tick on `FakeArm` and `FakePart`; `LockstepCell` runs a whole workcell.
 """
 
 from __future__ import annotations

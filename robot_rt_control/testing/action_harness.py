@@ -1,4 +1,4 @@
-"""Running one action without ROS, server or executor: a user tests an action in ten lines.
+"""Runs one action without ROS, server or executor: a test of an action takes ten lines.
 
 harness = ActionHarness(SineWave, parameters={"amplitude": 0.2, "frequency": 0.5})
 harness.start()
@@ -6,8 +6,8 @@ harness.step(1000)
 assert harness.state.settled == 1.0
 assert abs(harness.part("arm").position[3]) <= 0.2
 
-Breakpoints work in the methods as they are; with compiled=True the harness runs what the loop would run. An action that
-moves several parts gets a fake in each slot, or those that the test makes: parts={"left": FakeArm(...), ...}.
+Breakpoints work in the methods; with compiled=True the harness runs the same native code as the loop. Each slot of an
+action gets a fake, or a part that the test makes: parts={"left": FakeArm(...), ...}.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class ActionHarness:
 
     Args:
         action_type: the class under test.
-        parts: slot name → part; slots left out get a fake of their first kind.
-        parameters: as an application would give them.
+        parts: slot name → part; the other slots get a fake of their first kind.
+        parameters: as in an application.
         compiled: False runs the methods as plain Python, to debug them: breakpoints and print work, an index out
             of range raises where it happens. (Functions marked @realtime stay compiled unless NUMBA_DISABLE_JIT=1.)
             True builds native code as the server does, and calls it as the executor does.
@@ -85,7 +85,7 @@ class ActionHarness:
         self.period, self.speed = period, speed
         self.tick = 0
         self.status = 0
-        """Status of the action: 0 while it is well, else what it returned when it failed."""
+        """Status of the action: 0, or the status with which it failed."""
         self._parameters = dict(parameters or {})
         self._state = np.zeros(1, state_dtype(action_type))
         self._params = np.zeros(1, parameter_dtype(action_type))
@@ -129,16 +129,16 @@ class ActionHarness:
     # --- what a test does ------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the action, or start it again: in the next tick its state is zeroed and `on_enter` runs."""
+        """Start or restart the action: in the next tick its state is zeroed and `on_enter` runs."""
         self._started = self._entering = True
         self._activation += 1
         self.status = 0
 
     def step(self, n: int = 1) -> int:
-        """Run n ticks, or fewer where the action fails.
+        """Run n ticks, or fewer if the action fails.
 
         Returns:
-            Its status: 0, or what it failed with.
+            Its status: 0, or the status with which it failed.
 
         Raises:
             RobotControlError: `start` was not called, the action failed before, or a command is not finite.
@@ -170,7 +170,7 @@ class ActionHarness:
         raise RobotControlError(f"the condition did not hold within {at_most} ticks")
 
     def set_parameters(self, **changes: Any) -> None:
-        """Prepare parameters anew, with these changes; they reach the action in the next tick."""
+        """Change parameters; they reach the action in the next tick."""
         first = self.action_type.slots[0].name if self.action_type.slots else None
         dof = self.parts[first].dof if first is not None else 0
         parameters = self._parameters | changes
@@ -191,7 +191,7 @@ class ActionHarness:
         self._state[0][name] = 1.0
 
     def stream(self, name: str) -> Stream:
-        """Get ready to write a stream input; `write` it before or between steps.
+        """Open a stream input for writing; `write` samples before or between steps.
 
         Raises:
             DefinitionError: the action type has no such stream input.
@@ -199,11 +199,11 @@ class ActionHarness:
         return self._streams.open(name, lambda: self.tick)
 
     def samples(self, stream: str) -> list[OutputSample]:
-        """What the action has written to a stream output so far."""
+        """The samples that the action has written to a stream output so far."""
         return self._streams.samples[stream]
 
     def idle(self, n: int = 1) -> None:
-        """Let n ticks pass in which the action is not active: samples of its streams take effect all the same."""
+        """Let n ticks pass in which the action is not active; samples of its streams still take effect."""
         for _ in range(n):
             self.tick += 1
             self._streams.take_in(self.tick, 0, self.speed, self._run)

@@ -38,9 +38,9 @@ class CellBackend:
     """A `Backend` over a cell. One thread.
 
     Args:
-        cell: where. Gated, what is commanded takes effect at its next step; else each command lets it tick until the
-            loop has answered.
-        keeps_leases: sessions do not lose their lease: in simulated time a client does not vanish.
+        cell: the workcell. If it is gated, commands take effect at its next step; otherwise each command lets it tick
+            until the loop has answered.
+        keeps_leases: leases do not run out: in simulated time a client does not vanish.
     """
 
     threaded = False
@@ -184,7 +184,7 @@ class CellBackend:
                 sequence=sample.sequence,
                 tick=sample.tick,
             )
-        except RobotControlError as error:  # as the topic's: whoever writes does not wait for an answer
+        except RobotControlError as error:  # as over ROS, where a write does not wait for an answer
             _log.warning("a sample was refused: %s", error)
 
     def listen(self, session: str, action: str, stream: str, queue: CallbackQueue) -> None:

@@ -1,4 +1,4 @@
-"""Parts without hardware, for tests of actions: what is commanded is measured in the next tick."""
+"""Parts without hardware, for tests of actions: a command is measured in the next tick."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 @realtime
 def _place_tool(part):
-    """Takes the record as a whole: arrays handed over from Python would be counted as allocations."""
+    """Takes the whole record, because arrays passed from Python would be counted as allocations."""
     tool_state(part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist)
 
 
@@ -27,15 +27,15 @@ class FakePart(PartFacts):
 
     Args:
         name: the part's name in messages.
-        kind: what it is.
+        kind: its kind.
         dof: number of joints; sensors and io have none.
-        position: where its joints are [rad or m]; all zero by default.
+        position: [rad or m] of its joints; all zero by default.
         inputs: names of an io part's inputs, or of a sensor part's values: `part.live.inputs[0] = 1.0` sets the first.
         outputs: names of an io part's outputs, digital ones: 0 or 1.
 
     Attributes:
-        live: the part's record itself (`layout.part_dtype`): read what an action sees, write what a sensor measures
-            (`part.live.distance = 0.2`), or change limits.
+        live: the part's record itself (`layout.part_dtype`): what an action reads. Write to it to set a sensor
+            (`part.live.distance = 0.2`) or a limit.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class FakePart(PartFacts):
         return self.memory.copy()[0]
 
     def measure(self, dt: float, *, speed: float = 1.0) -> None:
-        """Begin a tick: what was commanded is measured.
+        """Begin a tick: the last command is measured.
 
         Args:
             dt: [s] until the next tick, scaled by the speed override.
@@ -80,7 +80,7 @@ class FakePart(PartFacts):
             _place_tool(live)
 
     def prepare_command(self) -> None:
-        """Before `control`: what it does not write, holds."""
+        """Call before `control`: joints without a new command hold."""
         live = self.live
         live.command_mode = int(CommandMode.NONE)
         live.position_command[:] = live.commanded_position

@@ -19,7 +19,7 @@ class FanParameters(Parameters):
 
 
 class FanPlugin(HardwarePlugin):
-    """One part with one joint in effort mode; adds the state `fan/current` behind the joint's three."""
+    """One part with one joint in effort mode; adds the state `fan/current` after the joint's three."""
 
     simulated = True
 

@@ -34,7 +34,7 @@ _CUSTOM = int(GapPolicy.CUSTOM)
 
 @realtime
 def _begin(s, ring, n, width, quaternion, tick, period, activation, gap, horizon, record):
-    """As far as the gap function."""
+    """The functions up to the gap function."""
     now = tick * period
     if s.identity != _IDENTITY:
         reset_stream(s, _IDENTITY)
@@ -98,7 +98,7 @@ class HarnessStream:
         return float(self._params[0][f"{self.declared.name}_{name}"])
 
     def open(self, tick: Callable[[], int]) -> Stream:
-        """What an application writes with.
+        """A writer, as an application's.
 
         Args:
             tick: the last one.
@@ -131,11 +131,11 @@ class HarnessStream:
 
     @property
     def own_function(self) -> bool:
-        """Whether the action type's own gap function is to be called."""
+        """Whether to call the action type's own gap function."""
         return self.gap_method is not None and int(self._setting("gap")) == _CUSTOM
 
     def begin(self, tick: int, activation: int) -> None:
-        """Take in what is due. `activation` 0: the action does not run yet."""
+        """Take in the samples that are due. `activation` 0: the action is not active."""
         declared = self.declared
         assert isinstance(declared, StreamInput)
         quaternion = -1 if declared.quaternion is None else declared.quaternion
@@ -154,7 +154,7 @@ class HarnessStream:
         )
 
     def end(self, tick: int, speed: float) -> None:
-        """Show the action its values."""
+        """Write the present values to the action's state."""
         _end(
             self._runtime,
             self._n,
@@ -169,7 +169,7 @@ class HarnessStream:
         )
 
     def collect(self, tick: int) -> list[OutputSample]:
-        """Of an output: what the action has written in this tick."""
+        """The values that the action has written to an output in this tick."""
         if self._state[0][self.declared.name].ready == 0.0:
             return []
         self._runtime.identity = _IDENTITY
@@ -197,7 +197,7 @@ class HarnessStreams:
         self.samples: dict[str, list[OutputSample]] = {s.declared.name: [] for s in self.outputs}
 
     def open(self, name: str, tick: Callable[[], int]) -> Stream:
-        """What an application writes a stream input with.
+        """A writer of a stream input, as an application's.
 
         Raises:
             DefinitionError: there is none of this name.
@@ -209,7 +209,7 @@ class HarnessStreams:
         raise DefinitionError(f"{self._of} has no stream input {name!r}", expected=unknown("stream input", name, known))
 
     def take_in(self, tick: int, activation: int, speed: float, call: Callable[[str], int]) -> int:
-        """What the loop does before `on_enter` and `sense`. Returns the status of the gap functions that it calls."""
+        """The loop's step before `on_enter` and `sense`. Returns the status of the gap functions that it calls."""
         for stream in self.inputs:
             stream.begin(tick, activation)
             if activation == 0:
@@ -220,6 +220,6 @@ class HarnessStreams:
         return 0
 
     def send(self, tick: int) -> None:
-        """What the loop does behind `control`."""
+        """The loop's step after `control`."""
         for stream in self.outputs:
             self.samples[stream.declared.name] += stream.collect(tick)

@@ -1,7 +1,7 @@
-"""The interpreted twin: the very same sources as plain Python, beside the compiled ones in one process.
+"""The interpreted twin: the same sources as plain Python, beside the compiled ones in one process.
 
-The oracle for everything that is compiled (the tick, kernels, action types): run both on copies of the same
-memory and compare. A debugger's breakpoints work in the twin.
+The twin is the reference for all compiled code (tick, kernels, action types): run both on copies of the same memory and
+compare. A debugger's breakpoints work in the twin.
 
     twin = interpreted("robot_rt_control.realtime.tick.tick")
     twin.tick(world, channel)
@@ -22,7 +22,7 @@ _twins: dict[str, ModuleType] = {}
 
 
 def interpreted(name: str, *, also: tuple[str, ...] = ()) -> ModuleType:
-    """Import a module a second time, with Numba's compilation off, and with it all of this package that it uses.
+    """Import a module, and all that it uses of this package, a second time without Numba's compilation.
 
     All twins share one copy of the package: what `interpreted("….native_call").register_interpreted` registers,
     `interpreted("….tick").tick` calls. The ordinary modules stay as they are. Types of the twins (enums, exceptions)
@@ -32,7 +32,7 @@ def interpreted(name: str, *, also: tuple[str, ...] = ()) -> ModuleType:
 
     Args:
         name: of the module; of this package, or one that uses it (a test's action types).
-        also: modules outside of this package that it imports and that must be plain Python, too.
+        also: modules outside of this package that it imports and that must also be plain Python.
     """
     if numba.config.DISABLE_JIT:
         return importlib.import_module(name)

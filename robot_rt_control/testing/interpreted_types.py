@@ -1,4 +1,4 @@
-"""Action types that run as plain Python inside of the compiled tick: breakpoints work, and nothing is compiled."""
+"""Action types that run as plain Python inside the compiled tick: breakpoints work, and nothing is compiled."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _numbers = count(1)
 
 
 class InterpretedTypes:
-    """Makes entries that call Python, and gives them to an executor in the place of native code.
+    """Makes entries that call Python, and gives them to an executor instead of native code.
 
     Attributes:
-        error: what a method raised, other than an index out of range; None: nothing.
+        error: exception of a method, other than an index out of range; None: there was none.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class InterpretedTypes:
         return [self._loaded(load_action_type(spec).action_type, found.origin) for spec in specs]
 
     def load(self, key: str) -> NativeType:
-        """What an executor calls for the code of a type: entries of an interpreted one, else native code."""
+        """The entries that an executor calls for a type: of an interpreted type, else native code."""
         return self._by_key[key] if key in self._by_key else native_loader.load(key)
 
     def _loaded(self, action_type: type[ActionType], origin: str) -> LoadedType:
@@ -76,7 +76,7 @@ class InterpretedTypes:
         return LoadedType(action_type, key, str(Path(origin)))
 
     def _address(self, action_type: type[ActionType], name: str) -> int:
-        """Of an entry for a method; 0: the type has none."""
+        """Address of the entry of a method; 0: the type has none."""
         if not hasattr(action_type, name):
             return 0
         entry = _ENTRY(self._entry(getattr(action_type, name), action_type))
@@ -94,15 +94,15 @@ class InterpretedTypes:
                 result[0] = 0 if status is None else int(status)
                 return 0
             except IndexError:
-                return _FAILED  # as the bounds check of compiled code
-            except BaseException as error:
+                return _FAILED  # like the bounds check of compiled code
+            except BaseException as error:  # nothing may be raised into the loop; `raise_error` raises it later
                 self.error = self.error or error
                 return _FAILED
 
         return entry
 
     def raise_error(self) -> None:
-        """Raise what a method has raised, once."""
+        """Raise the exception of a method, once."""
         error, self.error = self.error, None
         if error is not None:
             raise error

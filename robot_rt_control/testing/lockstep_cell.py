@@ -1,4 +1,4 @@
-"""A whole workcell in one process, without ROS and without waiting: a user tests a program tick by tick.
+"""A whole workcell in one process, without ROS and without waiting, for testing programs tick by tick.
 
 with LockstepCell("config/arm7.yaml") as cell:
     session = cell.session("arm")
@@ -52,10 +52,10 @@ class LockstepCell(SteppedCell):
 
     Nothing happens by itself: commands and definitions wait for the next `step`, so that a test is exact to the tick
     and gives the same result each time. Ticks count from the executor's start; some have passed when the cell is made.
-    Callbacks are called by `step`, right after the tick of their event; what they raise comes out of `step`, if gated.
+    `step` calls callbacks right after the tick of their event; if gated, it raises their exceptions.
 
     Args:
-        workcell: a workcell file, or what `load_workcell` gave.
+        workcell: a workcell file, or the result of `load_workcell`.
         hardware: the plugin to run a file's devices on.
         action_types: classes beside the built-in ones and those that the workcell names.
         interpreted: run all action types but the built-in ones as plain Python, to debug them: breakpoints and print
@@ -91,7 +91,7 @@ class LockstepCell(SteppedCell):
         self.events.clear()
 
     def _mock_states(self, device: DeviceDescription) -> list[tuple[str, Callable[[float], None]]]:
-        """State interfaces of a mock device, in the loop or beside it, each with what sets it."""
+        """State interfaces of a mock device, in the loop or beside it, each with its setter."""
         info = hardware_info(self.workcell, device)
         names = [interface.name for interface in standard_state_interfaces(info)]
         if device.plugin == MOCK:
@@ -129,7 +129,7 @@ class LockstepCell(SteppedCell):
     # --- hardware -------------------------------------------------------------------------------
 
     def set_sensor(self, name: str, value: float) -> None:
-        """What a mock device's state interface reads from the next tick on, such as "rangefinder/distance".
+        """Set a mock device's state interface, such as "rangefinder/distance", from the next tick on.
 
         Raises:
             HardwareError: there is no such state interface on a mock device.
@@ -140,7 +140,7 @@ class LockstepCell(SteppedCell):
         self._sensors[name](value)
 
     def drive_sensor(self, name: str, value: Callable[[], float]) -> None:
-        """Before each tick from now on, set a state interface to what `value()` gives.
+        """From now on, set a state interface to `value()` before each tick.
 
         Raises:
             HardwareError: there is no such state interface on a mock device.
@@ -149,7 +149,7 @@ class LockstepCell(SteppedCell):
         self.before_tick[name] = lambda: self.set_sensor(name, value())
 
     def silence(self, device: str, silent: bool = True) -> None:
-        """Let a device that is hosted in this process deliver no states any more, as when its cable is pulled.
+        """Stop the states of a device that is hosted in this process, as if its cable were pulled.
 
         Raises:
             HardwareError: there is no such device beside the loop (mock devices in the loop never fall silent).
@@ -163,16 +163,16 @@ class LockstepCell(SteppedCell):
             self.executor.devices.silent.discard(device)
 
     def publish(self, topic: str, message: Any) -> None:
-        """Let a message come to the devices on the plugin `topic` that listen to a topic: the next tick sees it.
+        """Pass a message to the devices on the plugin `topic` that subscribe to a topic; the next tick sees it.
 
-        Nothing is sent, so that the test is exact to the tick. What a publisher sends is seen once it has arrived.
+        Nothing is sent over ROS, so the test is exact to the tick.
 
         Args:
             topic: as in the workcell file.
-            message: of the type that the file says.
+            message: of the type in the workcell file.
 
         Raises:
-            HardwareError: no device listens to the topic, or to messages of another type.
+            HardwareError: no device subscribes to the topic with this message type.
         """
         plugins = [host.plugin for host in self.executor.devices.hosts.values() if hasattr(host.plugin, "receive")]
         listening = [plugin for plugin in plugins if topic in plugin.topics]
@@ -188,7 +188,7 @@ class LockstepCell(SteppedCell):
         return self.executor.world.memory.parts[self.workcell.part(name).index]
 
     def written(self, part: str) -> dict[str, float]:
-        """The last command that left for a part's hardware, by command interface; empty: none may leave."""
+        """The last command sent to a part's hardware, by command interface; empty: none may be sent."""
         world = self.executor.world.memory
         if not world.parts_runtime[self.workcell.part(part).index].written:
             return {}
@@ -199,7 +199,7 @@ class LockstepCell(SteppedCell):
     def session(
         self, *parts: str, lease_s: float = 0.0, deadline_s: float = 0.0, read_only: bool = False, name: str = ""
     ) -> Session:
-        """Open a session on parts; by default it lives until it is closed. Nobody renews its lease but the test."""
+        """Open a session on parts; by default it lives until it is closed. Only the test renews its lease."""
         request = SessionRequest(name=name, parts=parts, lease_s=lease_s, deadline_s=deadline_s, read_only=read_only)
         return Session(self._backend, request)
 
@@ -211,7 +211,7 @@ class LockstepCell(SteppedCell):
 def _types(
     workcell: Workcell, classes: Iterable[type[ActionType]], interpreted: InterpretedTypes | None
 ) -> ActionTypes:
-    """Types of a cell's own, which it may load and unload; what is built is shared by all cells of a test run."""
+    """The types of one cell, which it may load and unload; builds are shared by all cells of a test run."""
     builtin = tuple((name, b"") for name in BUILTIN)
     if interpreted is not None:
         named: list[str | type[ActionType]] = [s.text for s in workcell.action_types]
@@ -223,5 +223,5 @@ def _types(
 
 @functools.cache
 def _built(sources: tuple[tuple[str, bytes] | type[ActionType], ...]) -> list[LoadedType]:
-    """Of sources, each with the text of its file as it is now, and of classes."""
+    """The key of these sources, each with the present text of its file, and classes."""
     return build_types([s[0] if isinstance(s, tuple) else s for s in sources], shared_builder(), lambda _: None)

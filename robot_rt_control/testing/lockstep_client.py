@@ -1,11 +1,10 @@
 """`client.Client` without ROS, threads and other processes: an application's program runs in simulated time.
 
 with LockstepClient("config/iiwa.yaml") as client:
-    main(client)  # the same function that runs against a workcell in real time
+    main(client)  # the function that also runs with a workcell in real time
 
-Whatever waits lets the workcell tick: `session.wait_for`, `client.sleep`, and a command until the loop has answered it.
-Nothing else takes time, so two runs of the same program give the same ticks and the same numbers, bit by bit, however
-busy the machine is.
+Every wait lets the workcell tick: `session.wait_for`, `client.sleep`, and a command until the loop has answered it.
+Nothing else takes time: two runs of a program give the same ticks and bit-identical numbers on any machine.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 
 class LockstepClient(Client):
-    """A client for programs with one thread: callbacks are called between two ticks, in the thread that waits.
+    """A client for programs with one thread; the waiting thread calls callbacks between two ticks.
 
     Args:
-        workcell: a workcell file, or what `load_workcell` gave. It runs in this process, simulators included.
-        hardware: the plugin to run all of a file's devices on; empty: what the file says.
+        workcell: a workcell file, or the result of `load_workcell`. It runs in this process, simulators included.
+        hardware: the plugin to run all of a file's devices on; empty: those of the file.
 
     Attributes:
-        cell: the workcell: to drive its sensors, and to look into it.
+        cell: the workcell, for setting sensors and reading states.
 
     Raises:
         as LockstepCell.

@@ -1,4 +1,4 @@
-"""The command line of a program that runs against a workcell, or all by itself in simulated time."""
+"""The command line of a program that runs with a workcell, or alone in simulated time."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def run_program(
     """Call `program(client, output)`, with a client of the running workcell or, with --lockstep, a LockstepClient.
 
     Args:
-        program: does all; what it raises of the project's own errors is shown in one line.
-        workcell: the file that the program is made for.
-        output: default of the folder for what it writes; made here.
+        program: the function; a RobotControlError of it is shown in one line.
+        workcell: the file that the program needs.
+        output: default of the output folder; created if missing.
         description: for --help.
-        lockstep_hardware: see `load_workcell`; empty: what the file says.
+        lockstep_hardware: see `load_workcell`; empty: the file's.
         argv: default: the process's.
 
     Returns:
-        The exit code: 1 where something failed.
+        The exit code: 1 if something failed.
     """
     name = workcell.stem
     parser = argparse.ArgumentParser(
@@ -41,7 +41,7 @@ def run_program(
     parser.add_argument(
         "--lockstep",
         action="store_true",
-        help=f"simulate {workcell.name} in this process, as fast as it can; nothing else needs to run",
+        help=f"simulate {workcell.name} in this process, as fast as possible; nothing else needs to run",
     )
     parser.add_argument("--output", type=Path, default=output, help="folder for what is written (default: %(default)s)")
     arguments = parser.parse_args(argv)

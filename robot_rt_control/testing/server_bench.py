@@ -1,6 +1,6 @@
 """A control server and an executor with mock hardware in one process and one thread, for tests of programs.
 
-Ticks come when they are asked for, so that a test is deterministic and needs no waiting.
+Ticks run on request, so a test is deterministic and does not wait.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from robot_rt_control.testing.shared_builder import shared_builder
 
 
 class ServerBench:
-    """Executor, server and the events that came. Use it in a `with` statement, or call `close`.
+    """Executor, server and their events. Use it in a `with` statement, or call `close`.
 
     Args:
         workcell: on mock hardware, or on a plugin that runs in this process.
         types: the action types, built.
         interpreted: the types that are plain Python; None: all are native code.
-        gated: commands wait for the next `step`, as in lockstep that is driven by steps; else a command that waits
-            for its answer lets the loop tick.
+        gated: commands wait for the next `step`, as in lockstep by steps; otherwise a command that waits for its answer
+            lets the loop tick.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class ServerBench:
         self.events: list[ServerEvent] = []
         self.listeners: list[Callable[[ServerEvent], None]] = []
         self.sample_listeners: list[Callable[[OutputSample], None]] = []
-        """Are told what comes from the server that is attached."""
+        """Called with the events and samples of the attached server."""
         self.types, self.interpreted = types, interpreted
         self._folder = tempfile.TemporaryDirectory(prefix="cell_")
         self.executor = Executor(
@@ -67,7 +67,7 @@ class ServerBench:
 
     @property
     def now(self) -> float:
-        """The server's clock for leases and deadlines [s]; it stands still unless the test moves it."""
+        """[s] The server's clock for leases and deadlines; only the test advances it."""
         return self._now
 
     @now.setter
@@ -121,7 +121,7 @@ class ServerBench:
             self.executor.step(1)
 
     def step(self, ticks: int = 1) -> int:
-        """Let the loop tick, and the server hand out what happened. Returns the last tick's number."""
+        """Let the loop tick, and the server publish the events. Returns the last tick's number."""
         tick = self.executor.step(ticks)
         self.server.poll()
         return tick
@@ -143,12 +143,12 @@ class ServerBench:
 
     @property
     def store(self) -> DefinitionStore:
-        """What is installed."""
+        """The installed tables."""
         return self._attachment.store
 
     @property
     def link(self) -> ExecutorLink:
-        """Sends single transactions, also such that the server would refuse."""
+        """Sends single transactions, also those that the server would refuse."""
         return self._attachment.link
 
     @property
@@ -156,7 +156,7 @@ class ServerBench:
         return self.server.core.at()
 
     def active(self, part: str) -> str:
-        """What commands a part: an action's id, default, safety, or none."""
+        """What commands a part: an action's id, "default", "safety" or "none"."""
         identity = self.view.active_action(self.server.parts[part].index)
         action = self.store.directory.actions.get(identity)
         if action is None:

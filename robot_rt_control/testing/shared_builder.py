@@ -1,4 +1,4 @@
-"""One builder process for all that a test run builds."""
+"""One builder process for all builds of a test run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descriptions of robots that PyBullet brings along, and of a small gantry, for tests in simulation."""
+"""Descriptions of PyBullet's robots and of a small gantry, for tests in simulation."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def panda_gripper(name: str = "gripper", index: int = 1, *, fingers: int = 2, **
         "index": index,
         "kind": PartKind.GRIPPER,
         "joint_names": ("panda_finger_joint1", "panda_finger_joint2")[:fingers],
-        "followers": (
-            Mimic(name="panda_finger_joint2", joint="panda_finger_joint1", multiplier=1.0, offset=0.0),
-        )[: 2 - fingers],
+        "followers": (Mimic(name="panda_finger_joint2", joint="panda_finger_joint1", multiplier=1.0, offset=0.0),)[
+            : 2 - fingers
+        ],
         "joint_types": ("prismatic",) * fingers,
         "start_position": (0.04,) * fingers,
         "limits": JointLimits(
@@ -107,7 +107,7 @@ GANTRY_URDF = """<robot name="gantry">
   </link>
 </robot>
 """
-"""A carriage of 1 kg that moves up and down from z = 1 m, and below it, behind a fixed joint, a tool of
+"""A carriage of 1 kg that moves up and down from z = 1 m, and below it, on a fixed joint, a tool of
 2 kg and 0.2 m length. The tool's center of mass is at (x, y, -0.1)."""
 
 

@@ -1,4 +1,4 @@
-"""A workcell in one process that ticks when it is asked to, and calls what follows its ticks."""
+"""A workcell in one process that ticks on request, and calls functions around its ticks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from robot_rt_control.testing.interpreted_types import InterpretedTypes
 from robot_rt_control.testing.server_bench import ServerBench
 
 _TICKS_AT_ONCE = 100
-"""Then events are taken, so that none is lost."""
+"""[ticks] After these, events are taken, so that none is lost."""
 
 
 class SteppedCell(ServerBench):
-    """Executor, server, and what is called before and after each tick.
+    """Executor, server, and functions to call before and after each tick.
 
     Args:
         as ServerBench.
@@ -44,7 +44,7 @@ class SteppedCell(ServerBench):
 
     @property
     def now(self) -> float:
-        """The server's clock for leases and deadlines [s]: simulated time, and what a test has added."""
+        """[s] The server's clock for leases and deadlines: simulated time plus what a test has added."""
         return self._now + self.tick * self.workcell.period
 
     @now.setter
@@ -87,11 +87,11 @@ class SteppedCell(ServerBench):
     # --- callbacks ------------------------------------------------------------------------------
 
     def serve(self, queue: CallbackQueue) -> None:
-        """Call a queue's callback after each tick for what has come. In a gated cell `step` raises what it raises."""
+        """Call a queue's callback after each tick for new items. In a gated cell `step` raises its exceptions."""
         self._queues.append(queue)
 
     def _call_back(self) -> None:
-        while any(queue.is_ready for queue in self._queues):  # a callback may lead to the next one
+        while any(queue.is_ready for queue in self._queues):  # a callback may cause another one
             for queue in list(self._queues):
                 errors = queue.call_waiting()
                 if errors and self.link.gated:
@@ -101,7 +101,7 @@ class SteppedCell(ServerBench):
     # --- action types ---------------------------------------------------------------------------
 
     def load(self, source: str | type[ActionType], *, replace: bool = True) -> tuple[str, ...]:
-        """Load action types while the loop runs, or load them anew after a change (see server/types/action_sources.py).
+        """Load action types while the loop runs, or reload them after a change (see server/types/action_sources.py).
 
         Returns:
             Their names.

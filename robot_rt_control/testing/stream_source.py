@@ -1,4 +1,4 @@
-"""A deterministic source of samples as networks and busy programs make them: with jitter, loss and stalls."""
+"""A deterministic source of samples with jitter, loss and stalls, as from a network or a busy program."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True)
 class StreamSource:
-    """When samples are made, and when they arrive. Times in s."""
+    """When samples are made and arrive. Times in s."""
 
     rate: float
-    """Samples in a second."""
+    """[Hz]"""
     jitter: float = 0.0
-    """Each takes up to so much longer than the quickest, evenly distributed."""
+    """Largest extra delay of a sample; evenly distributed."""
     loss: float = 0.0
-    """Fraction that never arrives."""
+    """Fraction of samples that never arrive."""
     stall_every: float = 0.0
     """Time between two stalls, during which nothing arrives; 0: none."""
     stall: float = 0.0
-    """How long each lasts; what was made meanwhile arrives at its end, at once."""
+    """Length of a stall; its samples arrive together at its end."""
     seed: int = 1
 
     def samples(self, duration: float) -> list[tuple[float, float]]:
@@ -40,13 +40,13 @@ class StreamSource:
 def tracking_error(
     time: np.ndarray, followed: np.ndarray, way: np.ndarray, *, longest_delay: float
 ) -> tuple[float, float, float]:
-    """How well a way was followed, apart from a constant delay: (delay [s], RMS error, largest error).
+    """How well a path was followed, apart from a constant delay: (delay [s], RMS error, largest error).
 
     Args:
         time: (n,) evenly spaced [s].
-        followed: (n,) what was done.
-        way: (n,) what was wanted, at the same times.
-        longest_delay: is looked for up to here [s].
+        followed: (n,) actual values.
+        way: (n,) wanted values, at the same times.
+        longest_delay: [s] largest delay to try.
     """
     step = float(time[1] - time[0])
     best = (0.0, np.inf, np.inf)

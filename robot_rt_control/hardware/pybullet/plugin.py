@@ -65,7 +65,7 @@ class PyBulletPlugin(HardwarePlugin):
         try:
             self._connect_parts(self._world)
         except BaseException:
-            self._close()
+            self.close()
             raise
         return CallbackReturn.SUCCESS
 
@@ -115,19 +115,7 @@ class PyBulletPlugin(HardwarePlugin):
         self.perform_command_mode_switch(dict.fromkeys(self._drives, CommandMode.NONE))
         return CallbackReturn.SUCCESS
 
-    def on_cleanup(self) -> CallbackReturn:
-        self._close()
-        return CallbackReturn.SUCCESS
-
-    def on_shutdown(self) -> CallbackReturn:
-        self._close()
-        return CallbackReturn.SUCCESS
-
-    def on_error(self) -> CallbackReturn:
-        self._close()
-        return CallbackReturn.SUCCESS
-
-    def _close(self) -> None:
+    def close(self) -> None:
         if self._world is not None:
             self._world.close()
             self._world = None

@@ -183,19 +183,7 @@ class TopicPlugin(HardwarePlugin):
         subscription = self._node.create_subscription(message_type, given.topic, lambda _: None, qos)
         return _Subscription(given.topic, subscription.handle, message_type, values)
 
-    def on_cleanup(self) -> CallbackReturn:
-        self._close()
-        return CallbackReturn.SUCCESS
-
-    def on_shutdown(self) -> CallbackReturn:
-        self._close()
-        return CallbackReturn.SUCCESS
-
-    def on_error(self) -> CallbackReturn:
-        self._close()
-        return CallbackReturn.SUCCESS
-
-    def _close(self) -> None:
+    def close(self) -> None:
         self._subscriptions = []
         if self._node is not None:
             self._node.destroy_node()

@@ -27,7 +27,7 @@ def test_three_files_that_fit_together(tmp_path: Path) -> None:
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "run_nod.py").write_text("mine")
-    with pytest.raises(DefinitionError, match="run_nod.py is there already. Choose another name, or another folder"):
+    with pytest.raises(DefinitionError, match="run_nod.py exists. Choose another name, or another folder"):
         write_action("nod", tmp_path)
     assert [f.name for f in tmp_path.iterdir()] == ["run_nod.py"]
 

@@ -169,7 +169,7 @@ ready(); wait()
     with running(fake("executor", code), restart="on-failure") as run:
         assert run.ready.wait(120.0)
         assert run.text.count("started executor") == 2
-        assert "executor is started again in 0.05 s" in run.text
+        assert "executor is restarted in 0.05 s" in run.text
         assert run.stop() == 0
 
 
@@ -177,7 +177,7 @@ def test_a_process_that_fails_again_and_again_is_given_up() -> None:
     with running(fake("other", GOOD), fake("server", "sys.exit(5)"), restart="on-failure") as run:
         assert run.end() == 5
     assert run.text.count("started server") == 3
-    assert "server failed 3 times within 60 s: it is not started again" in run.text
+    assert "server failed 3 times within 60 s: it is not restarted" in run.text
     assert not alive(pid_of(run, "other"))
 
 

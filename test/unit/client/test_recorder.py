@@ -52,7 +52,7 @@ def test_where_looks_fail_it_ends_and_keeps_what_it_has(caplog):
     with Recorder(workcell.look, ["arm.tool.z"], 0.001) as recording:
         assert workcell.enough.wait(60)
     assert len(recording) == 3
-    assert "the recording ends there: nobody answers" in caplog.text
+    assert "the recording ends here: nobody answers" in caplog.text
 
 
 def test_an_unknown_name_is_refused_at_once():

@@ -6,32 +6,8 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.realtime.executor.executor import PartStatus
 from robot_rt_control.realtime.executor.health import Reading, executor_health
 from robot_rt_control.vocabulary.health import Health, Level
-
-
-def part(state: str = "enabled", fault: str = "", file: str = "") -> PartStatus:
-    return PartStatus(
-        name="arm", operational_state=state, fault=fault, fault_file=file, active_action="hold", session=""
-    )
-
-
-def reading(time_s: float = 0.0, tick: int = 0, **changes: Any) -> Reading:
-    plain: dict[str, Any] = {
-        "period_s": 0.001,
-        "clock": "realtime",
-        "pace": 1.0,
-        "lateness_p99_s": 2e-5,
-        "misses": 0,
-        "shortfall": "",
-        "server_epoch": 1,
-        "server_attached": True,
-        "server_released": False,
-        "clock_publishers": 0,
-        "parts": [part()],
-    }
-    return Reading(time_s=time_s, tick=tick, **{**plain, **changes})
 
 
 def of(what: str, now: Reading, before: Reading | None = None) -> Health:
@@ -39,7 +15,7 @@ def of(what: str, now: Reading, before: Reading | None = None) -> Health:
     return found
 
 
-def test_all_is_well() -> None:
+def test_all_is_well(reading: Any) -> None:
     healths = executor_health(reading(1.0, 1000), reading(0.0, 0))
     assert [(h.what, h.level) for h in healths] == [
         ("loop", Level.OK),
@@ -56,19 +32,19 @@ def test_all_is_well() -> None:
     }
 
 
-def test_misses_are_a_warning_while_they_grow() -> None:
+def test_misses_are_a_warning_while_they_grow(reading: Any) -> None:
     loop = of("loop", reading(1.0, 990, misses=10), reading(0.0, 0, misses=3))
     assert (loop.level, loop.message) == (Level.WARN, "7 deadlines missed since the last report")
     assert of("loop", reading(1.0, 990, misses=10), reading(0.0, 0, misses=10)).level == Level.OK
 
 
-def test_a_loop_that_does_not_tick_is_an_error_unless_it_waits_for_steps() -> None:
+def test_a_loop_that_does_not_tick_is_an_error_unless_it_waits_for_steps(reading: Any) -> None:
     loop = of("loop", reading(1.0, 5), reading(0.0, 5))
     assert (loop.level, loop.message) == (Level.ERROR, "stands still at tick 5")
     assert of("loop", reading(1.0, 5, pace=0.0), reading(0.0, 5, pace=0.0)).level == Level.OK
 
 
-def test_slow_simulated_time_and_two_clocks() -> None:
+def test_slow_simulated_time_and_two_clocks(reading: Any) -> None:
     assert of("loop", reading(shortfall="too slow")).message == "too slow"
     assert of("loop", reading(shortfall="too slow")).level == Level.WARN
     loop = of("loop", reading(clock_publishers=2))
@@ -87,12 +63,12 @@ def test_slow_simulated_time_and_two_clocks() -> None:
         ({"server_attached": False}, Level.ERROR, "lost"),
     ],
 )
-def test_the_control_server(changes: dict[str, Any], level: Level, message: str) -> None:
+def test_the_control_server(changes: dict[str, Any], level: Level, message: str, reading: Any) -> None:
     server = of("control server", reading(**changes))
     assert (server.level, server.message) == (level, message)
 
 
-def test_parts() -> None:
+def test_parts(part: Any, reading: Any) -> None:
     faulted = of("part arm", reading(parts=[part("faulted", "it was too fast", "/logs/1")]))
     assert (faulted.level, faulted.message, faulted.hardware) == (Level.ERROR, "faulted: it was too fast", "arm")
     assert faulted.values == {"active action": "hold", "fault log": "/logs/1"}

@@ -6,32 +6,8 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.realtime.executor.executor import PartStatus
 from robot_rt_control.realtime.executor.health import Reading
 from robot_rt_control.realtime.executor.trouble_log import TroubleLog
-
-
-def part(state: str = "enabled", fault: str = "", file: str = "") -> PartStatus:
-    return PartStatus(
-        name="arm", operational_state=state, fault=fault, fault_file=file, active_action="hold", session=""
-    )
-
-
-def reading(time_s: float = 0.0, tick: int = 0, **changes: Any) -> Reading:
-    plain: dict[str, Any] = {
-        "period_s": 0.001,
-        "clock": "realtime",
-        "pace": 1.0,
-        "lateness_p99_s": 2e-5,
-        "misses": 0,
-        "shortfall": "",
-        "server_epoch": 1,
-        "server_attached": True,
-        "server_released": False,
-        "clock_publishers": 0,
-        "parts": [part()],
-    }
-    return Reading(time_s=time_s, tick=tick, **{**plain, **changes})
 
 
 class Lines:
@@ -53,33 +29,33 @@ class Lines:
 
 
 @pytest.fixture
-def log() -> Lines:
+def log(reading: Any) -> Lines:
     made = Lines()
     assert made.see(reading(server_attached=False, server_epoch=0)) == []
     assert made.see(reading(0.2, 200)) == ["INFO a control server is attached"]
     return made
 
 
-def test_nothing_wrong_is_no_line(log: Lines) -> None:
+def test_nothing_wrong_is_no_line(log: Lines, reading: Any) -> None:
     assert log.see(*(reading(0.2 * i, 200 * i) for i in range(2, 50))) == []
 
 
-def test_a_process_that_stood_still(log: Lines) -> None:
+def test_a_process_that_stood_still(log: Lines, reading: Any) -> None:
     assert log.see(reading(4.4, 400)) == ["WARN the loop stood still for 4.0 s"]
     assert log.see(reading(4.6, 600)) == []
 
 
-def test_a_loop_that_stands_still_while_others_look(log: Lines) -> None:
+def test_a_loop_that_stands_still_while_others_look(log: Lines, reading: Any) -> None:
     seen = log.see(*(reading(0.2 + 0.2 * i, 200) for i in range(1, 11)))
     assert seen == ["ERROR the loop stands still at tick 200"]
     assert log.see(reading(2.4, 400)) == ["WARN the loop stood still for 2.0 s"]
 
 
-def test_late_looks_and_some_lost_ticks_are_not_a_loop_that_stood_still(log: Lines) -> None:
+def test_late_looks_and_some_lost_ticks_are_not_a_loop_that_stood_still(log: Lines, reading: Any) -> None:
     assert log.see(reading(5.2, 5100), reading(5.4, 5101), reading(5.6, 5401)) == []
 
 
-def test_ticks_by_request_and_slow_simulated_time_do_not_stand_still() -> None:
+def test_ticks_by_request_and_slow_simulated_time_do_not_stand_still(reading: Any) -> None:
     log = Lines()
     first = {"pace": 0.0, "server_attached": False, "server_epoch": 0}
     assert log.see(reading(0.0, 5, **first), reading(60.0, 5, **first)) == []
@@ -87,7 +63,7 @@ def test_ticks_by_request_and_slow_simulated_time_do_not_stand_still() -> None:
     assert log.see(reading(0.0, 0, **slow), reading(5.0, 500, **slow)) == []
 
 
-def test_a_lost_server_and_the_next_one(log: Lines) -> None:
+def test_a_lost_server_and_the_next_one(log: Lines, reading: Any) -> None:
     lost = "ERROR the control server is lost: its sessions have ended; their parts are brought to safety"
     assert log.see(reading(0.4, 400, server_attached=False)) == [lost]
     assert log.see(reading(0.6, 600, server_attached=False)) == []
@@ -95,12 +71,12 @@ def test_a_lost_server_and_the_next_one(log: Lines) -> None:
     assert log.see(reading(1.0, 1000, server_epoch=3)) == [lost, "INFO a control server is attached again"]
 
 
-def test_a_server_that_detaches_is_not_lost(log: Lines) -> None:
+def test_a_server_that_detaches_is_not_lost(log: Lines, reading: Any) -> None:
     gone = reading(0.4, 400, server_attached=False, server_released=True)
     assert log.see(gone) == ["INFO the control server has detached: its sessions have ended"]
 
 
-def test_a_fault_is_reported_with_reason_and_file(log: Lines) -> None:
+def test_a_fault_is_reported_with_reason_and_file(log: Lines, part: Any, reading: Any) -> None:
     def seen(time_s: float, **of_part: str) -> list[str]:
         return log.see(reading(time_s, round(time_s * 1000), parts=[part(**of_part)]))
 
@@ -114,7 +90,7 @@ def test_a_fault_is_reported_with_reason_and_file(log: Lines) -> None:
     assert again == ["ERROR part 'arm' is faulted: too fast; the last ticks: /logs/2"]
 
 
-def test_a_fault_without_a_file_is_reported_too(log: Lines) -> None:
+def test_a_fault_without_a_file_is_reported_too(log: Lines, part: Any, reading: Any) -> None:
     faulted = [part("faulted", "no data")]
     seen = log.see(*(reading(0.2 * i, 200 * i, parts=faulted) for i in range(2, 12)))
     assert seen == ["ERROR part 'arm' is faulted: no data"]
