@@ -1,6 +1,6 @@
 """Brings a workcell up: ros2 launch robot_rt_control workcell.launch.py --show-args
 
-Which processes that takes is decided in robot_rt_control.application.bringup; this file hands it over to launch.
+robot_rt_control.application.bringup decides which processes that takes; this file passes them to launch.
 """
 
 from launch import LaunchContext, LaunchDescription
@@ -74,7 +74,7 @@ ARGUMENTS = [
 
 
 def node(process: ProcessDescription) -> Node:
-    """A process, in launch's words."""
+    """A process as a launch action."""
     required = {"on_exit": Shutdown(reason=f"{process.name} has ended")} if process.required else {}
     return Node(
         package=process.package,
@@ -86,7 +86,7 @@ def node(process: ProcessDescription) -> Node:
         remappings=list(process.remappings),
         output="screen",
         emulate_tty=True,
-        # The executor brings its parts to rest before it ends; on a busy machine that takes a while.
+        # The executor brings its parts to rest before it ends; on a busy machine this takes longer.
         sigterm_timeout="30",
         sigkill_timeout="10",
         **required,
@@ -101,5 +101,5 @@ def start(context: LaunchContext) -> list[Node | LogInfo]:
 
 
 def generate_launch_description() -> LaunchDescription:
-    """What ros2 launch runs."""
+    """The launch description for ros2 launch."""
     return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])

@@ -45,7 +45,7 @@ class ReactionDefinition:
 
     @property
     def label(self) -> str:
-        """How messages name it."""
+        """Its name in messages."""
         return f"reaction {self.name!r}" if self.name else f"reaction on {self.condition!r}"
 
     def __post_init__(self, parse: bool) -> None:

@@ -1,4 +1,4 @@
-"""What client, server and executor share: vocabulary, conditions, action types, memory layout, errors.
+"""Programs as text: reading, checking and drawing them as graphs.
 
-Nothing in here knows ROS, hardware or a robot model.
+Independent of ROS, hardware and robot models.
 """

@@ -1,8 +1,8 @@
-"""Checks a program's text as a whole before anything of it moves: everything that is wrong, each with its line.
+"""Checks a program's text as a whole before it moves anything, and reports all mistakes with their lines.
 
-What is wrong with its definitions is found by robot_rt_control/validation. Here is what only texts have: roles, states
-that cannot be reached or left, parameters that nothing uses. What the action types' own code refuses shows when the
-actions are prepared, see `ControlServer.install_program`.
+robot_rt_control/validation finds mistakes in definitions. This file checks what only texts have: roles, states that
+cannot be reached or left, unused parameters. Refusals by the action types' own code appear when the actions are
+prepared, see `ControlServer.install_program`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def check_program(
     """Check a program.
 
     Args:
-        catalogue: what there is; None: only what the program's text says by itself is checked.
-        session: that is going to take it; None: none yet.
+        catalogue: the known types, parts and variables; None: only the text itself is checked.
+        session: the session that will define it; None: none yet.
 
     Returns:
-        Warnings, with their lines: what may be meant, but looks wrong.
+        Warnings with their lines: valid, but probably not intended.
 
     Raises:
         DefinitionError: the only mistake, with its line.
@@ -56,7 +56,7 @@ def check_program(
 
 
 def _find_in_roles(program: FilledProgram, catalogue: Catalogue) -> Found:
-    """Whether the parts that were given fit."""
+    """Check the kinds of the given parts."""
     for role in program.template.roles:
         if program.is_sample or catalogue.parts is None:
             continue
@@ -78,14 +78,14 @@ def _find_in_roles(program: FilledProgram, catalogue: Catalogue) -> Found:
 
 
 def _find_unreachable(program: FilledProgram) -> Found:
-    if program.incomplete:  # something that is not there may lead to it
+    if program.incomplete:  # an unreadable reaction may lead to it
         return
     for id in unreachable(program.draft):
         error = DefinitionError(
             f"action {id!r} cannot be reached",
             expected="a reaction that starts it, or its name in `start`",
-            got="none that leads to it",
-            hint="Where a user starts it by hand, say so: manual: true",
+            got="neither",
+            hint="If a user starts it by hand, write manual: true",
         )
         yield error, ("actions", id)
 
@@ -93,7 +93,7 @@ def _find_unreachable(program: FilledProgram) -> Found:
 def _warnings(program: FilledProgram, catalogue: Catalogue, subject: Subject) -> Iterator[tuple[Path, str]]:
     for id in without_exit(program.draft, subject.moved):
         text = f"action {id!r} has no exit: nothing starts another one in its place, stops it, or emits an event"
-        yield ("actions", id), f"{text}. Where the program may end there, say so: final: true"
+        yield ("actions", id), f"{text}. If the program may end there, write final: true"
     if catalogue.parts is not None:
         for role in program.template.roles if program.is_sample else ():
             if not catalogue.roles[role.name].candidates:
@@ -107,7 +107,7 @@ def _warnings(program: FilledProgram, catalogue: Catalogue, subject: Subject) ->
 
 
 def _warn_of_inactive(edge: Edge, subject: Subject) -> Iterator[tuple[Path, str]]:
-    """An action that shares a part with the owner is never active while the owner's reactions are judged."""
+    """An action that shares a part with the owner is never active while the owner's reactions are evaluated."""
     read = [*(v.name for v in variables(parse_condition(edge.reaction.condition))), *edge.reaction.capture]
     others = {subject.scope.action_of(name, edge.owner) for name in read} - {""}
     for other in sorted(others) if edge.owner else ():

@@ -1,4 +1,4 @@
-"""What a program asks of whoever uses it: parameters with values, and roles with parts."""
+"""What the user of a program fills in: values of parameters, and parts for roles."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from robot_rt_control.vocabulary.names import check_name, each_once
 
 KINDS = tuple(kind.name.lower() for kind in PartKind)
 _SAMPLE_LENGTH = 3
-"""Of a parameter of any length, where nobody has given a value."""
+"""Length of the sample of a parameter of any length."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Role:
-    """A part that a program needs, by what it does in the program.
+    """A part that a program needs, named by its purpose.
 
     Args:
-        name: used in the program wherever a part's name may stand.
+        name: used in the program in place of a part's name.
         kinds: of parts that fit; empty: all.
         description: for people.
-        default: the part that plays it when none is given; empty: one must be given.
+        default: the part if none is given; empty: one must be given.
 
     Raises:
         DefinitionError: a bad name, or no kind of a part.
@@ -50,12 +50,12 @@ class Role:
 
     @property
     def shown_kinds(self) -> str:
-        """For messages: "an arm or base"."""
+        """The kinds as text: "arm or base"."""
         return " or ".join(self.kinds) if self.kinds else "any kind"
 
 
 def check_declaration(parameter: Parameter) -> None:
-    """Check what a program declares about a parameter, its default included.
+    """Check the declaration of a parameter, including its default.
 
     Raises:
         DefinitionError: it contradicts itself.
@@ -65,10 +65,10 @@ def check_declaration(parameter: Parameter) -> None:
 
 
 def values_of(declared: Sequence[Parameter], given: Iterable[ParameterValue], *, of: str) -> dict[str, KnownParameter]:
-    """Given values, checked and with the defaults filled in.
+    """The given values, checked, with defaults filled in.
 
     Args:
-        of: what messages call the program.
+        of: the program's name in messages.
 
     Raises:
         DefinitionError: unknown, missing, or given twice; wrong unit, type, length, range or choice.
@@ -84,7 +84,7 @@ def values_of(declared: Sequence[Parameter], given: Iterable[ParameterValue], *,
 
 
 def samples_of(declared: Sequence[Parameter]) -> dict[str, KnownParameter]:
-    """The defaults, and a sample of its type for what must be given: to check a program before somebody uses it."""
+    """The defaults, and a sample for each required value: for checking a program before it is used."""
     found = {}
     for parameter in declared:
         if parameter.default is not None:
@@ -99,7 +99,7 @@ def parts_of(roles: Sequence[Role], given: Mapping[str, str] | Iterable[str], *,
 
     Args:
         given: role → part, or texts "role=part".
-        of: what messages call the program.
+        of: the program's name in messages.
 
     Raises:
         DefinitionError: an unknown role, or one without a part.

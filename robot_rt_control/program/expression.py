@@ -6,8 +6,8 @@
     primary    = number | reference | "(" expression ")"
     reference  = "$" name [ "[" index "]" ]
 
-It is computed once, when the program is read: the loop sees numbers. Lists are computed element by element, with a list
-of the same length or a number. Texts and booleans stand alone. Nothing else can be said: no functions, no names.
+An expression is computed once, when the program is read: the loop sees numbers. Lists are computed element by element,
+with a list of the same length or a number. Texts and booleans cannot be combined. There are no functions and no names.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class KnownParameter:
     """A parameter's value in one use of a program.
 
     Args:
-        value: checked, or a sample of what it may be.
+        value: checked; or a sample.
         unit: the declared one.
-        sampled: nobody has given it yet; the value only shows its type.
+        sampled: the value is a sample that only shows the type.
     """
 
     value: Value
@@ -50,10 +50,10 @@ class KnownParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What an expression comes to.
+    """The result of an expression.
 
     Args:
-        unit: of the parameter, where the expression is one parameter with or without sign; else empty: not known.
+        unit: of the parameter, if the expression is one parameter with or without sign; else empty: not known.
         references: names of the parameters in it.
     """
 
@@ -66,8 +66,8 @@ def evaluate(text: str, parameters: Mapping[str, KnownParameter], of: str) -> Re
     """Compute an expression.
 
     Args:
-        text: all of it.
-        of: what messages call it: "action 'down': parameter 'linear'".
+        text: the whole expression.
+        of: its name in messages: "action 'down': parameter 'linear'".
 
     Raises:
         DefinitionError: not an expression, an unknown parameter, or values that cannot be computed with.
@@ -92,10 +92,10 @@ def evaluate(text: str, parameters: Mapping[str, KnownParameter], of: str) -> Re
 def evaluate_prefix(
     text: str, position: int, parameters: Mapping[str, KnownParameter], of: str
 ) -> tuple[Result, int] | None:
-    """Compute the longest expression that begins at a position; None: none does.
+    """Compute the longest expression that begins at a position; None: there is none.
 
     Returns:
-        The result, and the position behind it.
+        The result, and the position after it.
 
     Raises:
         DefinitionError: an unknown parameter, or values that cannot be computed with.
@@ -109,7 +109,7 @@ def evaluate_prefix(
 
 
 class _NoExpression(Exception):
-    """No expression goes on at this position."""
+    """No expression continues at this position."""
 
     def __init__(self, position: int, expected: str) -> None:
         self.position, self.expected = position, expected
@@ -127,7 +127,7 @@ class _Parser:
         self.position = match.end() if match else self.position
 
     def at(self, characters: str) -> str:
-        """The next character, where it is one of these; empty: it is not."""
+        """The next character, if it is one of these; otherwise empty."""
         self.skip_space()
         found = self.text[self.position : self.position + 1]
         return found if found and found in characters else ""
@@ -136,7 +136,8 @@ class _Parser:
         return self._chain("+-", lambda: self._chain("*/", self.factor, whole), whole)
 
     def _chain(self, operators: str, operand: Callable[[], Result], whole: bool) -> Result:
-        """Operands joined by operators of one rank. What does not go on ends it there, unless it must be `whole`."""
+        """Operands joined by operators of one rank, as far as the text can be read; `whole`: it must be read to its
+        end."""
         left = operand()
         while True:
             before = self.position
@@ -193,7 +194,7 @@ class _Parser:
     def reference(self) -> Result:
         match = _REFERENCE.match(self.text, self.position)
         if match is None:
-            raise _NoExpression(self.position, "the name of a parameter behind '$'")
+            raise _NoExpression(self.position, "the name of a parameter after '$'")
         name, index = match[1], match[2]
         if name not in self.parameters:
             raise DefinitionError(

@@ -2,10 +2,10 @@
 
     name: up_and_down                # optional
     description: Down until near.    # optional
-    roles:                           # optional: parts that whoever uses it gives
+    roles:                           # optional: parts that the user fills in
       robot: {kinds: [arm]}
       eye: {kinds: [rangefinder], default: rangefinder}
-    parameters:                      # optional: values that whoever uses it may give
+    parameters:                      # optional: values that the user may choose
       speed: {unit: m/s, default: 0.1, minimum: 0.01, maximum: 0.25}
     start: [move_down]
     actions:
@@ -19,7 +19,7 @@
           - {when: is_done, event: finished, capture: [eye.distance]}
     reactions: []                    # free-standing, optional
 
-All keys are in schema.py, what `$speed` can say in expression.py.
+schema.py has all keys, expression.py the grammar of `$speed`.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def parse_program(
     Args:
         text: the YAML document.
         source: begins every message, with the line: "program.yaml:12: …".
-        defined: ids of actions that the session has already, which reactions may start and signal.
-        parameters: values of the program's parameters; what is left out takes its default.
+        defined: ids of the session's existing actions, which reactions may start and signal.
+        parameters: values of the program's parameters; the others take their defaults.
         parts: parts for its roles: role → part, or "role=part".
 
     Raises:
-        DefinitionError: not YAML, unknown keys, or anything that the definitions refuse; with its line.
+        DefinitionError: not YAML, unknown keys, or a refused definition; with the line.
         ProgramError: several such mistakes.
     """
     return ProgramTemplate(text, source=source).fill(parameters=parameters, parts=parts, defined=defined).definition
@@ -86,36 +86,36 @@ def parse_program(
 
 @dataclass(frozen=True, kw_only=True)
 class FilledProgram:
-    """A program with values for its parameters and parts for its roles, right or wrong."""
+    """A program with values for its parameters and parts for its roles; may contain mistakes."""
 
     draft: ProgramDefinition
-    """As far as the text could be read."""
+    """The readable part of the text."""
     mistakes: tuple[DefinitionError, ...]
-    """What could not be read, each with its line."""
+    """The unreadable items, each with its line."""
     incomplete: bool
-    """Whether an action or reaction is missing because of that."""
+    """Whether an action or reaction is missing because it could not be read."""
     places: Document
-    """For the lines of its items."""
+    """Finds the lines of its items."""
     template: ProgramTemplate
     sampled: frozenset[tuple[str, str]]
-    """(action, parameter) whose values could not be read, or are samples: nobody has given the program's parameters."""
+    """(action, parameter) whose values could not be read, or are samples."""
     roles: Mapping[str, str]
-    """Role → part; in a sample each stands for itself."""
+    """Role → part; in a sample role → role."""
     is_sample: bool
-    """Nobody has given parts and values yet."""
+    """The program has no parts and values yet."""
     unused: tuple[str, ...]
     """Parameters and roles that nothing refers to."""
     defined: tuple[str, ...] = ()
-    """Ids of actions that the session had before."""
+    """Ids of the session's existing actions."""
 
     def facts(self) -> SessionFacts:
-        """What the text says of the session that it is for, and of actions that could not be read."""
+        """The session that the text assumes, including actions that could not be read."""
         unread = [id for id in self.places.data["actions"] if id not in {a.id for a in self.draft.actions}]
         return SessionFacts(actions={id: (None, frozenset()) for id in (*self.defined, *unread)})
 
     @cached_property
     def definition(self) -> ProgramDefinition:
-        """The program, where nothing is wrong with its text by itself.
+        """The program, if its text is valid.
 
         Raises:
             DefinitionError: the only mistake, with its line.
@@ -134,9 +134,9 @@ class ProgramTemplate:
         source: begins every message, with the line.
 
     Attributes:
-        name, description: for people; may be empty.
-        places: where everything is in the text.
-        roles, parameters: what it asks for, in its order.
+        name, description: for display; may be empty.
+        places: the places of its items in the text.
+        roles, parameters: to be filled in, in the order of the text.
 
     Raises:
         DefinitionError: not YAML, unknown keys, or declarations that contradict themselves; with the line.
@@ -148,7 +148,7 @@ class ProgramTemplate:
 
     @classmethod
     def of(cls, document: Document) -> ProgramTemplate:
-        """A program that is part of another document, whose lines its mistakes name."""
+        """A program inside another document; its mistakes have the lines of that document."""
         template = cls.__new__(cls)
         template._read(dump(document.data), document)
         return template
@@ -179,7 +179,7 @@ class ProgramTemplate:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"program {self.name!r}" if self.name else "the program"
 
     def fill(
@@ -195,7 +195,7 @@ class ProgramTemplate:
             parameters, parts, defined: as of `parse_program`.
 
         Raises:
-            DefinitionError: a value or part is missing, unknown or not valid; or nothing of the text can be read.
+            DefinitionError: a value or part is missing, unknown or not valid; or the text is unreadable.
         """
         mistakes = Mistakes()
         values, roles = {}, {}
@@ -207,11 +207,11 @@ class ProgramTemplate:
         return self._filled(Substitution(values, roles), defined, is_sample=False)
 
     def sample(self, *, defined: Iterable[str] = ()) -> FilledProgram:
-        """The program before somebody uses it, to check or draw it: roles keep their names, values that must be
-        given are samples.
+        """The program before it is used, for checking or drawing it: roles keep their names, required values are
+        samples.
 
         Raises:
-            DefinitionError: nothing of the text can be read.
+            DefinitionError: the text is unreadable.
         """
         roles = {role.name: role.name for role in self.roles}
         return self._filled(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)

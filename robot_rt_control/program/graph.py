@@ -12,9 +12,9 @@ Parts = Mapping[str, frozenset[str]]
 
 
 def unreachable(program: ProgramDefinition) -> list[str]:
-    """Actions that nothing leads to: neither the start, nor a user's hand, nor a reaction of one that is reached.
+    """Actions that cannot be reached: not started by the program's start, by hand, or by a reaction of a reachable one.
 
-    None where the program has no start: then a user starts whatever they like.
+    Empty if the program has no start: then a user may start any of them.
     """
     if not program.start:
         return []
@@ -33,7 +33,7 @@ def unreachable(program: ProgramDefinition) -> list[str]:
 
 
 def without_exit(program: ProgramDefinition, parts: Parts) -> list[str]:
-    """Actions that go on for ever: nothing takes their parts, stops them, or tells anybody, and they are not final.
+    """Actions without an end: nothing takes their parts, stops them or emits an event, and they are not final.
 
     Args:
         parts: of all actions of the program, and of others that its reactions start.
@@ -49,7 +49,7 @@ def without_exit(program: ProgramDefinition, parts: Parts) -> list[str]:
         if action.final or action.id in ended:
             continue
         own = parts[action.id]
-        # What shares a part with it is never active beside it, so that its reactions are not judged.
+        # An action that shares a part with it is never active beside it, so its reactions are not evaluated.
         if not any(
             e.reaction.start != action.id
             and own & parts.get(e.reaction.start, nothing)

@@ -1,4 +1,4 @@
-"""Makes a program of what its file says, with values for its parameters and parts for its roles put in."""
+"""Makes a program from the content of its file, with values for its parameters and parts for its roles."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class ProgramReader:
     """One reading of one program.
 
     Args:
-        content: what its file says.
-        places: where.
-        substitution: what stands for what.
+        content: of its file.
+        places: of the items.
+        substitution: of parameters and roles.
 
     Attributes:
-        mistakes: what could not be read.
-        sampled: (action, parameter) whose values are only samples, or could not be read.
+        mistakes: the unreadable items.
+        sampled: (action, parameter) whose values are samples, or could not be read.
         incomplete: whether an action or reaction is missing because it could not be read.
     """
 
@@ -69,10 +69,10 @@ class ProgramReader:
         self.incomplete = False
 
     def program(self) -> ProgramDefinition:
-        """The program, as far as it can be read: what cannot is among the mistakes.
+        """The readable part of the program; the rest is among the mistakes.
 
         Raises:
-            DefinitionError: nothing of it can be read; with the line; several together as a ProgramError.
+            DefinitionError: nothing can be read; with the line; several mistakes as a ProgramError.
         """
         content, written = self.content, self.places.data
         actions = self.each(content.actions.values(), self.action)
@@ -91,7 +91,7 @@ class ProgramReader:
             raise
 
     def each(self, written: Iterable[_Written], make: Callable[[_Written], _Made]) -> tuple[_Made, ...]:
-        """What becomes of each item that is right; the others' mistakes are kept."""
+        """The results of the valid items; mistakes of the others are kept."""
         found = []
         for item in written:
             with self.mistakes.collect(self.places, *item.path):
@@ -104,7 +104,7 @@ class ProgramReader:
             with self.mistakes.collect(self.places, *written.path):
                 raise DefinitionError(
                     f"action {id!r} has the name of a role",
-                    expected="another id: conditions could not tell them apart",
+                    expected="another id, to keep conditions unambiguous",
                     got=repr(id),
                 )
         part = self.substitution.part
@@ -153,6 +153,6 @@ class ProgramReader:
 
 
 def _with_slot(name: str, part: Callable[[str], str]) -> str:
-    """A part or role, with "slot=" before it or not."""
+    """A part or role, with or without "slot=" before it."""
     slot, equals, name = name.rpartition("=")
     return f"{slot}{equals}{part(name)}"

@@ -1,6 +1,6 @@
-"""What a program file may say: every key, in one place. Programs are read by it, and editors take the JSON Schema.
+"""All keys of a program file, for reading programs and, as a JSON Schema, for editors.
 
-The models describe what is written, before parameters and roles are filled in.
+The models describe the text before parameters and roles are filled in.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.names import SIGNAL_PATTERN, TYPE_PATTERN, VARIABLE_PATTERN
 
 SCHEMA_FILE = Path(__file__).resolve().parents[1] / "program.schema.json"
-"""Ships with the package; `write_schema` makes it."""
+"""Part of the package; `write_schema` makes it."""
 
 
 def _scalar(value: Any) -> bool:
@@ -46,7 +46,7 @@ def _with_unit(value: Any) -> Any:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """A list, whose only element may stand alone."""
+    """A list; a single element may be written without brackets."""
     texts = (value,) if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise refuse("a text, or a list of texts")
@@ -73,11 +73,11 @@ def _length(value: Any) -> Any:
 
 
 def _pattern(pattern: str) -> Any:
-    """For editors: the definitions check these names themselves."""
+    """For editors only: the definitions themselves check names."""
     return Field(json_schema_extra={"pattern": f"^{pattern}$", "maxLength": MAX_DOTTED_NAME_LENGTH})
 
 
-# How things are written, for editors.
+# Patterns for editors.
 _Scalar = float | bool | str
 _Value = _Scalar | Annotated[list[_Scalar], Field(min_length=1)]
 _Part = Annotated[str, Field(max_length=2 * MAX_NAME_LENGTH)]
@@ -92,7 +92,7 @@ ValueOf = Annotated[Value, PlainValidator(_value, json_schema_input_type=_Value)
 
 
 class ParameterDeclaration(Model):
-    """A value that whoever uses the program may choose. `$name` stands for it in values and conditions."""
+    """A value that the user of the program may choose. Values and conditions refer to it by `$name`."""
 
     type: Literal["float", "int", "bool", "text"] = "float"
     length: Annotated[
@@ -101,9 +101,9 @@ class ParameterDeclaration(Model):
     ] = 1
     """1: one value; n: a list of n; any: a list of any length."""
     unit: str = ""
-    """In SI; values may repeat it, and must then agree. Units are not converted."""
+    """SI unit. Values may repeat it; they must then agree. Units are not converted."""
     default: ValueOf | None = None
-    """Left out: the value must be given."""
+    """No default: the value must be given."""
     minimum: Number | None = None
     maximum: Number | None = None
     choices: Texts = ()
@@ -112,12 +112,12 @@ class ParameterDeclaration(Model):
 
 
 class RoleDeclaration(Model):
-    """A part that the program needs; its name stands wherever a part's name may stand."""
+    """A part that the program needs; its name is used in place of a part's name."""
 
     kinds: Annotated[tuple[Kind, ...], BeforeValidator(_texts, json_schema_input_type=Kind | list[Kind])] = ()
-    """Kinds of parts that fit; left out: all."""
+    """Kinds of parts that fit; default: all."""
     default: Name = ""
-    """The part that plays it when none is given; left out: one must be given."""
+    """The part if none is given; no default: one must be given."""
     description: str = ""
 
 
@@ -125,7 +125,7 @@ class ValueWithUnit(Model):
     """A value with its unit, which must be the declared one."""
 
     value: ValueOf
-    """A text is taken as it is, or computed where it has a dollar: "-$speed"."""
+    """A text is computed if it contains a dollar: "-$speed"; otherwise it is taken as it is."""
     unit: str = ""
 
 
@@ -139,7 +139,7 @@ class Reaction(Model):
     when: Annotated[str, BeforeValidator(_condition, json_schema_input_type=str | bool)]
     """The condition: "rangefinder.distance < $near and not is_done"."""
     name: Name = ""
-    """Appears in events; unique among its owner's."""
+    """Appears in events; unique within its owner."""
     start: Name = ""
     """Id of the action to start."""
     stop: Flag = False
@@ -151,7 +151,7 @@ class Reaction(Model):
     fire_once: Flag = False
     """At most once in each activation of the owner."""
     keep_owner: Flag = False
-    """The started action uses other parts, and the owner goes on."""
+    """The owner continues; the started action must use other parts."""
     capture: Annotated[
         tuple[VariableName, ...],
         BeforeValidator(
@@ -176,9 +176,9 @@ class ActionState(Model):
     ]
     """A part or role, several in the order of the type's slots, or slot: part."""
     parameters: Annotated[dict[Name, GivenValue], Each] = {}
-    """What is left out takes the type's default."""
+    """The others take the type's defaults."""
     reactions: Annotated[list[Reaction], Each] = []
-    """Judged, in this order, while the action is active."""
+    """Evaluated in this order while the action is active."""
     final: Flag = False
     """The program may end here: nothing needs to lead away."""
     manual: Flag = False
@@ -191,15 +191,15 @@ class ProgramFile(Model):
     model_config = ConfigDict(title="robot_rt_control program")
 
     name: Name = ""
-    """The name that it is kept under."""
+    """The name under which it is stored."""
     description: str = ""
-    """What it does, for people who pick it by name."""
+    """What it does, for users who pick it by name."""
     roles: Annotated[dict[Name, RoleDeclaration | None], Each] = {}
-    """Parts that it needs. Without roles it names the workcell's parts itself."""
+    """Parts that it needs. A program without roles names the workcell's parts itself."""
     parameters: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}
-    """Values that can be chosen when it is used."""
+    """Values that its user may choose."""
     parts: Names = ()
-    """Parts that it moves; left out: those of its actions."""
+    """Parts that it moves; default: those of its actions."""
     start: Annotated[
         Names,
         BeforeValidator(
@@ -210,7 +210,7 @@ class ProgramFile(Model):
     actions: Annotated[dict[Name, ActionState], Each]
     """Id → action: the states."""
     reactions: Annotated[list[Reaction], Each] = []
-    """Free-standing ones, judged in every state."""
+    """Free-standing reactions, evaluated in every state."""
 
 
 def program_schema() -> dict[str, Any]:
@@ -220,7 +220,7 @@ def program_schema() -> dict[str, Any]:
 
 
 def _without_titles(value: Any) -> Any:
-    """Titles that only repeat the key would clutter what an editor shows."""
+    """Remove titles that only repeat the key and would clutter an editor."""
     if isinstance(value, dict):
         kept = {k: v for k, v in value.items() if k != "title" or not isinstance(v, str) or v.startswith("robot_rt")}
         return {k: _without_titles(v) for k, v in kept.items()}

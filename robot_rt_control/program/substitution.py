@@ -1,13 +1,13 @@
-"""Puts values for a program's parameters and parts for its roles, before anything of it is checked.
+"""Substitutes values for a program's parameters and parts for its roles, before the program is checked.
 
-References stand in values of actions' parameters and in conditions:
+Values of actions' parameters and conditions may contain references:
 
     linear: [0, 0, -$speed]
     when: wrist.force.z > $threshold and time < $start + 2
 
-An expression is computed (expression.py) and its number put in its place. A parameter with a unit brings it
-along where it stands alone, with or without a sign, so that units are checked as if they were written there.
-Roles stand wherever parts do: in `parts`, and before the first dot of a state variable.
+An expression is computed (expression.py) and replaced by its number. A single parameter, with or without a sign, keeps
+its unit, so that units are checked as if they were written there. Roles are used like parts: in `parts`, and before the
+first dot of a state variable.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _SPACE = re.compile(r"\s*")
 
 
 class Substitution:
-    """What stands for what in one use of a program.
+    """The substitutions of one use of a program.
 
     Args:
         parameters: by name.
         roles: role → part.
 
     Attributes:
-        used: names of the parameters and roles that were met so far.
+        used: names of the parameters and roles found so far.
     """
 
     def __init__(self, parameters: Mapping[str, KnownParameter], roles: Mapping[str, str]) -> None:
@@ -51,7 +51,7 @@ class Substitution:
         return name
 
     def variable(self, name: str) -> str:
-        """The state variable, its role replaced."""
+        """The state variable with its role replaced."""
         head = _HEAD.match(name)
         return name if head is None else self.part(head[0]) + name[head.end() :]
 
@@ -72,14 +72,14 @@ class Substitution:
         return result
 
     def is_sampled(self, references: frozenset[str]) -> bool:
-        """Whether one of these parameters only has a sample of its value."""
+        """Whether the value of one of these parameters is a sample."""
         return any(self.parameters[name].sampled for name in references)
 
     def condition(self, text: str, of: str) -> str:
-        """The condition, with numbers for its expressions and parts for its roles.
+        """The condition with its expressions computed and its roles replaced.
 
         Raises:
-            DefinitionError: an unknown parameter, or one that is no number or boolean.
+            DefinitionError: an unknown parameter, or one that is not a number or boolean.
         """
         if "$" not in text and not self.roles:
             return text
@@ -92,20 +92,20 @@ class Substitution:
         return _computed(filled) if "$" in text else filled
 
     def _piece(self, text: str, position: int, of: str) -> tuple[str, int]:
-        """What stands for the next piece of a condition, and the position behind that."""
+        """The substitute for the next piece of a condition, and the position after the piece."""
         if match := _VARIABLE.match(text, position):
             return self.variable(match[0]), match.end()
         if text[position] in "$(+-.0123456789":
             found = evaluate_prefix(text, position, self.parameters, of)
             if found is not None and found[0].references:
                 return self._number(text, self._used(found[0]), found[1], of), found[1]
-            if found is not None:  # numbers alone: all of it stays, so that no part of it is read again
+            if found is not None:  # numbers only: the piece stays as a whole, so that no part of it is read again
                 end = found[1] + len(unit_at(text, found[1]))
                 return text[position:end], end
             if text[position] == "$":
                 raise DefinitionError(
                     f"{of}: {text!r}",
-                    expected="the name of a parameter behind '$', as in x > $threshold",
+                    expected="the name of a parameter after '$', as in x > $threshold",
                     got=repr(text[position : position + 12]),
                 )
         return text[position], position + 1
@@ -114,7 +114,7 @@ class Substitution:
         if isinstance(result.value, str | tuple):
             names = ", ".join(f"${name}" for name in sorted(result.references))
             raise DefinitionError(
-                f"{of}: {names} cannot stand in a condition",
+                f"{of}: {names} cannot be used in a condition",
                 expected="a number or a boolean"
                 + ("; an element is $name[0]" if isinstance(result.value, tuple) else ""),
                 got="a list" if isinstance(result.value, tuple) else f"the text {result.value!r}",
@@ -124,12 +124,12 @@ class Substitution:
 
 
 def literal(value: Scalar) -> str:
-    """A number or boolean as conditions and YAML write it."""
+    """A number or boolean as in conditions and YAML."""
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def common_unit(results: list[Result]) -> str:
-    """The unit of a list some of whose elements are parameters: theirs, where all have the same; else empty."""
+    """The unit of a list with parameters among its elements: theirs, if they have the same unit; else empty."""
     units = {result.unit for result in results if result.references}
     return units.pop() if len(units) == 1 else ""
 
@@ -139,7 +139,7 @@ def _computed(condition: str) -> str:
     try:
         parse_condition(condition)
     except ConditionError:
-        with contextlib.suppress(DefinitionError):  # what else is wrong is judged later, with all else of the program
+        with contextlib.suppress(DefinitionError):  # other mistakes are reported later, with the whole program
             return str(parse_condition(condition, computed=True))
     except DefinitionError:
         pass

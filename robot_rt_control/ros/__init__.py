@@ -1,1 +1,1 @@
-"""What the nodes share: life cycle, parameters with descriptors, names."""
+"""Shared by the nodes: life cycle, parameters with descriptors, names, diagnostics."""

@@ -10,7 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from robot_rt_control.vocabulary.health import Health
 
 DIAGNOSTICS = "/diagnostics"
-"""Shared by all nodes of a machine, as ROS has it: names tell them apart."""
+"""Shared by all nodes, as usual in ROS; the names of the statuses differ."""
 
 
 def diagnostic_array(node: str, healths: Iterable[Health], stamp: Any) -> DiagnosticArray:
@@ -18,7 +18,7 @@ def diagnostic_array(node: str, healths: Iterable[Health], stamp: Any) -> Diagno
 
     Args:
         node: fully qualified name; it begins the name of each status.
-        healths: what there is to report.
+        healths: to report.
         stamp: builtin_interfaces/Time.
     """
     message = DiagnosticArray()

@@ -19,7 +19,7 @@ from rclpy.parameter import Parameter
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _TRANSITION_S = 10.0
-"""How long `close` waits for a transition that another thread is in."""
+"""[s] for which `close` waits for a transition in another thread."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class NodeParameter:
     """It may be set at any time and takes effect at once, in `WorkcellNode.parameter_changed`."""
 
     def descriptor(self) -> ParameterDescriptor:
-        """What ROS shows of it, and checks."""
+        """Its descriptor, which ROS shows and checks."""
         descriptor = ParameterDescriptor(
             name=self.name, description=self.description, read_only=not self.changeable
         )
@@ -73,13 +73,13 @@ class WorkcellNode(LifecycleNodeMixin, Node):
     """A life-cycle node of a workcell.
 
     Subclasses override `configure`, `activate`, `deactivate` and `cleanup`, which raise RobotControlError to refuse;
-    the transition then fails, and the reason is logged. These run in the thread that asked for the transition, which
-    may take minutes: the node is spun meanwhile, and answers.
+    the transition then fails, and the reason is logged. They run in the thread of the transition's caller and may take
+    minutes; meanwhile the node is spun and answers.
 
     Args:
         name: of the node.
         parameters: of this kind of node.
-        common: parameters that it shares with the others.
+        common: parameters that all nodes share.
         options: of rclpy's Node.
     """
 
@@ -92,7 +92,7 @@ class WorkcellNode(LifecycleNodeMixin, Node):
         **options: Any,
     ) -> None:
         Node.__init__(self, name, **options)
-        # In a group of their own: while one of them makes a transition, the others and all parameters are answered.
+        # In a group of their own: during a transition the other services and all parameters are answered.
         LifecycleNodeMixin.__init__(self, callback_group=ReentrantCallbackGroup())
         self._transition = threading.RLock()
         self._closing = False
@@ -100,7 +100,7 @@ class WorkcellNode(LifecycleNodeMixin, Node):
         for p in self._described.values():
             default: Any = p.default
             if isinstance(default, tuple):
-                # rclpy takes an empty list for one of bytes: leave it unset, with its type.
+                # rclpy takes an empty list for a list of bytes: leave it unset, with its type.
                 default = list(default) or Parameter.Type.STRING_ARRAY
             self.declare_parameter(p.name, default, p.descriptor())
         self.add_on_set_parameters_callback(self._check_parameters)
@@ -110,16 +110,16 @@ class WorkcellNode(LifecycleNodeMixin, Node):
         self.lifecycle_word = "unconfigured"
         self.exit_code = 0
         self.ended = threading.Event()
-        """The process is to end."""
+        """Set when the process is to end."""
         self.awaited = ""
-        """What the node waits for before it counts as up, in words; empty: nothing."""
+        """Text: what the node awaits before it counts as up; empty: nothing."""
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
 
     def value(self, name: str) -> Any:
         """The value of a parameter.
 
         Raises:
-            RobotControlError: it is none of the choices.
+            RobotControlError: it is not one of the choices.
         """
         try:
             value = self.get_parameter(name).value
@@ -133,7 +133,7 @@ class WorkcellNode(LifecycleNodeMixin, Node):
         return value
 
     def _check_parameters(self, parameters: Sequence[Any]) -> SetParametersResult:
-        """Refuse what ROS's own checks of type and range let through."""
+        """Refuse wrong values that pass ROS's own checks of type and range."""
         for given in parameters:
             described = self._described.get(given.name)
             if described is not None and described.choices and given.value not in described.choices:
@@ -148,7 +148,7 @@ class WorkcellNode(LifecycleNodeMixin, Node):
                 self.parameter_changed(given.name)
 
     def create_timer(self, timer_period_sec: float, callback: Any, *args: Any, **options: Any) -> Any:
-        """A timer on the steady clock, also with `use_sim_time`: simulated time may stand still, a node may not."""
+        """A timer on the steady clock, also with `use_sim_time`: simulated time may stop, a node may not."""
         if len(args) < 2:
             options.setdefault("clock", self._steady)
         return super().create_timer(timer_period_sec, callback, *args, **options)
@@ -168,22 +168,22 @@ class WorkcellNode(LifecycleNodeMixin, Node):
                     break
 
     def callback_failed(self, trace: str) -> None:
-        """Report what a callback raised."""
+        """Report the exception of a callback."""
         self.get_logger().error(f"a callback failed unexpectedly:\n{trace}")
 
     # --- what subclasses do -----------------------------------------------------------------------
 
     def parameter_changed(self, name: str) -> None:
-        """Take in the new `value` of a changeable parameter; in a thread that spins the node."""
+        """Apply the new `value` of a changeable parameter; called in a spinning thread."""
 
     def configure(self) -> None:
-        """Prepare everything that takes long."""
+        """Prepare; may take long."""
 
     def activate(self) -> None:
         """Begin."""
 
     def deactivate(self) -> None:
-        """End what `activate` began."""
+        """Undo `activate`."""
 
     def cleanup(self) -> None:
         """Undo `configure`."""
@@ -226,12 +226,12 @@ class WorkcellNode(LifecycleNodeMixin, Node):
         return self._attempt("shutting down", self.close, "finalized")
 
     def end(self, exit_code: int) -> None:
-        """Have the process end; returns at once. May be called from any thread."""
+        """Request the end of the process; returns at once. May be called from any thread."""
         self.exit_code = exit_code
         self.ended.set()
 
     def start(self) -> bool:
-        """Configure and activate, if `autostart` says so. Returns whether the node is where it should be."""
+        """Configure and activate, if `autostart` is set. Returns whether the node reached the wanted state."""
         if not self.value("autostart"):
             return True
         return (
@@ -240,8 +240,8 @@ class WorkcellNode(LifecycleNodeMixin, Node):
         )
 
     def close(self) -> None:
-        """Deactivate and clean up, from whatever state; also when the process ends or activating was interrupted."""
-        self._closing = True  # what waits for the transition under way does not begin any more
+        """Deactivate and clean up, from any state; also when the process ends or activating was interrupted."""
+        self._closing = True  # transitions that wait for the present one are refused
         if not self._transition.acquire(timeout=_TRANSITION_S):
             self.get_logger().error(f"a transition did not end within {_TRANSITION_S:g} s; nothing is cleaned up")
             return

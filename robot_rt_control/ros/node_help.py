@@ -1,4 +1,4 @@
-"""What a node's executable prints when it is asked for help."""
+"""The help text of a node's executable."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeHelp:
-    """About one kind of node."""
+    """The help of one kind of node."""
 
     executable: str
     summary: str
-    """What the node is and does, and when one starts it by hand."""
+    """What the node does, and when to start it by hand."""
     parameters: Sequence[NodeParameter]
     examples: Sequence[str]
     """Arguments of `ros2 run robot_rt_control EXECUTABLE`."""
 
     def text(self) -> str:
-        """All of it, as a terminal shows it."""
+        """The whole text, for a terminal."""
         command = f"ros2 run robot_rt_control {self.executable}"
         parts = [
             f"usage: {command} [--help] [--ros-args [-p NAME:=VALUE ...] [-r FROM:=TO ...]]",
             textwrap.fill(self.summary, _WIDTH),
             "parameters:\n" + "\n".join(_parameter(parameter) for parameter in self.parameters),
-            "Parameters are read-only once the node runs, unless they say otherwise.",
+            "Parameters are read-only once the node runs, unless marked otherwise.",
             "examples:\n" + "\n".join(f"  {command} {example}" for example in self.examples),
             "A whole workcell: ros2 launch robot_rt_control workcell.launch.py --show-args",
         ]

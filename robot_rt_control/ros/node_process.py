@@ -46,8 +46,8 @@ def run_node(
     Args:
         make: the node.
         arguments: of the command line; None: those of this process.
-        about: what --help prints.
-        threads: that callbacks run in at the same time, at most; each is made when it is needed.
+        about: the text for --help.
+        threads: maximum number of threads for callbacks; each is created when needed.
 
     Returns:
         The exit code: 1 if the node could not start. A process that does not end within END_S is ended without its
@@ -58,7 +58,7 @@ def run_node(
         print(about.text())
         return 0
     sys.setswitchinterval(SWITCH_S)
-    # Without rclpy's own signal handlers: they shut all contexts down at once, and then nobody can say goodbye.
+    # Without rclpy's own signal handlers: they shut all contexts down at once, before the nodes can close.
     rclpy.init(args=[*sys.argv[:1], *given], signal_handler_options=SignalHandlerOptions.NO)
     asked = False
 
@@ -89,15 +89,14 @@ def run_node(
     except KeyboardInterrupt:
         pass
     finally:
-        # A second signal must not break off what brings the robot to rest.
+        # A second signal must not interrupt what brings the robot to rest.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         # By a thread of C, because whatever keeps the process may hold the GIL.
         faulthandler.dump_traceback_later(END_S, exit=True)
         _bring_down(node, spinner)
     if threading.active_count() > 1:
-        # Some thread does not end. Python's end would wait for it, or tear it out of whatever it is in; in C++, that is
-        # an abort.
+        # Some thread does not end. Python's end would wait for it, or unwind it; in C++, that is an abort.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(node.exit_code)
@@ -105,7 +104,7 @@ def run_node(
 
 
 def _wait_until_up(node: WorkcellNode, stopping: Callable[[], bool]) -> None:
-    """Report that the node is up as soon as it awaits nothing; until then say what it awaits."""
+    """Report that the node is up as soon as it awaits nothing; until then report what it awaits."""
     waiting = Waiting(node.get_logger().info, math.inf)
     while node.awaited and not (stopping() or node.ended.wait(_POLL_S)):
         waiting.goes_on(node.awaited)
@@ -114,7 +113,7 @@ def _wait_until_up(node: WorkcellNode, stopping: Callable[[], bool]) -> None:
 
 
 def _bring_down(node: WorkcellNode, spinner: Spinner) -> None:
-    """Close the node, and destroy what no callback uses any more. Whatever fails, the process ends."""
+    """Close the node, and destroy what no callback uses any more. If that fails, the process still ends."""
     for step in (node.close, lambda: _destroy(node, spinner)):
         try:
             step()

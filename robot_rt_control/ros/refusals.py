@@ -1,4 +1,4 @@
-"""Errors on their way through answers: one msg/Refusal for each mistake, and the same exception on the other side."""
+"""Carries errors in answers: one msg/Refusal for each mistake, and the same exception at the client."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def refuse(answer: Any, error: RobotControlError) -> Any:
 
 
 def answer_to(what: str, do: Callable[[], object], answer: Any, log: Callable[[str], object]) -> Any:
-    """Do what a request asks for. Whatever happens becomes an answer, so that nothing ends the node.
+    """Handle a request. Every exception becomes an answer, so that none ends the node.
 
     Args:
-        what: was asked for, for the message of an internal error.
-        do: may fill the answer's own fields; a text that it returns is the answer's remark.
+        what: name of the request, for the message of an internal error.
+        do: the handler. It may fill the answer's own fields; a text that it returns is the answer's remark.
         log: takes the traceback of an internal error.
     """
     try:
         remark = do()
     except RobotControlError as error:
         return refuse(answer, error)
-    except BaseException as error:  # also SystemExit: whoever asked gets an answer
+    except BaseException as error:  # also SystemExit: every request is answered
         log(f"{what} failed unexpectedly:\n{traceback.format_exc()}")
         return refuse(answer, InternalError.of(what, error))
     answer.success, answer.message = True, remark if isinstance(remark, str) else ""
@@ -65,9 +65,9 @@ def _message(error: RobotControlError) -> Any:
 
 
 def error_of(answer: Any) -> RobotControlError:
-    """The exception that a refusing answer stands for, of the class and with the fields that it had where it arose."""
+    """The exception in a refusing answer, with the class and fields of the original."""
     errors = [_error(message) for message in answer.refusals]
-    if not errors:  # a node of somebody else's
+    if not errors:  # a foreign node
         return RobotControlError(answer.message)
     if len(errors) == 1:
         return errors[0]

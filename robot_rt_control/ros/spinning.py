@@ -20,8 +20,8 @@ def spin(
 
     Args:
         executor: holds the nodes.
-        on_error: called with the traceback of each exception that a callback raises; the others go on.
-        stopping: whether the executor is being shut down: then it has lost what it waits with, and that is no error.
+        on_error: called with the traceback of each exception of a callback; the others continue.
+        stopping: whether the executor is being shut down; its exceptions are then no errors.
     """
     while not stopping():
         try:
@@ -30,7 +30,7 @@ def spin(
         except (ExternalShutdownException, ShutdownException):
             return
         except InvalidHandle:
-            # rclpy met something that another thread has just removed. It was going to wait for it; begin anew.
+            # Another thread has removed something that rclpy was about to wait for: start again.
             continue
         except Exception:  # of a callback: it must not end the node
             if not stopping():
@@ -42,7 +42,7 @@ class Spinner:
 
     Args:
         executor: holds the nodes.
-        on_error: called with the traceback of each exception that a callback raises; the others go on.
+        on_error: called with the traceback of each exception of a callback; the others continue.
     """
 
     def __init__(self, executor: MultiThreadedExecutor, on_error: Callable[[str], object]) -> None:
@@ -56,14 +56,14 @@ class Spinner:
         self._thread.start()
 
     def stop(self, timeout_s: float) -> bool:
-        """Begin no further callback, and wait for those that run.
+        """Start no further callback, and wait for the running ones.
 
         Returns:
             Whether all of them have ended in time. Otherwise nothing that they use may be destroyed.
         """
         self._stopping.set()
         deadline = time.monotonic() + timeout_s
-        # In a thread: rclpy waits for running callbacks without an end, whatever time-out it is given.
+        # In a thread: rclpy waits for running callbacks without limit, despite its time-out.
         closer = threading.Thread(target=self._executor.shutdown, name="stop spinning", daemon=True)
         closer.start()
         threads = [closer] if self._thread.ident is None else [closer, self._thread]
@@ -75,9 +75,9 @@ class Spinner:
         return True
 
     def _take_last_errors(self) -> None:
-        """Report what the last callbacks raised, which rclpy would print as "never retrieved".
+        """Report exceptions of the last callbacks, which rclpy would print as "never retrieved".
 
-        It looks at a callback's end only when it begins another one. What was removed at the end is no error.
+        rclpy looks at the end of a callback only when it starts another one. What was removed at the end is no error.
         """
         for future in self._executor._futures:
             error = future.exception() if future.done() else None

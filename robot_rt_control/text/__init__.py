@@ -1,1 +1,1 @@
-"""YAML: read with limits as data with lines, checked by schemas, written."""
+"""YAML: reading it with limits and lines, checking it by schemas, writing it."""

@@ -1,7 +1,7 @@
-"""Reads YAML as data with the line of every item. All YAML of this software comes through here.
+"""Reads YAML as data with the line of every item.
 
-The text is read event by event. Size, depth and the number of items are limited while it is read, before anything is
-built from it: an item that an alias repeats counts each time.
+All YAML of this software is read here. The text is read event by event. Size, depth and the number of items are limited
+before anything is built; an item that an alias repeats counts each time.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ Step = str | int
 Path = tuple[Step, ...]
 """Keys and indices from the top: ("actions", "down", "reactions", 0, "when")."""
 Mistake = tuple[DefinitionError, Path]
-"""What is wrong, and with which item."""
+"""A mistake and its item."""
 
 LOADER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-"""Gives the events. The compiled one is ten times as fast."""
+"""The parser. The compiled one is ten times as fast."""
 
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 
 
 @dataclass(slots=True)
 class _Item:
-    """A mapping, a list or a scalar. Where an alias repeats it, the same object is there again."""
+    """A mapping, a list or a scalar. An alias repeats the same object."""
 
     data: Any
     written: str | None = None
-    """A scalar as the file has it; None: it is none."""
+    """A scalar as written; None: it is not a scalar."""
     children: dict[Step, tuple[int, _Item]] = field(default_factory=dict)
     """Key or index → line and item."""
     size: int = 1
-    """Items in it, itself included."""
+    """Number of items in it, including itself."""
     height: int = 0
-    """Levels below it."""
+    """Number of levels below it."""
 
 
 def read_text(path: FilePath, max_bytes: int) -> str:
-    """A text file that is not larger than it may be.
+    """The text of a file of limited size.
 
     Raises:
         DefinitionError: it cannot be read.
@@ -97,7 +97,7 @@ class Document:
         return cls(read_text(path, max_bytes), str(path), max_bytes=max_bytes)
 
     def part(self, *path: Step) -> Document:
-        """An item of this document as a document of its own, with the same lines."""
+        """An item of this document as a separate document with the same lines."""
         part = Document.__new__(Document)
         part.source, part._root = self.source, self._root
         for step in path:
@@ -110,7 +110,7 @@ class Document:
         return Place(self, ())
 
     def line(self, *path: Step) -> int:
-        """The line (from 1) of an item, where its key stands; of the nearest one around it, if there is none."""
+        """The line (from 1) of an item's key; of the nearest item around it, if it does not exist."""
         line, item = self._line, self._root
         for step in path:
             if step not in item.children:
@@ -119,7 +119,7 @@ class Document:
         return line
 
     def text(self, *path: Step) -> str:
-        """A scalar as it is written; empty: there is none."""
+        """A scalar as written; empty: there is none."""
         item = self._root
         for step in path:
             if step not in item.children:
@@ -151,7 +151,7 @@ class Document:
 
 
 class Place:
-    """An item of a document; as text: file, line and the way to it, as errors show it."""
+    """An item of a document; as text: file, line and path, as in errors."""
 
     def __init__(self, document: Document, path: Path) -> None:
         self.document, self.path = document, path
@@ -169,7 +169,7 @@ class Place:
 
 
 def dotted(path: Path) -> str:
-    """The way to an item: "joints[0].velocity"."""
+    """The path of an item: "joints[0].velocity"."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""Collects what is wrong, so that it is reported together."""
+"""Collects mistakes, to report them together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, ra
 
 
 class Mistakes:
-    """What is wrong, as far as it is known.
+    """The mistakes found so far.
 
     Attributes:
         errors: in the order in which they were found.
@@ -23,7 +23,7 @@ class Mistakes:
 
     @contextmanager
     def collect(self, document: Document | None = None, *path: Step) -> Iterator[None]:
-        """Keep an error that comes from inside, and go on after the `with` statement.
+        """Keep an error raised inside, and continue after the `with` statement.
 
         Args:
             document, path: an error without a line gets that of this item.
@@ -43,5 +43,5 @@ class Mistakes:
                 self.raise_all()
 
     def raise_all(self) -> None:
-        """Raise what was collected, by line; nothing if there is nothing. Raises as `raise_all` in errors.py."""
+        """Raise the mistakes by line, if there are any. Raises as `raise_all` in errors.py."""
         raise_all(self.errors)

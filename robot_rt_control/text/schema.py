@@ -1,6 +1,6 @@
 """Reads a document by a schema of pydantic models: the models name the keys, check the values and describe both.
 
-Every mistake is reported with file, line, item, what was expected and what is there.
+Every mistake is reported with file, line, item, expected and got.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def refuse(expected: str, **context: Any) -> PydanticCustomError:
     """An error of a validator, whose text completes 'expected …'.
 
     Args:
-        context: `got`, if it is not the value itself; `key`, if it is about that item of the value; `what` is wrong.
+        context: `got`, if it is not the value itself; `key`, for an item of the value; `what` failed.
     """
     return PydanticCustomError("refused", "{expected}", {"expected": expected, **context})
 
 
 class Model(BaseModel):
-    """Base of all: other keys are refused, with the nearest known ones."""
+    """Base of all models: unknown keys are refused, with the nearest known ones."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -51,7 +51,7 @@ class Model(BaseModel):
 
     @property
     def path(self) -> Path:
-        """Where it is in its document, if it is an item of `Each`."""
+        """Its place in the document, if it is an item of `Each`."""
         return self._path
 
     @model_validator(mode="wrap")
@@ -69,11 +69,10 @@ ModelType = TypeVar("ModelType", bound=Model)
 
 
 def read(model: type[ModelType], document: Document) -> tuple[ModelType | None, list[Mistake]]:
-    """The content of a document, and all mistakes, each with its place.
+    """The content of a document, and all mistakes with their places.
 
     Returns:
-        The content, without those items of `Each` and those keys at the top that are not valid; None: without these it
-        is no content.
+        The content without invalid items of `Each` and invalid keys at the top; None: the rest is not valid.
     """
     reading = _Reading(document)
     try:
@@ -90,11 +89,11 @@ def read(model: type[ModelType], document: Document) -> tuple[ModelType | None, 
 
 
 def mistakes_of(failure: ValidationError, data: Any, path: Path = (), skip: int = 0) -> Iterator[Mistake]:
-    """What a failed validation found, in our words.
+    """The mistakes of a failed validation as DefinitionErrors.
 
     Args:
-        data: that was validated, or what it is an item of.
-        path: of the item that was validated, without the first `skip` steps of the failure's locations.
+        data: the validated data, or what it is an item of.
+        path: of the validated item, without the first `skip` steps of the failure's locations.
     """
     for error in failure.errors(include_url=False)[:MAX_MISTAKES]:
         context = _refusal(error).context or {}
@@ -106,7 +105,7 @@ def mistakes_of(failure: ValidationError, data: Any, path: Path = (), skip: int 
 
 
 def _existing(value: Any, location: Path) -> Path:
-    """The item that an error is about. Pydantic's names of unions, which no item has, are left out."""
+    """The item of an error, without pydantic's names of unions."""
     path: Path = ()
     step: Any
     for step in location:
@@ -118,16 +117,16 @@ def _existing(value: Any, location: Path) -> Path:
 
 
 class _Reading:
-    """One reading of a document, as its validators know it."""
+    """One reading of a document, as the context of its validators."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.path: Path = ()
-        """Of the item of `Each` that is being read."""
+        """Path of the present item of `Each`."""
         self.mistakes: list[Mistake] = []
 
     def add(self, failure: ValidationError, skip: int = 0) -> None:
-        """Keep the mistakes, whose locations begin with `skip` steps that `path` has already."""
+        """Keep the mistakes; the first `skip` steps of their locations are already in `path`."""
         found = mistakes_of(failure, self.document.data, self.path, skip)
         self.mistakes += [(self.document.locate(error, *path), path) for error, path in found]
 
@@ -138,7 +137,7 @@ def _each(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInf
         return handler(value)
     mapping = isinstance(value, dict)
     entries: Any = value.items() if isinstance(value, dict) else enumerate(value)
-    handler(type(value)())  # a mapping, or a list, may be here
+    handler(type(value)())  # a mapping or a list is possible here
     outer, here = reading.path, (*reading.path, info.field_name or "")
     found: dict[Any, Any] = {}
     for step, given in entries:
@@ -158,8 +157,8 @@ def _each(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInf
 
 
 Each = WrapValidator(_each)
-"""Marks a mapping or list whose items are read one by one: a mistake in one of them does not keep the others from
-being used. The models that hold such fields are the document's, or items of such fields themselves."""
+"""Marks a mapping or list whose items are read one by one: a mistake in one does not discard the others. Models with
+such fields are the document's, or items of such fields."""
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 60
@@ -176,14 +175,14 @@ _EXPECTED = {
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it."""
+    """A value as shown in messages."""
     if value is None:
         return "nothing"
     return str(value).lower() if isinstance(value, bool) else shortened(_REPR.repr(value))
 
 
 def _refusal(error: ErrorDetails, model: type[Model] | None = None) -> PydanticCustomError:
-    """One of pydantic's errors in our words."""
+    """A pydantic error as a DefinitionError."""
     kind, value, context = error["type"], error["input"], dict(error.get("ctx", {}))
     if kind == "refused":
         if isinstance(value, Mapping) and context.get("key") in value:
@@ -213,7 +212,7 @@ def _refusal(error: ErrorDetails, model: type[Model] | None = None) -> PydanticC
 
 
 def _one_of(value: Any, quoted: str) -> str:
-    """`quoted`: the valid words, as pydantic lists them: "'arm', 'base' or 'io'"."""
+    """`quoted`: the valid words in pydantic's form: "'arm', 'base' or 'io'"."""
     return unknown("word", str(value), re.findall(r"'([^']*)'", quoted))
 
 
@@ -221,7 +220,7 @@ def _one_of(value: Any, quoted: str) -> str:
 
 
 def finite(value: Any) -> float | None:
-    """A finite number; None: it is none."""
+    """A finite number; None: it is not one."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
             return float(value) if math.isfinite(value) else None
@@ -231,7 +230,7 @@ def finite(value: Any) -> float | None:
 
 
 def number_of(value: Any) -> float:
-    """Refuses what is no finite number."""
+    """Refuses everything but finite numbers."""
     number = finite(value)
     if number is None:
         raise refuse("a finite number")

@@ -25,7 +25,7 @@ class SessionFacts:
     """The session that gets the definitions.
 
     Args:
-        label: how messages name it.
+        label: its name in messages.
         parts: the parts that it holds; None: there is no session yet, or it may use all parts.
         actions: its existing actions: type (None: not known) and the parts that they move.
         used_ids: ids of all actions that it ever had.
@@ -99,21 +99,21 @@ class Subject:
         for action in self.program.actions:
             id, path = action.id, ("actions", action.id)
             if id in self.session.actions:
-                yield DefinitionError(f"action {id!r} is there already", expected=new, hint=once), path
+                yield DefinitionError(f"action {id!r} exists", expected=new, hint=once), path
             elif id in self.session.used_ids:
-                what = f"action {id!r} was there before and has been removed"
+                what = f"action {id!r} existed before and was removed"
                 yield DefinitionError(what, expected=new, hint=once), path
             if id in (self.catalogue.parts or ()):
                 error = DefinitionError(
                     f"action {id!r} has the name of a part",
-                    expected="an id that is not the name of a part: conditions could not tell them apart",
+                    expected="an id that is not the name of a part, to keep conditions unambiguous",
                     got=repr(id),
                 )
                 yield error, path
         for i, reaction in enumerate(self.program.reactions):
             if reaction.name and reaction.name in self.session.reactions:
                 error = DefinitionError(
-                    f"{reaction.label} is there already",
+                    f"{reaction.label} exists",
                     expected="a name that no other free-standing reaction of the session has",
                     got=repr(reaction.name),
                 )

@@ -23,12 +23,12 @@ class Edge:
 
     @property
     def label(self) -> str:
-        """How messages name it."""
+        """Its name in messages."""
         return self.reaction.label + self._of_owner
 
     @property
     def condition_label(self) -> str:
-        """What messages call its condition, which they show."""
+        """The name of its condition in messages, with its text."""
         name = f"reaction {self.reaction.name!r}" if self.reaction.name else "a reaction"
         return f"condition of {name}{self._of_owner}"
 

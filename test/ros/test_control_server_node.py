@@ -242,7 +242,7 @@ def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFi
 
     with cell.client.session("arm") as session:
         assert session.upload("blink", {"waiter": "arm"}, duration=50.0) == ["one", "two"]
-        with pytest.raises(DefinitionError, match="program:7: .*'one' is there already"):
+        with pytest.raises(DefinitionError, match="program:7: .*'one' exists"):
             session.upload(BLINK, {"waiter": "arm"})
         session.start("one")
         cell.wait(lambda: session.active == ("one",))
@@ -293,7 +293,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         "there is no such state variable",
     ),
     "grammar": ({"reactions": [msg.Reaction(condition="is_done and", event="e")]}, "is_done and\n"),
-    "id": ({"id": "old"}, "action 'old' is there already"),
+    "id": ({"id": "old"}, "action 'old' exists"),
     "name": ({"id": "a b"}, "id of an action is not valid"),
     "limits": (
         {"type": "goto", "parameters": [msg.ParameterValue(name="goal", values=[0.0] * 6 + [9.0])]},

@@ -291,8 +291,8 @@ actions:
 
 def test_P7_what_nothing_leads_to_is_a_mistake(cell: LockstepCell) -> None:
     assert refused(cell, CHAIN) == (
-        "program:5: action 'c' cannot be reached; expected a reaction that starts it, or its name in `start`; got none "
-        "that leads to it. Where a user starts it by hand, say so: manual: true"
+        "program:5: action 'c' cannot be reached; expected a reaction that starts it, or its name in `start`; got "
+        "neither. If a user starts it by hand, write manual: true"
     )
     assert warned(cell, CHAIN.replace("c: {type", "c: {manual: true, type")) == []
     assert warned(cell, CHAIN + "reactions: [{when: rangefinder.distance < 0.1, start: c}]\n") == []
@@ -307,7 +307,7 @@ def test_P8_what_goes_on_for_ever_is_warned_of(cell: LockstepCell) -> None:
     (warning,) = warned(cell, ends)
     assert warning == (
         "program:3: action 'b' has no exit: nothing starts another one in its place, stops it, or emits an event. "
-        "Where the program may end there, say so: final: true"
+        "If the program may end there, write final: true"
     )
     assert warned(cell, ends.replace("b: {type", "b: {final: true, type")) == []
     itself = text.replace("start: a}", "start: b}")

@@ -56,7 +56,7 @@ def test_S9_everything_of_a_session_is_removed_in_one_tick_while_it_moves(cell: 
     assert len(cell.kinds("tables_installed")) == before + 1, "one exchange of tables for all of it"
     assert cell.fired("free") == [], "it went in the tick in which it would have fired"
     assert session.ended is None and goes_on(cell, other)
-    with pytest.raises(DefinitionError, match="'a' was there before and has been removed"):
+    with pytest.raises(DefinitionError, match="'a' existed before and was removed"):
         session.add(Action("a", "probe", parts="left"))
     session.clear()  # nothing there: nothing to do
     session.add(Action("d", "probe", parts="left"))

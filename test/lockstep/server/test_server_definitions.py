@@ -203,14 +203,14 @@ def test_S3_ids_are_used_once_in_a_session(bench: ServerBench, wait: MakeAction)
     session = server.open_session("weld", ["arm"], 0.0)
     server.define(session.id, [wait("a")])
     assert refusal(lambda: server.define(session.id, [wait("a")])) == (
-        "action 'a' is there already; expected an id that session 's1' (weld) has not used yet. Ids are never used "
+        "action 'a' exists; expected an id that session 's1' (weld) has not used yet. Ids are never used "
         "again within a session: choose another one"
     )
     assert refusal(lambda: server.define(session.id, [wait("b"), wait("b")])) == (
         "action 'b' is given twice; expected each once; got ['b', 'b']"
     )
     server.remove(session.id, ["a"])
-    assert "action 'a' was there before and has been removed" in refusal(lambda: server.define(session.id, [wait("a")]))
+    assert "action 'a' existed before and was removed" in refusal(lambda: server.define(session.id, [wait("a")]))
     assert refusal(lambda: server.define(session.id, [wait("gripper")])).startswith(
         "action 'gripper' has the name of a part"
     )
@@ -223,7 +223,7 @@ def test_free_standing_reactions_have_names_of_their_own(bench: ServerBench, wai
     server = bench.server
     session = server.open_session("", ["arm"], 0.0)
     server.define(session.id, [], [on("time > 1", name="late"), on("time > 2")])
-    assert "reaction 'late' is there already" in refusal(
+    assert "reaction 'late' exists" in refusal(
         lambda: server.define(session.id, [], [on("time > 3", name="late")])
     )
     server.define(session.id, [], [on("time > 3")])

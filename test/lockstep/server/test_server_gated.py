@@ -115,7 +115,7 @@ def test_a_refusal_comes_as_an_event(gated: ServerBench, session: str) -> None:
 
 
 def test_what_is_wrong_is_refused_at_once(gated: ServerBench, session: str, wait: MakeAction) -> None:
-    with pytest.raises(DefinitionError, match="is there already"):
+    with pytest.raises(DefinitionError, match="action '.*' exists"):
         gated.server.define(session, [wait("a")])
     with pytest.raises(DefinitionError, match="unknown action"):
         gated.server.start(session, ["x"])

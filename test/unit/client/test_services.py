@@ -76,7 +76,8 @@ def test_the_first_server_is_waited_for_with_a_line_on_what_is_awaited(monkeypat
 def test_a_server_that_does_not_come_up_is_an_error_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
     node: Any = FakeNode("/")
     clock = Clock(monkeypatch, appears_at=1e9)
-    with pytest.raises(RobotControlError, match=r"service 'x' is not there.*within 900 s.*Bring the workcell up first"):
+    text = r"service 'x' is not available.*within 900 s.*Bring the workcell up first"
+    with pytest.raises(RobotControlError, match=text):
         Services(node, timeout_s=1.0).find(clock.wait, "service 'x'")
     assert clock.now == defaults.STARTUP_S
 

@@ -269,7 +269,7 @@ def test_places_know_lines_and_what_is_written() -> None:
         ("$mode", "$mod", "21: action 'down': parameter 'mode': unknown parameter $mod|did you mean 'mode'; got $mod"),
         ("-$speed", "-$mode", "20: action 'down': parameter 'linear': '-' computes with numbers|got $mode = 'soft'"),
         ("-$speed", "-$speed $", "20: action 'down': parameter 'linear': '-$speed $' cannot be computed"),
-        ("< $near", "< $mode", "25: reaction: when: $mode cannot stand in a condition|got the text 'soft'"),
+        ("< $near", "< $mode", "25: reaction: when: $mode cannot be used in a condition|got the text 'soft'"),
         ("final: true", "final: yes", "26: actions.stay.final; expected true or false; got 'yes'"),
         ("description: >\n  Moves down\n  until", "description:\n  - Moves\n  -", "2: description; expected a text"),
     ],

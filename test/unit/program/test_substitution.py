@@ -61,13 +61,13 @@ def test_conditions(text: str, expected: str) -> None:
     ("text", "message"),
     [
         ("x < $nearr", "when: unknown parameter $nearr; expected one of the known names; did you mean 'near'"),
-        ("x < $mode", "when: $mode cannot stand in a condition; expected a number or a boolean; got the text 'soft'"),
+        ("x < $mode", "when: $mode cannot be used in a condition; expected a number or a boolean; got the text 'soft'"),
         (
             "x < $list",
-            "when: $list cannot stand in a condition; expected a number or a boolean; an element is $name[0]",
+            "when: $list cannot be used in a condition; expected a number or a boolean; an element is $name[0]",
         ),
-        ("x < $", "when: 'x < $'; expected the name of a parameter behind '$', as in x > $threshold; got '$'"),
-        ("x < $$near", "expected the name of a parameter behind '$'"),
+        ("x < $", "when: 'x < $'; expected the name of a parameter after '$', as in x > $threshold; got '$'"),
+        ("x < $$near", "expected the name of a parameter after '$'"),
     ],
 )
 def test_conditions_that_are_refused(text: str, message: str) -> None:

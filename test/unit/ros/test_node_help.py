@@ -43,7 +43,7 @@ parameters:
   on (true or false; default true)
       Whether.
 
-Parameters are read-only once the node runs, unless they say otherwise.
+Parameters are read-only once the node runs, unless marked otherwise.
 
 examples:
   ros2 run robot_rt_control n --ros-args -p on:=false
