@@ -55,16 +55,17 @@ def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
     if_true, if_false = find_skips(codes, ends)
     bad = np.flatnonzero((instructions["if_true"] != if_true) | (instructions["if_false"] != if_false))
     if len(bad):
-        return f"where instruction {bad[0]} goes on"
+        return f"the successor of instruction {bad[0]}"
     return ""
 
 
 def find_skips(codes: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The fields `if_true` and `if_false` of all instructions: what cannot change the value any more is passed over.
+    """The fields `if_true` and `if_false` of all instructions: they skip what cannot change the value any more.
 
     Args:
-        codes: the field `operator` of all instructions, shape (n,); the first one of each program joins nothing.
-        ends: index behind the last instruction of each program, shape (m,).
+        codes: the field `operator` of all instructions, shape (n,); the first instruction of each program combines
+            nothing.
+        ends: index after the last instruction of each program, shape (m,).
     """
     _, joins = _split(np.asarray(codes, np.int64))
     places = np.arange(len(joins))

@@ -100,7 +100,7 @@ def compile_condition(
         text: the condition.
         resolve: name → location of the state variable; raises KeyError for an unknown name.
         known: returns the names that `resolve` knows, for near matches in the message.
-        of: how messages name the condition, e.g. "condition of reaction 'near'".
+        of: its name in messages, e.g. "condition of reaction 'near'".
 
     Raises:
         ConditionError: text, names, types or units are not valid; the message points at the place.
@@ -127,7 +127,7 @@ def check_condition(
     """Parse and check a condition.
 
     Args:
-        text, known, of: as of `compile_condition`.
+        text, known, of: as for `compile_condition`.
         resolve: likewise; None: the variables are not known, so names, types and units are not checked.
 
     Returns:
@@ -207,7 +207,7 @@ def _comparison(node: Comparison, refs: Mapping[str, VariableRef], negated: bool
     symbol, left, right = NEGATED[node.operator] if negated else node.operator, node.left, node.right
     if not isinstance(left, Variable):
         symbol, left, right = FLIPPED[symbol], right, left
-    assert isinstance(left, Variable)  # the grammar wants one
+    assert isinstance(left, Variable)  # the grammar requires one
     ref = refs[left.name]
     if isinstance(right, Variable):
         return _leaf(_WITH_VARIABLE[symbol], ref.offset, refs[right.name].offset)
@@ -218,7 +218,7 @@ def _comparison(node: Comparison, refs: Mapping[str, VariableRef], negated: bool
 
 def _approx(node: Approx, refs: Mapping[str, VariableRef], negated: bool) -> _Code:
     left, right = (node.left, node.right) if isinstance(node.left, Variable) else (node.right, node.left)
-    assert isinstance(left, Variable)  # the grammar wants one
+    assert isinstance(left, Variable)  # the grammar requires one
     offset, tolerance = refs[left.name].offset, node.tolerance.value
     if isinstance(right, Variable):
         return _leaf(Operator.APPROX, offset, refs[right.name].offset, tolerance=tolerance, negated=negated)

@@ -73,7 +73,7 @@ def parse_condition(text: str, *, of: str = "condition", computed: bool = False)
 
     Args:
         text: the condition, e.g. `rangefinder.distance < 0.2 and not estop`.
-        of: what the message calls it, e.g. "condition of reaction 'near'".
+        of: its name in messages, e.g. "condition of reaction 'near'".
         computed: values of a program's parameters are already filled in. Then a comparison of two constants is replaced
             by its result; else it is refused, because it never changes.
 
@@ -91,12 +91,13 @@ def parse_condition(text: str, *, of: str = "condition", computed: bool = False)
             hint="Split it into several reactions",
         )
     tree = _tree(text, computed)
-    return tree if tree is not None else _Parser(text, of, computed).parse()  # raises, with `of` in its words
+    return tree if tree is not None else _Parser(text, of, computed).parse()  # raises, with `of` in the message
 
 
 @lru_cache(maxsize=4096)
 def _tree(text: str, computed: bool) -> Condition | None:
-    """The tree; None: the text is no condition. Kept, as the same one is read when it is defined, checked, compiled."""
+    """The tree; None: the text is not a condition. Cached, because a condition is parsed to define, check and compile
+    it."""
     try:
         return _Parser(text, "condition", computed).parse()
     except DefinitionError:
@@ -246,7 +247,7 @@ class _Parser:
         tolerance = self.number()
         if math.copysign(1.0, tolerance.value) < 0.0:
             raise self.fault_at(at.position, "tolerance of approx", expected="at least 0", got=str(tolerance))
-        self.take_mark(")", "behind the tolerance: approx(x, v, tolerance)")
+        self.take_mark(")", "after the tolerance: approx(x, v, tolerance)")
         return self.varying(Approx(left, right, tolerance, position))
 
     def is_unknown(self) -> IsUnknown:
@@ -297,7 +298,7 @@ class _Parser:
     # --- what is allowed where
 
     def varying(self, node: _Compared) -> _Compared | Boolean:
-        """A comparison of two constants never changes: it is a slip, unless a program's parameters are filled in."""
+        """A comparison of two constants never changes: a mistake, unless a program's parameters were filled in."""
         if isinstance(node.left, Variable) or isinstance(node.right, Variable):
             return node
         if self.computed and len({n.unit for n in (node.left, node.right) if isinstance(n, Number) and n.unit}) < 2:

@@ -65,7 +65,7 @@ class ConditionTypes:
 
     Args:
         text: the condition, for messages.
-        of: how messages name the condition.
+        of: its name in messages.
         refs: every variable of the tree.
     """
 

@@ -143,7 +143,7 @@ class Part(Protocol):
 
     @property
     def position(self) -> np.ndarray:
-        """(dof,) measured [rad or m]; NaN where unknown."""
+        """(dof,) measured [rad or m]; NaN: unknown."""
         ...
 
     @property
@@ -352,7 +352,7 @@ def parameter_dtype(action_type: type[ActionType]) -> np.dtype:
         if name in spec:
             raise DefinitionError(
                 f"action type {action_type.__name__}: Params has the field {name!r}",
-                expected="another name: the setting of a stream is called so",
+                expected="another name: a stream's setting has this one",
             )
     spec |= dict.fromkeys(settings, float)
     fields = [_field(f"{action_type.__name__}.Params", n, s) for n, s in spec.items()]

@@ -151,8 +151,8 @@ def read(key: str) -> tuple[NativeMetadata, bytes]:
         ) from error
     if status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise DefinitionError(
-            f"native code {key} could have been written by somebody else",
-            expected=f"{folder} owned by user {os.geteuid()} and writable by nobody else",
+            f"native code {key} could have been written by another user",
+            expected=f"{folder} owned by user {os.geteuid()} and writable by no other user",
             got=f"owner {status.st_uid}, mode {status.st_mode & 0o777:o}",
             hint=f"Delete {folder} and build the action type again",
         )

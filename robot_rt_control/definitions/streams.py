@@ -105,7 +105,7 @@ def units_of(stream: Stream, joint_unit: str) -> tuple[str, ...]:
 
 
 def gap_choices(own_function: bool) -> tuple[str, ...]:
-    """Names of the gap policies that a stream input can have."""
+    """The gap policies that a stream input can have."""
     return tuple(p.name.lower() for p in GapPolicy if own_function or p != GapPolicy.CUSTOM)
 
 

@@ -1,4 +1,4 @@
-"""Hosts a Python plugin behind a process image: publishes its states, passes commands on, rests without commands."""
+"""Hosts a Python plugin of a process image: publishes its states, passes on commands, rests without commands."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DeviceHost:
       executor faults the parts and withdraws `command_enable`, which ends this state.
     - The plugin refuses a command mode: the same, with MODE_REFUSED.
 
-    A plugin that fails is not called again; the image reports DEVICE from then on, and `failure` says why.
+    A plugin that fails is not called again; the image reports DEVICE from then on; `failure` is the reason.
 
     Args:
         plugin: its name (see `load_plugin`), or a fresh object.
@@ -285,7 +285,7 @@ def _outputs(
                 raise HardwareError(
                     f"part {part.name!r}: output {channel.name!r}",
                     expected=f"{name!r} among the exported state and command interfaces",
-                    hint="Begin with what the base class exports, and add your own behind",
+                    hint="Begin with the base class's interfaces, and add your own at the end",
                 )
             found.append(_Output(channel, state[name], command[name]))
     return found
@@ -306,7 +306,7 @@ def _places(interfaces: list[InterfaceDescription], parts: list[HardwarePart]) -
             raise HardwareError(
                 f"part {part.name!r}: exported interfaces of its joints",
                 expected="position, velocity and effort, joint by joint: " + ", ".join(names[:4]) + ", …",
-                hint="Begin with what the base class exports, and add your own behind",
+                hint="Begin with the base class's interfaces, and add your own at the end",
             )
         places[part.name] = slice(found[0], found[0] + len(found))
     return places

@@ -130,7 +130,7 @@ class Driver:
         while True:
             deadline = self._cycle_at(deadline)
             if self.host.mode == DriverMode.HOLDING:
-                self.host.cycle_read(self.cycles * self.info.period_s, self.info.period_s)  # the last state says so
+                self.host.cycle_read(self.cycles * self.info.period_s, self.info.period_s)  # the last state reports it
                 return
             if time.monotonic() > given_up:
                 _log.warning("hardware %r: not at rest after %g s, ending anyway", self.info.name, _REST_TIMEOUT_S)

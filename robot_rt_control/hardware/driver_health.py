@@ -1,4 +1,4 @@
-"""How well a driver process keeps its device's period."""
+"""The health of a driver process: whether it keeps its device's period."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MANY = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Cycles:
-    """What a driver has counted since it started."""
+    """Counters of a driver since its start."""
 
     cycles: int
     overruns: int
@@ -24,9 +24,8 @@ def driver_health(device: str, mode: DriverMode, now: Cycles, before: Cycles) ->
 
     Args:
         device: its name.
-        mode: what the driver does with it.
-        now: all cycles up to now.
-        before: those up to the last report.
+        mode: the driver's mode.
+        now: the present counters. before: those of the last report.
     """
     cycles, late = now.cycles - before.cycles, now.overruns - before.overruns
     level, message = Level.OK, mode.name.lower()

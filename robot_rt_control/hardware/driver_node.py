@@ -214,7 +214,7 @@ class HardwareDriverNode(WorkcellNode):
         camera = camera_of(driver.host.plugin)
         path, width, height = picture_path(request.path), int(request.width), int(request.height)
         if camera.has_window:
-            # Its scene cannot be copied, so the simulation pauses meanwhile.
+            # The scene cannot be copied, so the simulation pauses.
             driver.call(lambda: camera.take_picture(path, width, height), _PICTURE_S)
             return path
         driver.call(lambda: PictureInCopy(camera, path, width, height)).wait(_PICTURE_S)

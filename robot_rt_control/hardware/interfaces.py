@@ -17,7 +17,7 @@ def standard_command_interfaces(info: HardwareInfo) -> list[InterfaceDescription
 
 
 def part_slices(interfaces: list[InterfaceDescription]) -> dict[str, slice]:
-    """Where the interfaces of each part are, for interfaces that are listed part by part."""
+    """The range of each part's interfaces, for interfaces listed part by part."""
     slices: dict[str, slice] = {}
     for i, interface in enumerate(interfaces):
         start = slices[interface.part].start if interface.part in slices else i

@@ -248,7 +248,7 @@ class HardwareLifecycle:
         raise self._failed(callback, result, reason)
 
     def switch_modes(self, modes: Mapping[str, CommandMode]) -> None:
-        """Bring parts to other command modes; parts that have theirs already are not mentioned to the plugin.
+        """Switch parts to other command modes; the plugin is asked only for parts whose mode changes.
 
         Raises:
             HardwareError: the plugin refused it (nothing has changed), or broke while it switched.

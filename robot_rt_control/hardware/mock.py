@@ -6,15 +6,15 @@ Each joint is independent and follows the mode of its part:
 POSITION    position follows the command with first-order dynamics; velocity is its change; no effort
 VELOCITY    velocity follows the command with first-order dynamics; position integrates it; no effort
 EFFORT      effort is the command, on an inertia with viscous damping; velocity and position integrate
-NONE        the joint stands still, as with closed brakes
+NONE        the joint does not move, as with closed brakes
 ==========  ==========================================================================================
 
 First order, time constant T: x += (command - x) (1 - exp(-dt / T)); T = 0 follows at once. There is no
 load, no gravity and no joint limit. Sensors keep their given values; outputs read back at once, and an
 input may be wired to an output.
 
-How states follow is a program of one int64 for each state interface (`mock_source`): bits 0 to 7 say
-what it is (`_CONSTANT` …), bits 8 to 15 the part's index, the rest the index of the command.
+`mock_source` has one int64 for each state interface: bits 0 to 7 are its type (`_CONSTANT` …), bits 8 to 15 the part's
+index, the rest the index of the command.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from robot_rt_control.vocabulary.errors import HardwareError, unknown
 from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 MOCK_PLUGIN = 1
-"""Of `device_dtype.plugin`."""
+"""Value of `device_dtype.plugin`."""
 
 _CONSTANT = 0
 _OUTPUT = 1
 """Equals a command: an output, and an input that is wired to one."""
 _JOINT = 2
-"""Position of a joint; velocity and effort are the next two states, its commands lie likewise."""
+"""Position of a joint; velocity and effort are the next two states, and likewise for its commands."""
 _OF_JOINT = 3
 """Velocity or effort: computed together with the joint's position."""
 _AGE = 4
@@ -71,17 +71,16 @@ class MockParameters(Parameters):
     wrench: Wrench | dict[str, Wrench] = Field(default_factory=dict)
     """Force [N] and torque [Nm] that force-torque sensors report; not given: zero."""
     inputs: dict[str, tuple[float, ...] | dict[str, float]] = Field(default_factory=dict)
-    """io part → its inputs, in order or by name: true, false or a number; omitted inputs are false."""
+    """io part → values of its inputs, in order or by name: true, false or a number; omitted inputs are false."""
     wires: dict[str, dict[str, str]] = Field(default_factory=dict)
     """io part → input → the output of the same device that it follows, one cycle later: `clamp`, or `other.clamp` of
     another io part. Such an input cannot be set from outside."""
     values: dict[str, dict[str, float]] = Field(default_factory=dict)
-    """part that is only read → value → what it reports; those of a sensor part that are not given are unknown until a
-    test sets them."""
+    """part that is only read → value → number; omitted values of a sensor part are unknown until a test sets them."""
 
 
 def _names(part: HardwarePart, parameter: str) -> list[str]:
-    """Names of the numbers that a parameter gives: `values` all that a sensor measures, the others a field of it."""
+    """Names of the numbers that a parameter gives: `values` all numbers of a sensor, the others one of its fields."""
     is_io = PART_KINDS[part.kind].is_numbered
     return [
         i.interface
@@ -194,7 +193,7 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
 
 
 def set_mock_states(device: np.record, info: HardwareInfo, values: Mapping[str, float]) -> None:
-    """Set what the mock's sensors report, or the position, velocity and effort of joints.
+    """Set the values of the mock's sensors, or the position, velocity and effort of joints.
 
     Args:
         device: a record that `configure_mock` set up with the same `info`.
@@ -217,8 +216,8 @@ def mock_cycle(device, dt):
     """Advance the states by one period under the last commands: the `read` of a mock device.
 
     Args:
-        device: record of `layout.device_dtype`. Parts whose `mode` is NONE stand still; while `enabled` is 0
-            all stand still and outputs stay.
+        device: record of `layout.device_dtype`. Parts whose `mode` is NONE do not move; while `enabled` is 0 no part
+            moves and outputs keep their values.
         dt: [s] the real period (the speed override does not slow down hardware).
 
     Returns:

@@ -42,7 +42,7 @@ class MockPlugin(HardwarePlugin):
         return HardwareReturn.OK
 
     def set_states(self, values: Mapping[str, float]) -> None:
-        """Set what sensors report: see `set_mock_states`."""
+        """Set the sensors' values: see `set_mock_states`."""
         set_mock_states(self._device, self.info, values)
 
     def read(self, time_s: float, period_s: float) -> HardwareReturn:

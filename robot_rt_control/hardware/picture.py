@@ -32,7 +32,7 @@ def camera_of(plugin: HardwarePlugin) -> Camera:
             f"hardware {plugin.info.name!r} ({type(plugin).__name__}) has no camera",
             hint="Only simulated hardware has one, such as pybullet",
         )
-    return plugin  # type: ignore[return-value]  # as its attribute says
+    return plugin  # type: ignore[return-value]  # its attribute `simulated` guarantees it
 
 
 def picture_path(path: str) -> Path:

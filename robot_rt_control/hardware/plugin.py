@@ -6,13 +6,13 @@ method                  called                  what belongs there
 `on_init`               once, first             read the parameters; refuse wrong ones; no device yet
 `export_..._interfaces` once, after `on_init`   name the float64 numbers that the device offers and takes
 `on_configure`          unconfigured→inactive   open the device, read its state; no motion
-`on_activate`           inactive→active         allow motion; the device stands still and holds
+`on_activate`           inactive→active         allow motion; the device holds its position
 `on_deactivate`         active→inactive         motion no longer allowed; the device holds or brakes
 `close`                 by the next three       release the device
 `on_cleanup`            inactive→unconfigured   as `close`; `on_configure` may follow
 `on_shutdown`           from any state, last    as `close`
 `on_error`              after an ERROR          bring the device to a safe state, then as `close`
-`prepare_command_mode`  before modes change     say whether the switch is possible; change nothing yet
+`prepare_command_mode`  before modes change     report whether the switch is possible; change nothing yet
 `perform_command_mode`  in the cycle of it      switch
 `read`                  each cycle, first       fill `state` with what was measured
 `write`                 each cycle, last        send `command`; a simulator steps here
@@ -95,11 +95,11 @@ class HardwarePlugin(ABC):
         return CallbackReturn.SUCCESS
 
     def export_state_interfaces(self) -> list[InterfaceDescription]:
-        """All that the parts' kinds call for, in this order; add interfaces of your own behind them."""
+        """The interfaces of the parts' kinds, in their order; add your own at the end."""
         return standard_state_interfaces(self.info)
 
     def export_command_interfaces(self) -> list[InterfaceDescription]:
-        """All that the parts' kinds call for, in this order; add interfaces of your own behind them."""
+        """The interfaces of the parts' kinds, in their order; add your own at the end."""
         return standard_command_interfaces(self.info)
 
     def on_configure(self) -> CallbackReturn:

@@ -99,7 +99,7 @@ def _claim(image: np.record, segment: Segment, what: str, expected: Manifest | N
         )
     image.executor_pid = os.getpid()
     image.command_enable = 0
-    if image.command_sequence & 1:  # the executor before this one died while it wrote
+    if image.command_sequence & 1:  # the previous executor died during a write
         image.command_sequence += 1
     return manifest
 
@@ -149,7 +149,7 @@ class ProcessImage:
 
         Args:
             name: the segment's name.
-            expected: what the image must hold; default: whatever it holds.
+            expected: the required content of the image; default: any.
 
         Raises:
             ChannelError: there is no such image, it is another one than expected, its driver is dead, or
@@ -167,15 +167,15 @@ class ProcessImage:
 
     @property
     def address(self) -> int:
-        """Of the record, for `device_dtype.image`; valid for as long as this object lives."""
+        """Address of the record, for `device_dtype.image`; valid as long as this object exists."""
         return address_of(self.record)
 
     def driver_alive(self) -> bool:
-        """Whether the process that owns the image lives; where it does not, attach to its successor."""
+        """Whether the process that owns the image is alive; if not, attach to its successor."""
         return self._segment is None or self._segment.owner_alive()
 
     def connect_device(self, device: np.record) -> None:
-        """Point a `device_dtype` record at this image: its ages and cycles start anew, its commands are zero.
+        """Point a `device_dtype` record at this image: its ages and cycles restart, its commands are zero.
 
         For a device that no tick reads yet; under a running loop only the address may change (`pending_image`).
         """
@@ -197,9 +197,9 @@ class ProcessImage:
         return side
 
     def close(self) -> None:
-        """Give the role back: the owner removes the name, the executor frees its place. May be repeated.
+        """Release the role: the owner removes the name, the executor frees its place. May be repeated.
 
-        The memory stays mapped as long as this object or a view lives: no thread is left with an address of nothing.
+        The memory stays mapped as long as this object or a view exists, so no thread has an invalid address.
         """
         if self._segment is None:
             return

@@ -1,4 +1,4 @@
-"""Brings one part to rest from its last command, within its limits, when nobody commands it any more."""
+"""Brings one part to rest from its last command, within its limits, when no commands arrive any more."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from robot_rt_control.vocabulary.enums import CommandMode
 class RestRamp:
     """Each joint's velocity goes to zero with its acceleration limit; then the part holds.
 
-    Position and velocity commands keep their mode: a drive must not be switched while it moves. From effort
-    commands, which say nothing about speed, the measured motion is braked in position mode, else in
-    velocity mode; a part that has effort mode alone is let go: its effort goes to zero.
+    Position and velocity commands keep their mode: a drive must not be switched while it moves. From effort commands,
+    which have no speed, the measured motion is braked in position mode, else in velocity mode. A part with effort mode
+    alone cannot be braked: its effort goes to zero.
 
     Args:
         part: with its limits.
@@ -57,7 +57,7 @@ class RestRamp:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the command stands still."""
+        """Whether the command is at rest."""
         return not self._velocity.any()
 
     def step(self, period_s: float) -> None:
@@ -65,7 +65,7 @@ class RestRamp:
         change = self._acceleration * period_s
         slower = self._velocity - np.clip(self._velocity, -change, change)
         moved = self._position + 0.5 * (self._velocity + slower) * period_s
-        # Never beyond a limit, and never back from where the part already was beyond one.
+        # Never beyond a limit; a part that is already beyond one is not pulled back.
         lower, upper = np.minimum(self._lower, self._position), np.maximum(self._upper, self._position)
         self._velocity, self._position = slower, np.clip(moved, lower, upper)
         self._write()

@@ -1,4 +1,4 @@
-"""How urgent a driver process is to the operating system."""
+"""The scheduling priority of a driver process."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ DRIVER_NICENESS = -10
 
 
 def raise_urgency(niceness: int = DRIVER_NICENESS) -> str:
-    """Let this thread, and those that it makes from now on, go before ordinary ones. Call it before any are made.
+    """Give this thread, and those that it creates later, priority over ordinary ones.
 
-    A driver that waits for its turn lets its device's data grow old, which faults the parts behind it. Unlike a
+    If a driver waits for the processor, its device's data becomes too old, and the device's parts fault. Unlike a
     real-time priority, niceness cannot starve other processes when the simulation is slower than the clock.
 
     Returns:
-        A warning with what to do where it is not permitted, else an empty text.
+        A warning with a remedy if it is not permitted, else an empty text.
     """
     try:
         os.setpriority(os.PRIO_PROCESS, 0, niceness)

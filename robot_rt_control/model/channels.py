@@ -22,7 +22,7 @@ class Channel:
     """One named number of a part."""
 
     name: str
-    """As in `part.name`; unnamed channels are called input_0, input_1, …"""
+    """The name in `part.name`; unnamed channels are called input_0, input_1, …"""
     is_named: bool = True
     """Whether the workcell file gives the name."""
     type: str = "bool"
@@ -39,7 +39,7 @@ class Channel:
 
     @property
     def is_digital(self) -> bool:
-        """Whether it is 0 or 1."""
+        """Whether its values are 0 and 1."""
         return self.type == "bool"
 
 

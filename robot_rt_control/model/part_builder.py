@@ -123,7 +123,7 @@ class PartBuilder:
             raise DefinitionError(
                 str(place / "base_link"),
                 expected=f"a link that does not move against the URDF's root {urdf.root!r}",
-                got=f"{part.base_link!r} behind the joints " + ", ".join(above),
+                got=f"{part.base_link!r} after the joints " + ", ".join(above),
                 hint="Begin the chain further up, so that it contains them",
             )
         X_WB = part.base_pose.matrix

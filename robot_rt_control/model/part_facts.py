@@ -94,7 +94,7 @@ class PartFacts:
 
     @property
     def position(self) -> Array:
-        """(dof,) measured [rad or m]; NaN where unknown."""
+        """(dof,) measured [rad or m]; NaN: unknown."""
         return np.array(self.record.position[: self.dof])
 
     @property

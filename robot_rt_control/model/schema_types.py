@@ -1,4 +1,4 @@
-"""The kinds of values that a workcell file has beside those of all schemas: vectors, quaternions, ranges."""
+"""The value types of a workcell file: vectors, quaternions, ranges."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class PartVariable:
     """A state variable of a part: a float64 at an offset in the part's record."""
 
     name: str
-    """As in conditions: arm.position[0]."""
+    """The name in conditions: arm.position[0]."""
     type: str
     """float, int or bool."""
     unit: str

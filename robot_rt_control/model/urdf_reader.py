@@ -47,7 +47,7 @@ class _Reader:
         return error
 
     def parse(self, content: bytes) -> ElementTree.Element:
-        """The root element. ElementTree's own parser does not say in which line an element begins."""
+        """The root element. ElementTree's own parser does not record the lines of elements."""
         parser, builder = expat.ParserCreate(), ElementTree.TreeBuilder()
 
         def start(tag: str, attributes: dict[str, str]) -> None:

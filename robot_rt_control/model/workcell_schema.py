@@ -285,7 +285,7 @@ class WorkcellFile(Model):
     overruns: Overruns = Overruns()
     # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point
     action_types: tuple[str, ...] = ()
-    budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget: report it, or let it fail, too
+    budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget is reported, or also fails
     # clients may load action types from files below these folders, relative to this file; none: from no file
     action_type_folders: tuple[str, ...] = ()
     allow_code_upload: Flag = False  # clients may send the text of action types

@@ -89,7 +89,7 @@ def travel_direction(
     Returns:
         direction: 1, -1, or 0 if that way ends at the target. Rounding errors are ignored: with v1 != 0 a
             tiny step back would cost a whole loop.
-        distance: to the target in that direction; negative if the target is behind.
+        distance: to the target in that direction; negative if the target lies in the other direction.
         missing: how far before the target that way ends.
     """
     ramp = velocity_ramp(v0, a0, v1, amax, jmax)

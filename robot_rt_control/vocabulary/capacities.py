@@ -67,7 +67,7 @@ MAX_CONDITION_LENGTH = 4096
 MAX_TEXT_LENGTH = 4096
 """Characters of a text parameter, a reason or a path."""
 MAX_PROGRAM_BYTES = 1 << 20
-"""Of a program's text, and of an uploaded file of action types."""
+"""[bytes] Size of a program's text, and of an uploaded file of action types."""
 MAX_ERROR_LENGTH = 1 << 16
 """Characters of what an error says by itself, its `what` and `hint`; the rest is cut off and counted."""
 MAX_SHOWN_LENGTH = 1000

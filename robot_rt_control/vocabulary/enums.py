@@ -94,7 +94,7 @@ class OverrunPolicy(IntEnum):
     WARN = 1
     """Emit an event, at most one per second."""
     FAULT = 2
-    """As warn; in addition, too many in a short time fault all enabled parts."""
+    """As `warn`; too many in a short time also fault all enabled parts."""
 
 
 class Status(IntEnum):

@@ -161,7 +161,7 @@ def error_class(name: str) -> type[RobotControlError]:
 
 
 def session_label(id: str, name: str) -> str:
-    """How messages name a session."""
+    """The name of a session in messages."""
     return f"session {id!r} ({name})" if name else f"session {id!r}"
 
 

@@ -27,7 +27,7 @@ class Kind(StrEnum):
     BUDGET_EXCEEDED = "budget_exceeded"
 
     SESSION_OPENED = "session_opened"
-    """From here on: the control server's."""
+    """The following kinds are the control server's."""
     SESSION_ENDED = "session_ended"
     EVENTS_LOST = "events_lost"
     RECOVERY_STARTED = "recovery_started"
@@ -36,5 +36,5 @@ class Kind(StrEnum):
     """A sample for a stream input was refused."""
 
     CALLBACK_FAILED = "callback_failed"
-    """From here on: made in the application, for its own callbacks."""
+    """The following kinds are made in the application, for its own callbacks."""
     CALLBACK_OVERFLOW = "callback_overflow"

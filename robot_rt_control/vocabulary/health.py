@@ -1,4 +1,4 @@
-"""How well something does, for people and their tools."""
+"""Health reports, for people and diagnostic tools."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Health:
-    """Of one thing, now."""
+    """The present health of one item."""
 
     what: str
-    """What it is about: loop, part arm, device sim."""
+    """The item: loop, part arm, device sim."""
     hardware: str = ""
     """The part or device; empty: none."""
     level: Level

@@ -43,7 +43,7 @@ class JointQuantity:
     """A number for each joint: state variables `part.field[j]` and `part.joint.field`."""
 
     field: str
-    """Of `layout.part_dtype`."""
+    """Field of `layout.part_dtype`."""
     quantity: str
     """The key of its unit in `quantity_units`."""
     description: str

@@ -14,7 +14,7 @@ class Waiting:
     """One wait for a component that starts up.
 
     Args:
-        say: receives the lines that name what is awaited.
+        say: called with the lines that name what is awaited.
         timeout_s: the wait ends after this time from now.
         every_s: interval between two lines; the first one follows after this time.
         clock: [s] the wall clock; monotonic.
@@ -46,10 +46,10 @@ class Waiting:
 def told(
     say: Callable[[str], object], doing: str, *, every_s: float = defaults.STARTUP_REPORT_S
 ) -> Iterator[None]:
-    """While the block runs, say every now and then what it does and for how long: "still compiling … (20 s)".
+    """While the block runs, report at intervals what it does and for how long: "still compiling … (20 s)".
 
     Args:
-        say: takes the lines; called by a thread of its own.
+        say: called with the lines, in a thread of its own.
         doing: such as "compiling the tick loop".
     """
     begin, done = time.monotonic(), threading.Event()

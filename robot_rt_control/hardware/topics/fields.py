@@ -1,12 +1,11 @@
-"""Which number of a ROS message is meant: `range`, `ranges[0]`, `pose.position.x`, `min(detections[*].distance)`.
+"""Selects a number of a ROS message: `range`, `ranges[0]`, `pose.position.x`, `min(detections[*].distance)`.
 
     field      = path | reduction "(" path ")"
     path       = name { "." name | "[" index "]" | "[*]" }
     reduction  = min | max | mean | sum | count
 
-An index counts from 0, from the end where it is negative. A path that ends at an array, or has `[*]` in it, gives many
-numbers: it needs a reduction. NaN among them is left out. Knows messages by their own description of themselves alone
-(`get_fields_and_field_types`), and needs no ROS.
+An index counts from 0; a negative one counts from the end. A path that ends at an array, or contains `[*]`, gives many
+numbers and needs a reduction, which ignores NaN. Only `get_fields_and_field_types` of a message is used, no ROS.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class FieldPath:
     Attributes:
         text: as it was given.
         steps: names, indices, and ALL.
-        reduction: what makes one number of many; empty: there is only one.
+        reduction: function that reduces many numbers to one; empty: there is only one.
     """
 
     text: str
@@ -51,11 +50,11 @@ class FieldPath:
     reduction: str
 
     def value(self, message: Any, empty: float = math.nan) -> float:
-        """The number in a message; NaN where an index is beyond the array.
+        """The number in a message; NaN if an index is beyond the array.
 
         Args:
             message: of the type that `check` has seen.
-            empty: what a reduction of nothing gives; `count` and `sum` give 0.
+            empty: result of a reduction of no numbers; `count` and `sum` give 0.
         """
         found = list(_walk(message, self.steps))
         if not self.reduction:
@@ -68,22 +67,22 @@ class FieldPath:
         return float(_REDUCTIONS[self.reduction](numbers))
 
     def check(self, message_type: Any, load: Callable[[str], Any], item: str) -> None:
-        """Whether messages of this type have such a number.
+        """Check that messages of this type have such a number.
 
         Args:
             message_type: the message's class.
-            load: gives the class of a nested message, "geometry_msgs/Point".
-            item: what the path belongs to, for messages.
+            load: returns the class of a nested message, "geometry_msgs/Point". item: owner of the path, for error
+            texts.
 
         Raises:
-            HardwareError: they have not; says which step is wrong.
+            HardwareError: they have none; the text names the wrong step.
         """
         kind, many = message_type, False
         shown = message_type.__name__
         for step in self.steps:
             if isinstance(step, str) and step != ALL:
                 if isinstance(kind, str):
-                    raise self._fault(item, f"no field behind a {kind}", f"{step!r}")
+                    raise self._fault(item, f"no field after a {kind}", f"{step!r}")
                 fields = kind.get_fields_and_field_types()
                 if step not in fields:
                     raise self._fault(item, unknown(f"field of {shown}", step, fields), f"{step!r}")
@@ -91,7 +90,7 @@ class FieldPath:
             else:
                 array = _ARRAY.match(kind) if isinstance(kind, str) else None
                 if array is None:
-                    raise self._fault(item, f"no index behind {shown}, which is not an array", f"[{step}]")
+                    raise self._fault(item, f"no index after {shown}, which is not an array", f"[{step}]")
                 kind, many = array["of"] or array["element"], many or step == ALL
             shown = kind if isinstance(kind, str) else kind.__name__
             if isinstance(kind, str) and "/" in kind and not _ARRAY.match(kind):
@@ -104,7 +103,7 @@ class FieldPath:
         if many and not self.reduction:
             raise self._fault(item, f"one number: an element, or a reduction such as min({self.text})", "an array")
         if self.reduction and not many:
-            raise self._fault(item, f"an array behind {self.reduction}", f"a {shown}")
+            raise self._fault(item, f"an array after {self.reduction}", f"a {shown}")
 
     def _fault(self, item: str, expected: str, got: str) -> HardwareError:
         return HardwareError(f"{item}: field {self.text!r}", expected=expected, got=got)
@@ -129,7 +128,7 @@ def parse_field(text: str, item: str) -> FieldPath:
     while position < len(path):
         step = _STEP.match(path, position)
         if step is None or (position == 0 and step["name"] is None):
-            raise HardwareError(what, expected="names with dots between them, and [indices]", got=path[position:])
+            raise HardwareError(what, expected="names separated by dots, and [indices]", got=path[position:])
         name, index = step["name"], step["index"]
         steps.append(name if name is not None else ALL if index == ALL else int(index))
         position = step.end()
@@ -139,7 +138,7 @@ def parse_field(text: str, item: str) -> FieldPath:
 
 
 def _walk(value: Any, steps: tuple[str | int, ...]) -> Iterable[Any]:
-    """What the path leads to; nothing where an index is beyond its array."""
+    """The values at the end of the path; none if an index is beyond its array."""
     for depth, step in enumerate(steps):
         if step == ALL:
             for element in value:

@@ -1,4 +1,4 @@
-"""Parameters of the topic plugin: which field of which topic each value of a sensor part is.
+"""Parameters of the topic plugin: the topic and field of each value of a sensor part.
 
     values:
       person:
@@ -7,7 +7,7 @@
       rangefinder:
         distance: {topic: /range, type: sensor_msgs/msg/Range, field: range, max_age: 0.1}
 
-Under `values` stand the device's parts, and under each its values by name: those of a sensor part, the inputs of an io
+`values` contains the device's parts, and for each part its values by name: those of a sensor part, the inputs of an io
 part, `distance` of a rangefinder, `force.x` to `torque.z` of a force-torque sensor.
 """
 
@@ -29,24 +29,24 @@ class TopicValueParameters(Parameters):
     """One value."""
 
     topic: str = Field(min_length=1)
-    """Its name; one without a leading / is in the namespace of the node that hosts the plugin."""
+    """Name of the topic; without a leading / it is in the namespace of the node that hosts the plugin."""
     type: str
     """package/msg/Name, or package/Name."""
     field: str = Field(min_length=1)
-    """Which number of the message: see topic_fields.py."""
+    """The number of the message: see fields.py."""
     max_age: Annotated[float, Field(gt=0.0)]
-    """[s] since the last message, after which the value is unknown; .inf: it never gets too old."""
+    """[s] since the last message, after which the value is unknown; .inf: it never becomes unknown."""
     scale: Finite = 1.0
     """The value is scale times the field plus offset: for other units."""
     offset: Finite = 0.0
     empty: float = math.nan
-    """What min, max and mean of an empty array give; by default it is unknown. `.inf`: nobody is near."""
+    """Result of min, max and mean of an empty array; default: unknown. A distance uses `.inf`: nothing is near."""
     reliability: Literal["reliable", "best_effort"] = "best_effort"
-    """best_effort hears every publisher, and waits for no repetition."""
+    """best_effort receives from every publisher, and waits for no repetition."""
     durability: Literal["volatile", "transient_local"] = "volatile"
-    """transient_local: also what a publisher of that kind has sent before."""
+    """transient_local: also receives earlier messages of such a publisher."""
     depth: Annotated[int, Field(ge=1, le=1000)] = 10
-    """Messages that wait; only the newest one of each period counts."""
+    """Length of the queue; only the newest message of each period counts."""
 
     @field_validator("type")
     @classmethod
@@ -59,4 +59,4 @@ class TopicValueParameters(Parameters):
 
 class TopicParameters(Parameters):
     values: dict[str, dict[str, TopicValueParameters]]
-    """Part → value → where it comes from."""
+    """Part → value → its source."""

@@ -1,7 +1,7 @@
-"""The plugin `topic`: fields of ROS topics as values of sensor parts. Parameters: `topic_parameters`.
+"""The plugin `topic`: fields of ROS topics as values of sensor parts. Parameters: `parameters.py`.
 
-It is the only plugin that knows ROS, and has a node of its own. It starts no thread: each `read` takes the messages
-that have come, so that a message which was there before a tick in lockstep is seen in that tick.
+It is the only plugin that uses ROS, and has a node of its own. It starts no thread: each `read` takes the messages that
+have arrived. In lockstep, a message that arrived before a tick is therefore seen in that tick.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _KINDS = tuple(kind for kind in PART_KINDS if kind not in JOINTED_KINDS)
 
 @dataclass
 class _Value:
-    """One value, and where it stands among the states."""
+    """One value, and its index among the states."""
 
     place: int
     age_place: int
@@ -86,7 +86,7 @@ class TopicPlugin(HardwarePlugin):
     On the wall clock a message is as old as the time since it was taken; in simulated time it ages with the periods.
     """
 
-    simulated = True  # it waits for nobody: in lockstep its time passes with the periods
+    simulated = True  # it waits for no device: in lockstep its time passes with the periods
 
     def on_init(self, info: HardwareInfo) -> CallbackReturn:
         self.info = info
@@ -195,7 +195,7 @@ class TopicPlugin(HardwarePlugin):
     # --- cycle ----------------------------------------------------------------------------------
 
     def _now(self) -> float:
-        """[s] of the clock that ages go by."""
+        """[s] on the clock of the ages."""
         return self._cycles * self.info.period_s if self.info.simulated_time else time.monotonic()
 
     def read(self, time_s: float, period_s: float) -> HardwareReturn:
@@ -236,7 +236,7 @@ class TopicPlugin(HardwarePlugin):
         return [subscription.topic for subscription in self._subscriptions]
 
     def receive(self, topic: str, message: Any) -> None:
-        """Take a message as if it had come by its topic: it counts from the next `read` on.
+        """Take a message as if it had come by its topic; it is valid from the next `read`.
 
         Call it in the thread that drives the plugin.
 
@@ -257,11 +257,11 @@ class TopicPlugin(HardwarePlugin):
                     got=type(message).__name__,
                 )
             subscription.received += 1
-            # The next read is one period further.
+            # The next read is one period later.
             self._take(subscription, message, self._now() + (self.info.period_s if self.info.simulated_time else 0.0))
 
     def received(self, topic: str) -> int:
-        """How many messages have been taken from a topic so far; 0 also where nobody listens to it."""
+        """Number of messages taken from a topic so far; also 0 without a subscription."""
         return sum(subscription.received for subscription in self._subscriptions if subscription.topic == topic)
 
 
@@ -271,8 +271,8 @@ def _nested(name: str, item: str) -> Any:
 
 
 def remappings(arguments: Sequence[str]) -> list[str]:
-    """The remapping rules of this process's command line that hold for topics and the namespace: the plugin's node is
-    another one than the process's own, and keeps its name."""
+    """The remapping rules of this process's command line for topics and the namespace. Rules for the node's name are
+    omitted: the plugin's node keeps its own."""
     rules = []
     for flag, rule in zip(arguments, arguments[1:], strict=False):
         old = rule.partition(":=")[0]

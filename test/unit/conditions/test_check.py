@@ -63,7 +63,7 @@ def test_wrong_skips(field: str, wrong: int) -> None:
     """The loop follows them without a look at where the program ends."""
     rows = complete([LESS, LESS + JOIN_AND, LESS], [2, 1])
     rows[field][1] = wrong
-    assert find_fault(rows, np.array([2, 1])) == "where instruction 1 goes on"
+    assert find_fault(rows, np.array([2, 1])) == "the successor of instruction 1"
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,6 @@ def test_a_chain_must_not_start_behind_a_joint_that_it_does_not_contain(load):
     with pytest.raises(DefinitionError) as error:
         load(cell + "devices:\n  sim: {mock: {}}\n")
     assert (
-        "base_link; expected a link that does not move against the URDF's root 'root'; got 'b' behind the joints r"
+        "base_link; expected a link that does not move against the URDF's root 'root'; got 'b' after the joints r"
         in (str(error.value))
     )

@@ -68,11 +68,11 @@ def test_nothing_is_unknown_or_what_is_said():
     [
         (Range(), "rnge", "field 'rnge'; expected .*did you mean 'range'.*; got 'rnge'"),
         (PoseStamped(), "pose.position", "expected a path to a number; got a geometry_msgs/Point"),
-        (PoseStamped(), "pose.position.x.y", "expected no field behind a double"),
+        (PoseStamped(), "pose.position.x.y", "expected no field after a double"),
         (LaserScan(), "ranges", r"expected one number: an element, or a reduction such as min\(ranges\); got an array"),
         (POSES, "poses[*].position.x", "expected one number"),
         (Range(), "min(range)", "expected an array behind min; got a float"),
-        (Range(), "range[0]", "expected no index behind float, which is not an array"),
+        (Range(), "range[0]", "expected no index after float, which is not an array"),
         (String(), "data", "expected a path to a number; got a string"),
         (Range(), "median(range)", "expected .*did you mean 'mean'.*; got 'median'"),
         (Range(), "", "expected a path such as"),

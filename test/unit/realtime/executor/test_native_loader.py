@@ -191,7 +191,7 @@ def test_damaged_metadata_is_refused(changed):
 def test_a_folder_that_others_may_write_is_refused(changed):
     key = changed(created_by="somebody")
     native_code.folder_of(key).chmod(0o777)
-    with pytest.raises(DefinitionError, match="could have been written by somebody else; .* mode 777"):
+    with pytest.raises(DefinitionError, match="could have been written by another user; .* mode 777"):
         load(key)
 
 
