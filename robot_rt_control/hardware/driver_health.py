@@ -25,7 +25,8 @@ def driver_health(device: str, mode: DriverMode, now: Cycles, before: Cycles) ->
     Args:
         device: its name.
         mode: the driver's mode.
-        now: the present counters. before: those of the last report.
+        now: the present counters.
+        before: those of the last report.
     """
     cycles, late = now.cycles - before.cycles, now.overruns - before.overruns
     level, message = Level.OK, mode.name.lower()
