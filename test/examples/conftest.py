@@ -23,7 +23,7 @@ def example() -> Callable[[str], ModuleType]:
         spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module  # where what is pickled of it is looked up
+        sys.modules[spec.name] = module  # pickle looks it up there
         spec.loader.exec_module(module)
         return module
 

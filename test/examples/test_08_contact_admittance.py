@@ -26,7 +26,7 @@ def test_contact_is_found_and_the_arm_becomes_compliant(example, tmp_path, capsy
     first = run()
     assert first["ticks_to_switch"] == 0, "in the very tick"
     # At 20 mm/s the mat's damper (100 N s/m) gives 2 N at the touch, its spring (20 kN/m) 0.4 N more in each tick, and
-    # what is felt is 5 ticks behind.
+    # the felt force lags by 5 ticks.
     assert 10 <= first["ticks_to_threshold"] <= 14
     assert 5.0 < first["force_at_switch"] < 5.0 + 5 * 0.45
     assert 10.0 <= first["peak"] < 11.5

@@ -50,7 +50,7 @@ class ServicesOfCell(RosServices, ThreadedWaiting):
         """Whether events are lost on the way."""
         self.program_states: dict[str, Any] = {}
         self.timeouts: list[float | None] = []
-        """With which calls were made; None: the usual one."""
+        """The time-out of the calls; None: the default."""
         self._source = EventSource()
         node: Any = _Node()
         group: Any = None
@@ -81,7 +81,7 @@ class ServicesOfCell(RosServices, ThreadedWaiting):
 
 class CellClient(Client):
     """Args:
-    cell: where; to be stepped by this object alone.
+    cell: the workcell; only this object may step it.
     """
 
     def __init__(self, cell: LockstepCell) -> None:

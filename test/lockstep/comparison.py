@@ -35,7 +35,7 @@ class Runner:
         self.writer = TableWriter()
 
     def run(self, program: Program) -> Iterator[tuple[int, list[np.ndarray]]]:
-        """Yields (tick, each bench's events) behind each tick."""
+        """Yields (tick, each bench's events) after each tick."""
         self.writer = TableWriter()
         transaction = 0
         for bench in self.benches:
@@ -72,7 +72,7 @@ class Runner:
             assert_same(tick, expected, got)
 
     def compare_benches(self, program: Program) -> None:
-        """Run the program on all benches; all memory that matters must be equal, bit by bit, behind each tick.
+        """Run the program on all benches; all memory that matters must be bit-identical after each tick.
 
         Raises:
             AssertionError: with the tick and the place.

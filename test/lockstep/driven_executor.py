@@ -84,7 +84,7 @@ class DrivenExecutor:
         return int(self.executor.channel.snapshot().tick)
 
     def wait_for_tick(self, tick: int, timeout_s: float = 5.0) -> None:
-        """Until so many ticks are complete. Raises TimeoutError."""
+        """Wait until this number of ticks is complete. Raises TimeoutError."""
         deadline = time.monotonic() + timeout_s
         while self.tick < tick:
             if time.monotonic() > deadline:

@@ -30,7 +30,7 @@ UNSUPPORTED_MODE = 5
 
 @dataclass(frozen=True)
 class Installation:
-    """What goes into the inactive tables; arrays end behind the last one in use."""
+    """The content of the inactive tables; arrays end after the last used element."""
 
     sessions: np.ndarray
     actions: np.ndarray
@@ -40,7 +40,7 @@ class Installation:
     default: np.ndarray
     safety: np.ndarray
     parameters: np.ndarray
-    """Of all actions, one behind the other, from `parameter_offset` in the arena; addresses of logs missing."""
+    """Parameters of all actions in a row, from `parameter_offset` in the arena; without the addresses of logs."""
     parameter_offset: int
 
 

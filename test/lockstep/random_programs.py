@@ -45,7 +45,7 @@ DISTANCES = (0.0, 0.1, 0.2, 0.3)
 
 @dataclass
 class Program:
-    """A program of `len(inputs)` ticks; what happens at tick k stands under k, from 1."""
+    """A program of `len(inputs)` ticks; key k, from 1: what happens at tick k."""
 
     workcell: Workcell
     inputs: list[Inputs]
@@ -244,7 +244,7 @@ class _Generator:
                 default[part] = actions[-1].identity
         actions = [replace(a, behaviour=replace(a.behaviour, gain=3.0)) if self.chance(20) else a for a in actions]
         if self.chance(20):
-            self.random.shuffle(actions)  # another order among the active ones, too
+            self.random.shuffle(actions)  # also another order of the active ones
         reactions = [
             r for r in d.reactions
             if r.session in sessions and not _mentioned(r) & gone and not self.chance(10)

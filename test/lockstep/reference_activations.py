@@ -37,7 +37,7 @@ class ActivationRules:
     """The part of the reference model that knows actions, parts and what the hardware shows.
 
     Args:
-        devices: of each part, the device behind it.
+        devices: the device of each part.
         enabled: the parts that are enabled at first.
         period: [s] of the tick.
         max_age: [ticks] of all devices.

@@ -26,7 +26,7 @@ def evaluate(condition: Any, read: Callable[[Any], float]) -> Truth:
         condition: a bool (a constant); ("true", x); ("unknown", x); (comparison, x, y);
             ("approx", x, y, tolerance); ("not", c); ("and", c, d); ("or", c, d). An x or y is a number or bool,
             or a variable: what `read` takes.
-        read: the value of a variable; not-a-number where it is unknown.
+        read: the value of a variable; NaN: unknown.
     """
 
     def value(operand: Any) -> float:

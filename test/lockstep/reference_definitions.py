@@ -18,7 +18,7 @@ class Behaviour:
     fail_settings_at: int = 0
     fail_control_at: int = 0
     status: int = 1
-    """Returned where it fails. -1: an index is out of range there, in sense."""
+    """Status of a failure. -1: an index is out of range, in sense."""
     done_at: int = 0
     """`is_done` from this sense on."""
     bad_command_at: int = 0
@@ -170,7 +170,7 @@ class Inputs:
     errors: frozenset[int] = frozenset()
     """Devices that report an error, and no new state."""
     position: float = 0.0
-    """Of all joints; within the limits, so that no rule depends on it."""
+    """Position of all joints; within the limits, so that no rule depends on it."""
     missed: int = 0
     """Deadlines that were missed since the last tick."""
 
@@ -183,7 +183,7 @@ class Event:
     previous: int = 0
     current: int = 0
     reason: str = ""
-    """The name in StopCause, Refusal or FaultReason; "A|B" where the rules do not say which of two comes first."""
+    """The name in StopCause, Refusal or FaultReason; "A|B" if the rules do not define which of two comes first."""
     part: int = -1
     status: int = 0
     values: tuple[float, ...] = ()
@@ -199,6 +199,6 @@ class Outcome:
     memories: dict[int, bool]
     """Reaction that is being judged → last known value of its condition."""
     variables: dict[int, dict[str, float]]
-    """Of each action that is defined; not-a-number where it is not active (C3)."""
+    """Values of each defined action; NaN: it is not active (C3)."""
     states: dict[int, str]
     """Part → enabled, disabled or faulted."""

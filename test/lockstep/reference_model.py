@@ -6,7 +6,7 @@ rules leave something open (which of two refusals, what an event carries), it sa
 
 The model predicts, for each tick: which action is active on which part, in which order actions' methods are
 called, which events come, and what each reaction remembers. It knows one kind of action, `Behaviour`, which
-counts its calls and fails when told to; `scripted_action.py` is the same for the tick.
+counts its calls and fails on request; `scripted_action.py` is the same for the tick.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from reference_reactions import ReactionRules
 from robot_rt_control.vocabulary.capacities import COMMANDS_PER_TICK
 
 OVERRUN_LIMIT, OVERRUN_WINDOW, OVERRUN_REPORT = 4, 6, 5
-"""Policy fault: so many misses in so many ticks; and at most one event in so many."""
+"""Policy fault: number of misses, within this number of ticks; and the interval of its events in ticks."""
 
 
 class ReferenceModel(ReactionRules):

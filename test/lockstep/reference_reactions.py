@@ -62,7 +62,7 @@ class ReactionRules(ActivationRules):
                 self.events.append(Event("SWITCH_DROPPED", reaction.identity, current=current, reason=reason))
             else:
                 self._switch(reaction, owner)
-        if reaction.signal is not None:  # also where the switch was dropped (R6)
+        if reaction.signal is not None:  # also if the switch was dropped (R6)
             self._raise(*reaction.signal)
 
     def _switch(self, reaction: ReactionDefinition, owner: Activation | None) -> None:

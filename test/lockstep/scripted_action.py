@@ -1,4 +1,4 @@
-"""An action type whose behaviour is plain: it counts its calls, writes them to a log, and fails when told to.
+"""An action type with simple behaviour: it counts its calls, writes them to a log, and fails on request.
 
 `reference_definitions.Behaviour` says the same for the reference model. The interpreted twin loads this module
 a second time, with its functions as plain Python.
@@ -62,7 +62,7 @@ def sense(state, params, first, second, third, fourth):
     state.is_done = 1.0 if params.done_at > 0 and state.senses >= params.done_at else 0.0
     if state.senses == params.fail_sense_at:
         if params.status == _BOUNDS:
-            state.scratch[params.fail_sense_at + 1] = 1.0  # behind the end: Status.BOUNDS is what comes of it
+            state.scratch[params.fail_sense_at + 1] = 1.0  # beyond the end: the result is Status.BOUNDS
         return params.status
     return 0
 

@@ -1,6 +1,6 @@
 """Random programs on three ticks at once: the compiled one, its interpreted twin, and the reference model.
 
-A few of each here; `./run prove` goes on with as many as asked for.
+A few of each here; `./run prove` runs as many as requested.
 
 A failing seed is repeated with `check(Random(seed))`; Hypothesis prints and shrinks its own.
 """

@@ -50,7 +50,7 @@ PERIOD = 0.001
 MAX_AGE = 1
 MAX_SPEED = 1.0
 GARBAGE = 777.0
-"""What lies in the state arena before anything is installed: nobody may read it."""
+"""Content of the state arena before anything is installed: no code may read it."""
 
 _TABLES = offset_of(world_dtype, "tables")
 _SNAPSHOT = offset_of(channel_dtype, "snapshot")
@@ -198,7 +198,7 @@ class Bench:
         self.world[counter] = n + 1
 
     def install(self, new: Installation) -> None:
-        """Put tables where the next tick takes them, as the executor does."""
+        """Put tables where the next tick takes them, like the executor."""
         w = self.world
         t = w.tables[1 - int(w.active_tables)]
         t.n_types = 1

@@ -72,7 +72,7 @@ class ByHand:
 
         Raises:
             ValueError: it is none of the three commands.
-            AssertionError: nobody offers that, or the type is another one, or no answer came.
+            AssertionError: it is not offered, has another type, or gave no answer.
         """
         words = [w for w in shlex.split(command) if w != "--feedback"]
         match words:

@@ -37,7 +37,7 @@ def _claim_domain() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # One domain for all: nobody else's nodes are on it, and those of the tests follow each other.
+    # One domain for all: no foreign nodes are on it, and those of the tests follow each other.
     os.environ["ROS_DOMAIN_ID"] = str(_claim_domain())
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 

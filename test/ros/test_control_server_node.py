@@ -48,7 +48,7 @@ class Process:
             )
 
     def wait_for(self, text: str, count: int = 1) -> None:
-        """Until its output holds a text so many times."""
+        """Wait until its output contains a text this number of times."""
         deadline = time.monotonic() + START_S
         while len(re.findall(re.escape(text), self.log.read_text())) < count:
             assert self.process.poll() is None, f"{self.module} ended:\n{self.log.read_text()}"
@@ -368,7 +368,7 @@ def test_a_protective_stop_with_its_log(cell: Cell, session: str) -> None:
         "Release it first: the service protective_stop with stop: false, or Client.release()"
     )
     assert cell.client.value("protective_stop") == 1.0
-    cell.call("protective_stop", stop=False)  # the control server offers it, too
+    cell.call("protective_stop", stop=False)  # the control server also offers it
     cell.wait(lambda: cell.client.value("protective_stop") == 0.0)
     cell.call("start_actions", session=session, actions=["a"])
     assert "nothing to recover" in refusal(lambda: cell.client.recover())
@@ -423,7 +423,7 @@ def test_K6_code_of_the_application_is_loaded_while_the_loop_runs(
 
 
 def _unloaded(client: Client) -> bool:
-    """Whether the actions of the session that ended have gone, so that their type can go, too."""
+    """Whether the actions of the ended session are gone, so that their type can be unloaded."""
     try:
         client.unload_action_types("nudge")
     except RobotControlError:
@@ -580,7 +580,7 @@ def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(c
     held.on("session_ended", told.append)
     cell.server.kill()
     cell.wait(lambda: active[-1] != "a")
-    cell.wait(lambda: told, longest_silence(held.lease_s) + 120.0)  # B6: nobody was there to say so
+    cell.wait(lambda: told, longest_silence(held.lease_s) + 120.0)  # B6: there was no server to report it
     assert "the control server has not answered for" in told[0].reason == held.ended
     cell.client.close()
     cell.events.clear()

@@ -96,7 +96,7 @@ def test_samples_go_to_the_action_and_its_own_come_back(nodes: tuple[Node, Node]
         wait(lambda: len(got) == 3)
         assert [s.values for s in got] == [(0.0, -1.0), (1.0, -1.0), (2.0, -1.0)]
         assert got[-1].tick == tick and got[-1].stream == "echo" and got[-1].session == session.id
-        # What is not valid is refused with an event, and the topic goes on.
+        # What is not valid is refused with an event, and the topic continues.
         link.send(replace(key, session="s99"), stream_sample(4))
         link.send(replace(key, token=""), stream_sample(3, [5.0, 5.0]))  # of a stranger
         link.send(key, stream_sample(4, [1.0]))

@@ -47,7 +47,7 @@ def test_I13_the_arm_goes_up_and_down_in_simulated_time_and_everybody_can_see_it
     actions = {action for status in seen["status"] for name, action, _ in status["parts"] if name == "arm"}
     assert {"move_down", "move_up"} <= actions
     assert f"{len(fired)} switches" in program.stdout
-    # Simulated time: a clock that only goes forward, nobody late, and the factor with its target.
+    # Simulated time: a clock that only goes forward, no lateness, and the factor with its target.
     assert len(seen["clock"]) > 100 and sorted(seen["clock"]) == seen["clock"]
     assert {(s["clock"], s["target"], s["misses"]) for s in seen["status"]} == {("lockstep", 1.0, 0)}
     assert 0.0 < seen["status"][-1]["factor"] < 1.2

@@ -1,7 +1,7 @@
 """docs/tutorial.md, followed word by word beside a running workcell.
 
 A block's first line says what is done with it: ```bash runs each line (`fails`: it must), ```text is what the command
-before it prints ("…" stands for anything), ```python changes a file (`change=FILE after="LINE"`, or `replace="LINE"`),
+before it prints ("…" matches anything), ```python changes a file (`change=FILE after="LINE"`, or `replace="LINE"`),
 appends to one (`append=FILE`), or is run (`run`). Blocks of other languages are only shown.
 """
 
@@ -37,7 +37,7 @@ class Step:
     text: str
 
     def value(self, name: str) -> str:
-        """Of a name=value; empty: it is not there."""
+        """The value of name=value; empty: there is none."""
         return next((w.partition("=")[2] for w in self.words if w.startswith(f"{name}=")), "")
 
 

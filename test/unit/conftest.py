@@ -31,7 +31,7 @@ def world(workcell: Workcell) -> World:
 
 @pytest.fixture
 def name() -> Iterator[str]:
-    """Of a shared-memory segment; what is left of it goes away with the test."""
+    """Name of a shared-memory segment, which is removed after the test."""
     chosen = f"rrc_test_{uuid.uuid4().hex[:12]}"
     yield chosen
     segment_path(chosen).unlink(missing_ok=True)

@@ -34,7 +34,7 @@ def programs(text: str) -> list[str]:
 
 
 def conditions(text: str) -> list[str]:
-    """What stands in code as a condition; a list of operators is none."""
+    """The conditions in code blocks; a list of operators is not one."""
     text = text.replace("approx(x, v, tolerance)", "approx(x, v, 0.1)")  # a place for a number
     shown = [span.strip('"') for span in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)]
     found = [span for span in shown if _COMPARISON.search(span) and not span.startswith(("<", "Reaction"))]

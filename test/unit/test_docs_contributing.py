@@ -13,7 +13,7 @@ PATH = re.compile(r"`([\w./]+/[\w.]+|[\w]+\.(?:toml|txt|json))`")
 
 
 def place(path: str) -> Path:
-    """Of the repository, or of the package."""
+    """A path of the repository, or of the package."""
     return ROOT / path if (ROOT / path).exists() else ROOT / "robot_rt_control" / path
 
 

@@ -1,4 +1,4 @@
-"""What docs/io.md and docs/drivers.md show is accepted as it stands there."""
+"""The files shown in docs/io.md and docs/drivers.md are valid."""
 
 from __future__ import annotations
 

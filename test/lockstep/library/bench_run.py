@@ -1,4 +1,4 @@
-"""Runs programs of the library on the simulated bench, and tells what became of them."""
+"""Runs programs of the library on the simulated bench, and returns their results."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Outcome:
     peak: float
     """[N] largest force at the wrist against its value at the start, weight and inertia of the hand included."""
     tool: np.ndarray
-    """[m] where the tool is at the end, shape (3,)."""
+    """[m] final position of the tool, shape (3,)."""
     digest: str
-    """Of all commands that left, and all events."""
+    """Digest of all sent commands and all events."""
 
 
 def run(
@@ -122,7 +122,7 @@ def place_object(
 
 
 def object_position(cell: LockstepCell, name: str) -> tuple[float, float, float]:
-    """[m] where an object of the bench is."""
+    """[m] Position of an object of the bench."""
     return _plugin(cell).object_pose(name).position
 
 

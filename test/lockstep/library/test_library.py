@@ -69,7 +69,7 @@ def test_it_fits_the_bench_with_its_defaults(name: str, cell: LockstepCell) -> N
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_without_its_watch_the_arm_does_not_go_on(name: str, cell: LockstepCell) -> None:
-    """As when the force sensor's own device fails: the watch ends, and with it all that would end the program."""
+    """As if the force sensor's own device failed: the watch ends, and with it everything that would end the program."""
     sensors = {f"wrist/{quantity}.{axis}": 0.0 for quantity in ("force", "torque") for axis in "xyz"}
     for sensor, value in {**sensors, "below/distance": 0.05, "ahead/distance": 0.5, "beside/distance": 0.5}.items():
         cell.set_sensor(sensor, value)

@@ -11,7 +11,7 @@ from library.bench_run import Outcome, run
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 EDGE = 0.66 - 0.06
-"""[m] x of the tool where the rangefinder, 0.06 m before it, is above the table's edge."""
+"""[m] x of the tool when the rangefinder, 0.06 m ahead of it, is above the table's edge."""
 FAST: dict[str, Any] = {"across": 0.08, "acceleration": 1.0}
 
 

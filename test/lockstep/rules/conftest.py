@@ -26,6 +26,6 @@ def cell(workcell: Workcell) -> Iterator[LockstepCell]:
 
 @pytest.fixture
 def hosted_cell() -> Iterator[LockstepCell]:
-    """Its devices stand beside the loop, behind process images, and can fall silent."""
+    """Its devices are beside the loop, with process images, and can fall silent."""
     with LockstepCell(_FILE, hardware="robot_rt_control.hardware.mock_plugin:MockPlugin") as made:
         yield made

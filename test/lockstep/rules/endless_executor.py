@@ -1,4 +1,4 @@
-"""A process with an executor and a control server, and an action whose loop does not end once it is told to.
+"""A process with an executor and a control server, and an action whose loop does not end after a command.
 
 The builder refuses such a loop. Here its check is passed over, as a gap in it would be.
 
@@ -30,7 +30,7 @@ FOREVER = 10**15
 
 
 class Endless(ActionType):
-    """Moves, and computes for as many rounds in a tick as it is told."""
+    """Moves, and computes a given number of rounds in a tick."""
 
     name = "endless"
     slots = (Slot(name="axis", kinds=(PartKind.BASE,)),)

@@ -166,7 +166,7 @@ class Watch(ActionType):
 
 
 class Writer(ActionType):
-    """Write what it is told, whatever that is: the same value for all joints."""
+    """Write any given value, the same for all joints."""
 
     name = "writer"
     slots = (Slot(name="part", kinds=MOVING),)
@@ -206,7 +206,7 @@ class Idle(ActionType):
 
 
 class Fragile(ActionType):
-    """Hold still: a default and safety action that fails where the first joint is beyond 0.05."""
+    """Hold still: a default and safety action that fails if the first joint is beyond 0.05."""
 
     name = "fragile"
     slots = (Slot(name="part", kinds=MOVING),)

@@ -198,7 +198,7 @@ def test_K2_an_exception_refuses_the_request_with_the_users_line(cell: LockstepC
 
 
 class Reach(ActionType):
-    """Bring the tool to a place beside where it is."""
+    """Move the tool to a place beside its present one."""
 
     name = "reach"
     slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
@@ -693,7 +693,7 @@ class AnyRounds(Rounds):
 
 
 class Endless(ActionType):
-    """Ends, but not while anybody waits."""
+    """Ends, but not while a request waits."""
 
     name = "endless"
     slots = (Slot(name="part", kinds=MOVING),)

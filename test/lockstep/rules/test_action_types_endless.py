@@ -127,7 +127,7 @@ def test_K15_a_process_that_is_stopped_or_gets_no_processor_is_not_ended(image: 
     executor = Process(str(_HERE / "endless_executor.py"), "lockstep", image, str(tmp_path))
     try:
         executor.await_line("moving")
-        for _ in range(20):  # stopped, with luck inside an action: its processor time stands still
+        for _ in range(20):  # stopped, with luck inside an action: its processor time does not advance
             os.kill(executor.process.pid, signal.SIGSTOP)
             time.sleep(0.1)
             os.kill(executor.process.pid, signal.SIGCONT)

@@ -348,7 +348,7 @@ def test_A8_the_state_is_zeroed_as_a_whole_before_on_enter(cell: LockstepCell) -
         assert [session.value(f"a.{name}") for name in ("entries", "senses")] == [1.0, 4.0]
         session.start("b")
         cell.step()
-    # also where another action's state lay before
+    # also in memory that another action's state has used
     session.start("a")
     cell.step()
     session.remove("b")

@@ -60,7 +60,7 @@ def test_A11_an_action_that_is_not_active_enters_with_them_also_in_the_same_tick
     cell.step()
     assert session.value("b.level") == 8.0 and session.value("b.settings") == 1.0
     session.start("b")
-    session.set("b", level=9.0, fail_in=1)  # fails in on_enter: that, too, sees the new ones
+    session.set("b", level=9.0, fail_in=1)  # fails in on_enter, which also sees the new ones
     cell.step()
     assert session.ended == "action 'b' failed: status 7 of the action's own code"
 
@@ -97,7 +97,7 @@ def test_A11_a_value_that_is_refused_changes_nothing(cell: LockstepCell, session
 
 
 def test_A11_the_loop_refuses_records_that_are_not_the_actions(cell: LockstepCell, session: Session) -> None:
-    """Whatever stands in the ring: the tick copies a record of the action's own size, or nothing."""
+    """For any content of the ring, the tick copies a record of the action's own size, or nothing."""
     world = cell.executor.world.memory
     entry = cell.server.contents(cell.server.session(session.id)).actions["a"].entry
     arena = world.parameter_arena.copy()
@@ -178,7 +178,7 @@ def test_A12_what_has_gone_by_then_is_refused_and_nothing_starts(
     while cell.tick < due + 3:
         cell.step()
         assert cell.active("left") != "b"
-    # a close in the very tick stands behind the start that was due: the session ends with what has begun
+    # a close in the same tick comes after the start that was due: the session ends with what has begun
     begun = cell.kinds("action_started", current_action="b")
     if (what, when) == ("closed", "same tick"):
         assert [e.tick for e in begun] == [due] and cell.active("left") == "safety"

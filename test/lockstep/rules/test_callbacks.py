@@ -1,4 +1,4 @@
-"""Rules B1 to B8 of docs/semantics.md: callbacks, and whoever else waits for events."""
+"""Rules B1 to B8 of docs/semantics.md: callbacks, and other waits for events."""
 
 from __future__ import annotations
 

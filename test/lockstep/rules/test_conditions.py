@@ -113,7 +113,7 @@ def test_C2_every_comparison_with_an_unknown_value_is_unknown(cell: LockstepCell
     distance = "rangefinder.distance"
     comparisons = [f"{distance} {sign} 1.0" for sign in ("<", "<=", ">", ">=")]
     comparisons += [f"approx({distance}, 1.0, 0.1)", f"approx(1.0, {distance}, 0.1)", f"{distance} < {distance}"]
-    # an action that was never active: its bool and int variables are unknown, too
+    # an action that was never active: its bool and int variables are also unknown
     comparisons += ["idle.is_done", "idle.is_done == true", "idle.is_done != false"]
     comparisons += [f"idle.senses {sign} 3" for sign in ("==", "!=", "<", ">=")]
     expected: dict[str, object] = dict.fromkeys(comparisons)
@@ -175,7 +175,7 @@ def test_C4_a_bare_name_is_the_owners_then_come_actions_then_parts(cell: Lockste
     ("condition", "text"),
     [
         ("c.level > 1.0", "there is no such state variable"),  # of another session
-        ("level > 1.0", "got 'level'"),  # free-standing: nobody owns it
+        ("level > 1.0", "got 'level'"),  # free-standing: it has no owner
         ("a.levle > 1.0", "did you mean 'a.level'"),
         ("arm.distance > 1.0", "got 'arm.distance'"),
     ],

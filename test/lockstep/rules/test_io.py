@@ -36,7 +36,7 @@ def cell() -> Iterator[LockstepCell]:
 
 @pytest.fixture
 def hosted_cell() -> Iterator[LockstepCell]:
-    """Its devices stand beside the loop, behind process images."""
+    """Its devices are beside the loop, with process images."""
     with LockstepCell(FILE, hardware=PLUGIN) as made:
         yield made
 

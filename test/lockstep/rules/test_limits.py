@@ -22,7 +22,7 @@ def state(cell: LockstepCell, part: str) -> str:
 
 
 def moving(cell: LockstepCell, *others: Action, speed: float = 0.2, ticks: int = 200) -> Session:
-    """A session whose action `a` moves the left part with a steady speed; `b` stands on the right part."""
+    """A session whose action `a` moves the left part with a steady speed; `b` holds the right part."""
     session = cell.session("left", "right")
     session.add(Action("a", "probe", parts="left", speed=speed), Action("b", "probe", parts="right"), *others)
     session.start("a", "b")
@@ -32,7 +32,7 @@ def moving(cell: LockstepCell, *others: Action, speed: float = 0.2, ticks: int =
 
 
 def brakes(cell: LockstepCell, part: str, ticks: int = 500) -> None:
-    """The part slows down with the deceleration of its limits, from this tick on, and then stands still."""
+    """The part slows down with the deceleration of its limits, from this tick on, and then rests."""
     live, limits = cell.part(part), cell.workcell.part(part).system_limits
     while (speed := live.commanded_velocity[: live.dof].copy()).any():
         position = live.commanded_position[: live.dof].copy()
@@ -99,7 +99,7 @@ def test_L2_wild_commands_leave_within_the_limits_and_stop_before_the_end(
         cell.step()
         v, q = live.commanded_velocity[:2], live.commanded_position[:2]
         if mode == VELOCITY:
-            q = q + v * DT  # where it will have moved in this period
+            q = q + v * DT  # its position after this period
         fastest = np.maximum(fastest, np.abs(v))
         assert (np.abs(v) <= top * (1 + 1e-12)).all() and (np.abs(v - speed) <= acceleration * DT * (1 + 1e-9)).all()
         room = np.where(v > 0, upper - q, q - lower)
@@ -151,7 +151,7 @@ def measure(cell: LockstepCell, position: float, velocity: float) -> None:
         (-1.006, -0.1, "the measured position left its range (x)"),
         (1.006, -0.1, ""),  # it comes back
         (1.004, 0.1, ""),
-        (1.006, 0.0, ""),  # it only stands there
+        (1.006, 0.0, ""),  # it does not move
         (0.0, 1.6, "the measured velocity exceeded the system limit (x)"),  # 1.05 m/s and 50 %
         (0.0, -1.6, "the measured velocity exceeded the system limit (x)"),
         (0.0, 1.5, ""),
@@ -263,7 +263,7 @@ def test_L5_commands_leave_for_parts_whose_motion_is_enabled_and_while_they_brak
     rest = cell.part("left").position[0]
     cell.step(100)
     assert cell.part("left").position[0] == rest and not cell.written("left")
-    # nobody enables it but the user
+    # only the user enables it
     session.close()
     other = cell.session("left")
     other.add(Action("a", "probe"))

@@ -88,7 +88,7 @@ def test_L15_one_long_miss_counts_as_all_its_periods(tmp_path: Path) -> None:
     with cell_with(tmp_path, policy="fault", limit=10, window=1.0) as cell:
         tick = miss(cell, 25)
         assert {e.tick for e in cell.kinds("part_faulted")} == {tick}
-        # afterwards it counts anew
+        # afterwards the count restarts
         cell.server.set_motion([], "clear_faults")
         cell.server.set_motion([], "enable")
         cell.step()

@@ -45,7 +45,7 @@ def state(cell: LockstepCell) -> str:
 
 
 def fault(cell: LockstepCell) -> None:
-    """Let the part fault while nobody holds it."""
+    """Let the part fault while no session holds it."""
     session = cell.session("left")
     session.add(Action("bad", "writer", parts="left", kind=1))
     session.start("bad")

@@ -56,7 +56,7 @@ def refused(cell: LockstepCell, text: str, parts: list[str] | None = None, **val
 
 
 def lines(text: str) -> list[int]:
-    """Of the mistakes in a message."""
+    """The lines of the mistakes in a message."""
     return [int(line.split(":")[1]) for line in text.splitlines() if line.startswith("program:")]
 
 
@@ -87,7 +87,7 @@ def test_P1_all_of_a_program_is_there_from_one_tick_on_and_nothing_starts(cell: 
 def test_P1_nothing_of_a_program_is_there_where_anything_is_wrong(cell: LockstepCell) -> None:
     refusal = refused(cell, APPROACH.replace("duration: 0.004", "duration: [1, 2]"), ["mover=right"], near=0.3)
     assert refusal.startswith("program:22: action 'back': parameter 'duration': wrong length")
-    # What only the action type's own code can see is told with the line, too.
+    # What only the action type's own code can see is also reported with the line.
     text = "actions:\n  a: {type: velocity_move, parts: right, parameters: {velocity: [100.0]}}\n"
     assert refused(cell, text).startswith("program:2: action 'a': ")
 
@@ -182,12 +182,12 @@ def test_P5_a_part_stands_wherever_its_role_does(cell: LockstepCell) -> None:
         session = cell.session(part)
         text = APPROACH.replace("{speed: $speed, ", "{").replace(
             "{speed: -$speed, ", "{"
-        )  # left has joints in rad, too
+        )  # left also has joints in rad
         session.upload(text, [f"mover={part}"], near=0.3)
         session.start("there")
         cell.step()
         assert cell.active(part) == "there"
-    cell.set_sensor("rangefinder/distance", 0.1)  # what the role `eye` stands for by default
+    cell.set_sensor("rangefinder/distance", 0.1)  # the default part of the role `eye`
     cell.step()
     assert (cell.active("left"), cell.active("right")) == ("back", "back")
 

@@ -156,7 +156,7 @@ def test_S4_a_session_holds_its_parts_alone(cell: LockstepCell) -> None:
     with pytest.raises(RobotControlError, match="'right'"):
         first.add(Action("c", "probe", parts="right"))
     second = started(cell, "right")  # refused as a whole: right was not taken
-    # conditions may look at every part, and sensors belong to nobody
+    # conditions may read every part, and sensors have no holder
     second.add(reactions=[Reaction("left.position[0] < 0.5 and rangefinder.age < 5", event="looked")])
     cell.step()
     assert len(cell.fired("looked")) == 1
@@ -173,7 +173,7 @@ def test_S5_a_session_that_is_not_renewed_is_lost(cell: LockstepCell) -> None:
         assert goes_on(cell, leased)
     cell.now += 1.1
     cell.step()  # notices
-    tick = cell.step()  # ends it: its end is told behind its last actions' ends
+    tick = cell.step()  # ends it: its end is reported after its last actions' ends
     assert leased.ended == "its client did not renew it for its lease of 1 s"
     assert (cell.active("left"), cell.active("right")) == ("safety", "a")
     assert (tick, "the session ended") in stops(cell)

@@ -66,7 +66,7 @@ def test_S9_everything_of_a_session_is_removed_in_one_tick_while_it_moves(cell: 
 
 
 def test_S9_an_empty_list_of_a_program_removes_nothing(cell: LockstepCell) -> None:
-    """Over the service, two empty lists mean everything; whoever computes an empty list does not mean that."""
+    """Over the service, two empty lists mean everything; a program that computes an empty list does not mean that."""
     cell_session = started(cell, "left")
     cell_session.remove()
     client = CellClient(cell)

@@ -107,7 +107,7 @@ def test_W2_jitter_is_absorbed_samples_take_effect_in_the_spacing_in_which_they_
     assert set(taken) == set(range(40))
     assert set(np.diff([taken[k] for k in range(40)])) == {10}
     assert session.value("a.goal_late") == 0.0
-    assert taken[0] == 30  # the delay behind its arrival
+    assert taken[0] == 30  # the delay after its arrival
 
 
 def test_W2_the_server_chooses_a_delay_for_the_jitter_that_it_sees(cell: LockstepCell) -> None:
@@ -122,7 +122,7 @@ def test_W2_the_server_chooses_a_delay_for_the_jitter_that_it_sees(cell: Lockste
             sent += 1
         cell.step()
         seen.append(first(session))
-    # The value is the source's time: it must run as evenly as time does, some 20 ms behind.
+    # The value is the source's time: it must run as evenly as time does, with about 20 ms of delay.
     late = np.arange(1000, 2000) * DT - np.array(seen[1000:])
     assert late.min() > 0.010 and late.max() < 0.030
     assert np.ptp(late) < 0.002
@@ -195,7 +195,7 @@ def test_W3_extrapolate_goes_on_for_the_horizon_and_then_holds(cell: LockstepCel
     stream.write([2.0, 0.0], tick=cell.tick + 3)
     assert values_after(cell, session, 9) == pytest.approx([1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.0, 4.0])
     assert session.value("a.first_velocity") == 0.0
-    # The way to the next one begins where extrapolation has led.
+    # The way to the next one begins at the extrapolated value.
     stream.write([5.0, 0.0], [0.0, 0.0], tick=cell.tick + 2)
     assert values_after(cell, session, 2) == pytest.approx([4.5, 5.0])
 
@@ -391,7 +391,7 @@ def test_W11_samples_that_an_earlier_activation_has_used_are_gone(cell: Lockstep
     for k in range(6):
         stream.write([1.0 + 0.1 * k, 5.0])
         cell.step()
-    stream.write([3.0, 0.0], valid=[True, False], tick=cell.tick + 10)  # it goes on from a value that was used
+    stream.write([3.0, 0.0], valid=[True, False], tick=cell.tick + 10)  # it continues from a value that was used
     stream.write([4.0, 7.0], tick=cell.tick + 20)
     cell.step(2)
     session.start("a")  # A3: re-entry is a new activation
@@ -400,7 +400,7 @@ def test_W11_samples_that_an_earlier_activation_has_used_are_gone(cell: Lockstep
     assert session.value("a.goal_age") == 0.0 and session.value("a.goal_timed_out") == 0.0
     cell.step(7)
     assert first(session) == pytest.approx(3.0)
-    # 5.0 was the earlier activation's: it is unknown, or where the policy looks ahead already what comes next.
+    # 5.0 was the earlier activation's: it is unknown or, if the policy looks ahead, already the next one.
     assert math.isnan(session.value("a.second")) if gap == "hold" else session.value("a.second") == 7.0
     cell.step(10)
     assert (first(session), session.value("a.second")) == pytest.approx((4.0, 7.0))
@@ -464,7 +464,7 @@ def test_W11_a_sample_from_long_before_the_first_start_leads_nowhere(cell: Locks
 TIMEOUT = 50  # [ticks]
 steps_of_use = st.lists(
     st.one_of(
-        st.tuples(st.just("write"), st.integers(0, 60)),  # for so many ticks ahead
+        st.tuples(st.just("write"), st.integers(0, 60)),  # this number of ticks ahead
         st.tuples(st.just("wait"), st.integers(1, 120)),
         st.tuples(st.sampled_from(["start", "stop", "other"]), st.integers(1, 60)),
     ),
@@ -546,7 +546,7 @@ def test_W12_timed_out_is_true_from_the_time_out_to_the_next_sample(cell: Lockst
     started = cell.step()
     stream = session.stream("a", "goal")
     cell.step(60)
-    assert [e.tick for e in cell.fired("silent")] == [started + 51]  # also where nothing ever came
+    assert [e.tick for e in cell.fired("silent")] == [started + 51]  # also if nothing ever came
     stream.write([1.0, 1.0])
     written = cell.step()
     assert session.value("a.goal_timed_out") == 0.0

@@ -18,7 +18,7 @@ NEAR = "rangefinder.distance < 0.3"
 
 
 def fingerprint(cell: LockstepCell) -> bytes:
-    """Of all commands, parts, states of actions, and events so far."""
+    """Digest of all commands, parts, states of actions, and events so far."""
     w = cell.executor.world.memory
     digest = hashlib.sha256()
     for device in w.devices[: int(w.n_devices)]:

@@ -65,7 +65,7 @@ class RandomCommands(ActionType):
 
     @staticmethod
     def on_enter(state, params, arm):
-        # of each activation another seed: where the arm stands
+        # each activation has another seed: the arm's position
         state.random = 12345
         for j in range(arm.dof):
             state.random += int((arm.position[j] + 10.0) * 1e6) * (j + 1)

@@ -82,7 +82,7 @@ def test_a_tick_with_the_action_active_allocates_nothing(cell: LockstepCell, act
     session.add(Action("first", "move_joint", position=GOAL), Action("a", action, **ACTIONS[action]))
     session.start("first")
     if action == "track_trajectory":
-        cell.step(3000)  # it begins where the trajectory does
+        cell.step(3000)  # it begins at the trajectory's start
     else:
         cell.step(100)  # it takes over a moving arm
     session.start("a")

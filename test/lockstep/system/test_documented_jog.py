@@ -1,4 +1,4 @@
-"""The jog that docs/io.md shows, as it stands there: it moves while it is written, and rests when nobody writes."""
+"""The jog of docs/io.md, copied from the page: it moves while it is written, and otherwise rests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BENT = [0.0, 0.4, 0.0, -1.4, 0.0, 1.2, 0.0]  # [rad] the tool looks obliquely do
 
 
 class Button:
-    """Pressed for so many looks."""
+    """Pressed for this number of reads."""
 
     def __init__(self, looks: int) -> None:
         self.looks = looks

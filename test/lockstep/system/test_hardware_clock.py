@@ -70,7 +70,7 @@ def test_the_simulator_drives_the_tick_and_when_it_hangs_the_loop_goes_on(execut
     wait_for(lambda: states() == {"enabled"})
     first_tick, first_cycle = tick(), cycle()
     wait_for(lambda: tick() >= first_tick + 200)
-    # A machine that stands still for more than five periods makes the loop tick by itself; that is rare.
+    # If the machine stalls for more than five periods, the loop ticks by itself; that is rare.
     assert abs((tick() - first_tick) - (cycle() - first_cycle)) <= 20
     os.kill(driver, signal.SIGSTOP)
     stopped = tick()

@@ -1,7 +1,7 @@
 """L1, L2, L7: a million random commands for each command interface, straight into the compiled limit step.
 
 Whatever an action writes (wild, huge, tiny, not finite, in another mode each tick), what leaves is finite and within
-the limits of position, velocity, acceleration, jerk where it is limited, effort and effort rate.
+the limits of position, velocity, acceleration, jerk if it is limited, effort and effort rate.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def runner() -> Callable[..., None]:
                     continue
                 moved = q + new_v * dt if done == VELOCITY else q
                 # efforts may leave a joint a little outside: from there it may only come back
-                # (to where the last command saw it, which is a period ago)
+                # (from the last command's view, a period ago)
                 upper = max(limits.position_upper[j], max(part.position[j], last[j])) + 1e-9
                 lower = min(limits.position_lower[j], min(part.position[j], last[j])) - 1e-9
                 if moved > upper or moved < lower:
@@ -151,7 +151,7 @@ def runner() -> Callable[..., None]:
                 if abs(new_v) > limits.velocity[j] * (1.0 + 1e-12):
                     note(report, 2, j, new_v, limits.velocity[j])
                 report.fastest = max(report.fastest, abs(new_v) / limits.velocity[j])
-                smooth = previous != EFFORT  # what efforts left behind has first to be brought into the limits
+                smooth = previous != EFFORT  # the motion caused by efforts must first be brought into the limits
                 if smooth and abs(new_v - v[j]) > limits.acceleration[j] * dt * (1.0 + 1e-6):
                     note(report, 3, j, new_v - v[j], limits.acceleration[j] * dt)
                 report.steepest = max(report.steepest, abs(new_a) / limits.acceleration[j] if smooth else 0.0)
@@ -162,7 +162,7 @@ def runner() -> Callable[..., None]:
                     report.roughest = max(report.roughest, abs(new_a - a[j]) / (jerk * dt))
             previous = done
             if faulted:
-                # brought back, as somebody would who clears the fault and enables the part
+                # brought back, as a user would by clearing the fault and enabling the part
                 runtime.state, runtime.fault, runtime.active_action = ENABLED, 0, 0
 
     return run

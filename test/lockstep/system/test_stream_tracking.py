@@ -26,7 +26,7 @@ def cell() -> Iterator[LockstepCell]:
 
 
 def way(t: np.ndarray | float) -> np.ndarray:
-    """Starts and goes on smoothly: 0 and at rest at t = 0."""
+    """Starts and continues smoothly: 0 and at rest at t = 0."""
     t = np.asarray(t, float)
     return AMPLITUDE * np.sin(2 * np.pi * FREQUENCY * t) * np.minimum(t / 1.0, 1.0) ** 2
 

@@ -36,7 +36,8 @@ def up_and_down(session: Session, way: Way) -> None:
 
 
 def run(cell: LockstepCell, way: Way, crossings: int) -> tuple[str, int]:
-    """Run until so many crossings, checking every tick. Returns a digest of all commands and events, and the ticks."""
+    """Run until this number of crossings, checking every tick. Returns a digest of all commands and events, and the
+    ticks."""
     session = cell.session("arm")
     up_and_down(session, way)
     session.start("down")

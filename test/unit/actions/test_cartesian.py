@@ -26,7 +26,7 @@ def _released(tool, arm, axis):
 
 @pytest.fixture
 def walk(bent):
-    """Leads the tool of a bent arm with a twist; returns where it was commanded to be after each tick, and the tool."""
+    """Leads the tool of a bent arm with a twist; returns its commanded positions after each tick, and the tool."""
 
     def make(step, ticks, twist, nudge=()):
         arm, tool = FakeArm(position=bent), np.zeros(1, tool_dtype).view(np.recarray)[0]

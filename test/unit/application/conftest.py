@@ -1,4 +1,4 @@
-"""Small processes that stand for nodes, and a supervisor over them that runs beside the test."""
+"""Small processes in place of nodes, and their supervisor, which runs beside the test."""
 
 from __future__ import annotations
 
@@ -118,6 +118,6 @@ def running(*processes: SupervisedProcess, **options: Any) -> Iterator[Run]:
 
 @pytest.fixture(autouse=True)
 def no_outer_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests is told nothing."""
+    """Removes the socket of the process that runs the tests."""
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
     assert "NOTIFY_SOCKET" not in os.environ

@@ -1,4 +1,4 @@
-"""Starting processes, watching them, and bringing them down, with small processes that stand for nodes."""
+"""Starting processes, watching them, and bringing them down, with small processes in place of nodes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def test_listeners_hear_of_a_gap_before_the_event_behind_it(caplog):
     source.add(heard.append)
     source.add(other.append)
     source.receive(Event(kind="a", tick=3, sequence=1))
-    source.remove(other.append)  # equal, not identical: bound methods are made anew each time
+    source.remove(other.append)  # equal, not identical: each access makes a new bound method
     source.receive(Event(kind="b", tick=9, sequence=4))
     assert [(e.kind, e.tick) for e in heard] == [("a", 3), ("events_lost", 9), ("b", 9)]
     assert heard[1].reason == "2 events were lost between the control server and this application"

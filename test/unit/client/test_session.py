@@ -16,7 +16,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
 
 
 class FakeBackend(ThreadedWaiting):
-    """Answers like a control server; refuses the next definition where `refuse` says so."""
+    """Answers like a control server; refuses the next definition if `refuse` is set."""
 
     def __init__(self) -> None:
         self.refuse = ""
@@ -38,7 +38,7 @@ class FakeBackend(ThreadedWaiting):
             raise DefinitionError(text)
 
     def list_state_variables(self, prefixes: Iterable[str], session: str) -> list[SimpleNamespace]:
-        """Time goes on by 1 ms from look to look."""
+        """Time advances by 1 ms at each call."""
         self.looks += 1
         values = {"time": self.looks * 0.001, "arm.tool.z": 0.5, "move.progress": 0.25}
         return [SimpleNamespace(name=n, value=v) for n, v in values.items() if n.startswith(tuple(prefixes))]

@@ -19,7 +19,7 @@ def program(*operators: int) -> np.ndarray:
 
 
 def complete(operators: list[int], lengths: list[int]) -> np.ndarray:
-    """Programs whose instructions say, too, where they go on."""
+    """Programs whose instructions contain their successors."""
     rows = program(*operators)
     rows["if_true"], rows["if_false"] = find_skips(rows["operator"], np.cumsum(np.array(lengths, np.int64)))
     return rows
@@ -60,7 +60,7 @@ def test_skips(operators: list[int], lengths: list[int], if_true: list[int], if_
 @pytest.mark.parametrize("field", ["if_true", "if_false"])
 @pytest.mark.parametrize("wrong", [-1, 1, 2])
 def test_wrong_skips(field: str, wrong: int) -> None:
-    """The loop follows them without a look at where the program ends."""
+    """The loop follows them without checking the program's end."""
     rows = complete([LESS, LESS + JOIN_AND, LESS], [2, 1])
     rows[field][1] = wrong
     assert find_fault(rows, np.array([2, 1])) == "the successor of instruction 1"

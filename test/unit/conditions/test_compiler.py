@@ -114,7 +114,7 @@ def test_unknown_name_points_at_it_and_names_near_matches() -> None:
 
 @pytest.mark.parametrize("levels", [3, 6])
 def test_stack_stays_small(monkeypatch: pytest.MonkeyPatch, levels: int) -> None:
-    """A nest to the right, whose operands would pile up if they were emitted as they stand."""
+    """A nest to the right, whose operands would pile up if they were emitted in their order."""
     text = "b and c"
     for level in range(2 * levels):
         text = f"(b {'or' if level % 2 else 'and'} c) {'and' if level % 2 else 'or'} ({text})"

@@ -81,7 +81,7 @@ def test_silence_brakes_and_is_reported_until_the_executor_withdraws():
     assert (np.abs(np.diff(steps)) <= 10.0 * DT + 1e-9).all()
     assert bench.positions[-1] == pytest.approx(at + 0.5**2 / 20.0, abs=2e-3)
     rested_at = bench.positions[-1]
-    # The executor wakes up and goes on as if nothing had been: it is told, and not obeyed.
+    # The executor wakes up and continues as before: this is reported, and its commands are not followed.
     bench.command(CommandMode.POSITION, 1.5)
     bench.cycle(3)
     assert bench.result == -1

@@ -38,7 +38,7 @@ def controller() -> Iterator[Any]:
 
 
 def driver(port: int, **parameters: Any) -> HardwareLifecycle:
-    """As the driver process makes it."""
+    """A device as the driver process makes it."""
     workcell = load_workcell(FOLDER / "gantry.yaml")
     (device,) = workcell.devices
     assert device.plugin == f"{FOLDER / 'gantry_driver.py'}:GantryDriver"

@@ -14,7 +14,7 @@ from robot_rt_control.vocabulary.errors import HardwareError
 
 
 class Recorder(HardwarePlugin):
-    """Notes the calls, and answers as told: callback name → return value or exception."""
+    """Notes the calls, and returns the given answers: callback name → return value or exception."""
 
     def __init__(self, answers=None):
         self.calls, self.answers = [], answers or {}

@@ -44,7 +44,7 @@ def test_the_picture_shows_the_scene_as_it_was_when_it_was_asked_for(tmp_path: P
     process, seen, width, height = (tmp_path / "a.png").read_text().split()
     assert int(process) != os.getpid()
     assert (seen, width, height) == ("before", "20", "10")
-    assert asked < 0.2  # whoever asks does not wait for the drawing
+    assert asked < 0.2  # the request does not wait for the drawing
 
 
 def test_a_picture_that_cannot_be_written_says_why(tmp_path: Path) -> None:

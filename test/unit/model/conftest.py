@@ -77,7 +77,7 @@ def iiwa() -> Arm:
 
 @pytest.fixture(scope="session")
 def panda() -> Arm:
-    """With its fingers, which hang on the chain as a branch."""
+    """With its fingers, which are a branch of the chain."""
     return _from_urdf("franka_panda/panda.urdf", "panda_link0", "panda_hand")
 
 

@@ -84,7 +84,7 @@ def test_grippers(load):
     assert gripper.units == ("m",) and gripper.record.chain.n_joints == 0
     np.testing.assert_allclose(gripper.start_position, [0.2])  # zero is out of its range: the middle
     assert [(f.name, f.joint, f.multiplier, f.offset) for f in gripper.followers] == [("h", "g", 2.0, 0.1)]
-    # nobody says how much force it takes: no effort commands
+    # no effort limit is given: no effort commands
     assert gripper.command_modes == (CommandMode.POSITION, CommandMode.VELOCITY)
     assert gripper.record.effort_limit[0] == np.inf
     assert load(CELL.replace("[g]", "[g, h]")).part("gripper").followers == ()

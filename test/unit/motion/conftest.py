@@ -34,7 +34,7 @@ def check_laws(profile, start, q1, v1, vmax, amax, jmax):
     Args:
         start: q0, v0, a0.
         q1: target, None if the profile has only a target velocity.
-        vmax: None where velocity is not limited.
+        vmax: None: velocity is not limited.
     """
     q0, v0, a0 = start
     total = float(profile.total)

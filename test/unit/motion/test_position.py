@@ -23,7 +23,7 @@ def new_profile() -> np.record:
 
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(position, fraction, fraction, position, limit, limit, limit)
-@example(0.0, 1.5, 0.0, 0.0, 1.0, 1.0, 1.0)  # too fast, and the target behind
+@example(0.0, 1.5, 0.0, 0.0, 1.0, 1.0, 1.0)  # too fast, and the target lies behind
 @example(0.0, 0.9, 1.0, 3.0, 1.0, 2.0, 2.0)  # would pass vmax
 @example(0.0, 0.0, 0.0, 1e-12, 1.0, 1.0, 1.0)
 @example(5.0, 0.0, 0.0, 5.0000000001, 1.0, 10.0, 10.0)
@@ -151,7 +151,7 @@ def test_duration_is_that_of_ruckig(end_velocity, excess):
         ours.append(profile.total)
     ratio = np.array(ours) / ruckig_durations(cases)
     # Better than the aim (median within 2 %, 99 % within 10 %): never slower at all. It may be
-    # faster where the start is beyond a limit: Ruckig first brakes there, whatever the target.
+    # faster if the start is beyond a limit: Ruckig then brakes first, for any target.
     assert ratio.max() < 1.0 + 1e-6
     kept = (np.abs(v0) <= vmax) & (np.abs(a0) <= amax) & (np.abs(v0 + a0 * np.abs(a0) / (2.0 * jmax)) <= vmax)
     assert kept.sum() > 400

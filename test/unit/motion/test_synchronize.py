@@ -38,7 +38,7 @@ def test_laws_and_arriving_together(laws, q0, v0, a0, q1, vmax, amax, jmax):
         plan_position(single, q0[j], v0[j], a0[j], q1[j], 0.0, vmax[j], amax[j], jmax[j])
         slowest = max(slowest, single.total)
         if profiles[j].total < slowest:
-            # Free to finish early only where braking now meets the target.
+            # Free to finish early only if braking now meets the target.
             assert profiles[j].total == single.total
     assert profiles["total"].max() == slowest
     resting = (q0 == q1) & (v0 == 0.0) & (a0 == 0.0)

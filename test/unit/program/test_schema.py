@@ -198,7 +198,7 @@ values = st.sampled_from(
 @settings(deadline=None)
 @given(st.sampled_from(places(PROGRAM)), values | st.just(...))
 def test_where_the_reader_takes_a_change_the_schema_takes_it(path: tuple[Any, ...], value: Any) -> None:
-    # The reader takes `description: 3` for the text "3", where an editor rightly asks for quotes.
+    # The reader takes `description: 3` for the text "3"; an editor rightly asks for quotes.
     assume(not isinstance(value, bool | int | float) or isinstance(item(PROGRAM, path), bool | int | float))
     document = changed(PROGRAM, list(path), value)
     assume(not reader_refuses(document))

@@ -1,4 +1,4 @@
-"""Telling whoever started a process that it is up."""
+"""Reporting to the parent process that this one is up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake arm does exactly what it is told."""
+"""The fake arm follows its commands exactly."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The command line of programs that run in simulated time, too."""
+"""The command line of programs that can also run in simulated time."""
 
 from __future__ import annotations
 
