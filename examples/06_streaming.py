@@ -53,7 +53,7 @@ def write_goals(client: Client, session: Session, goals: CubicSpline) -> int:
 
 
 def judge(commands: list[OutputSample], goals: CubicSpline, begun: float) -> dict[str, float]:
-    """How far the commands were from the way [rad], some constant time behind it [s], and shares of the limits.
+    """Deviation of the commands from the way [rad], their constant delay [s], and shares of the limits.
 
     Args:
         begun: the loop's time when the first goal was written [s].

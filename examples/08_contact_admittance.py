@@ -6,8 +6,8 @@
 
 `Comply` (action_types/comply.py) moves the tool as if it were a mass with a damper, pushed by the difference between
 the wanted force and the measured one: an admittance. The arm comes down with a stiff one. In the tick in which it feels
-more than 5 N, a reaction changes it to a soft one, which settles at 10 N. Then the tool moves along the mat, which
-nobody told it is tilted.
+more than 5 N, a reaction changes it to a soft one, which settles at 10 N. Then the tool moves along the mat, whose
+tilt it does not know.
 """
 
 from pathlib import Path

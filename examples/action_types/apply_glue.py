@@ -22,7 +22,7 @@ _ML = 1e6  # millilitres in a cubic metre
 
 
 class ApplyGlue(ActionType):
-    """Move to and fro along a seam and apply glue, in layers, from where the nozzle is."""
+    """Move to and fro along a seam and apply glue in layers, beginning at the nozzle."""
 
     name = "apply_glue"
     slots = (

@@ -23,7 +23,7 @@ def judge(recording: Recording, distance: float) -> dict[str, float]:
     Args:
         distance: to keep [m].
     """
-    on_the_way = recording["keep.travelled"] > 0.0  # false where it is unknown: `keep` is not active
+    on_the_way = recording["keep.travelled"] > 0.0  # false while it is unknown: `keep` is not active
     y, z = recording["arm.tool.y"][on_the_way], recording["arm.tool.z"][on_the_way]
     deviation = z - np.interp(y, *surface().T) - distance
     measured = recording["rangefinder.distance"][on_the_way] - distance

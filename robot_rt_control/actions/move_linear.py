@@ -262,13 +262,13 @@ class MoveLinear(ActionType):
         "speed": float,
         "angular_speed": float,
         "plan": (profile_dtype, 6),
-        "rest": (profile_dtype, PER_JOINT),  # motion that leaves the tool where it is; when blocked, the braking
+        "rest": (profile_dtype, PER_JOINT),  # motion that does not move the tool; when blocked, the braking
         "zeros": (float, 6),
         "way": (float, 6),
         "top_speed": (float, 6),
         "top_acceleration": (float, 6),
         "top_jerk": (float, 6),
-        "origin_position": (float, 3),  # where the action started
+        "origin_position": (float, 3),  # tool pose at the start of the action
         "origin_orientation": (float, 4),
         "start_position": (float, 3),  # start of the present line
         "start_orientation": (float, 4),

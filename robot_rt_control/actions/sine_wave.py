@@ -69,9 +69,9 @@ class SineWave(ActionType):
         "start_velocity": (float, PER_JOINT),  # [rad/s] commanded when the action started
         "start_acceleration": (float, PER_JOINT),  # [rad/s^2]
         "ramp": float,  # progress of the present ramp, 0 to 1
-        "from_amplitude": float,  # where the present ramp began [rad]
+        "from_amplitude": float,  # [rad] at the start of the present ramp
         "from_frequency": float,  # [Hz]
-        "to_amplitude": float,  # where it leads [rad]
+        "to_amplitude": float,  # [rad] at its end
         "to_frequency": float,  # [Hz]
     }
 

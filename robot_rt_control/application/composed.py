@@ -33,7 +33,7 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
 
     Args:
         processes: in the order to start them; they are ended in the reverse order.
-        folder: where files of long parameters are written.
+        folder: for files of long parameters.
 
     Returns:
         The exit code; 1 if a node could not start.

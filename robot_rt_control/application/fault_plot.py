@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print a log, and write it as a picture and, if requested, as CSV."""
     parser = argparse.ArgumentParser(prog="fault_plot", description=__doc__)
     parser.add_argument("file", type=Path, help="the log; the event part_faulted has its path")
-    parser.add_argument("--part", default="", help="the part to draw; default: the one that the log is about")
+    parser.add_argument("--part", default="", help="the part to draw; default: the part of the log")
     parser.add_argument("--png", type=Path, help="the picture to write; default: beside the log")
     parser.add_argument("--csv", type=Path, help="also write all columns as text")
     given = parser.parse_args(argv)

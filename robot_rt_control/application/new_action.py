@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         description="Write a first version of an action type, its tests, and a program that runs it."
     )
     parser.add_argument("name", help="name of the action type, such as push_button")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where to write them (default: here)")
+    parser.add_argument("--folder", type=Path, default=Path(), help="folder for the files (default: here)")
     arguments = parser.parse_args(argv)
     try:
         action, tests, program = write_action(arguments.name, arguments.folder)

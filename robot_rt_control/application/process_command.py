@@ -26,7 +26,7 @@ def ros_arguments(process: ProcessDescription, folder: Path) -> list[str]:
 
     Args:
         process: whose node it is.
-        folder: where files of long parameters are written.
+        folder: for files of long parameters.
     """
     words = ["--ros-args", "-r", f"__node:={process.node_name}"]
     if process.namespace:
@@ -54,7 +54,7 @@ def command_line(process: ProcessDescription, folder: Path, *, find: Find = find
 
     Args:
         process: what to start.
-        folder: where files of long parameters are written.
+        folder: for files of long parameters.
         find: (package, executable) → its file.
 
     Raises:

@@ -37,6 +37,20 @@ class SessionRequest:
     unprotected: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """The arguments of `run_program`; see `Programs.run`."""
+
+    program: str
+    parts: Sequence[str]
+    """"role=part"."""
+    parameters: Sequence[ParameterValue]
+    until_event: str
+    timeout_s: float
+    on_progress: Callable[[Any], None] | None
+    cancelled: threading.Event | None
+
+
 @dataclass(frozen=True)
 class SessionKey:
     """The credentials for a session's commands."""
@@ -220,14 +234,4 @@ class Backend(Protocol):
         """Returns a remark."""
         ...
 
-    def run_program(
-        self,
-        program: str,
-        parts: Sequence[str],
-        parameters: Sequence[ParameterValue],
-        *,
-        until_event: str,
-        timeout_s: float,
-        on_progress: Callable[[Any], None] | None,
-        cancelled: threading.Event | None,
-    ) -> RunOutcome: ...
+    def run_program(self, request: RunRequest) -> RunOutcome: ...

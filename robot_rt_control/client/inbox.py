@@ -85,7 +85,7 @@ class Inbox:
         """The session has ended: wake all waits. Callbacks still get the events received so far, the end itself last.
 
         Args:
-            event: the one that reported the end; None: there was none, so one is made.
+            event: the one that reported the end; None: there was none; then one is made.
         """
         with self._changed:
             if self._end_reason is not None:

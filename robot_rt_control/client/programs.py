@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_rt_control.client.actions import parameter_values, role_texts
-from robot_rt_control.client.backend import Backend
+from robot_rt_control.client.backend import Backend, RunRequest
 from robot_rt_control.client.program_state import ProgramState, RunOutcome
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -109,11 +109,13 @@ class Programs:
                 CommandRefused …
         """
         return self._backend.run_program(
-            read_program(program),
-            role_texts(parts),
-            parameter_values(parameters),
-            until_event=until_event,
-            timeout_s=float(timeout_s),
-            on_progress=on_progress,
-            cancelled=cancelled,
+            RunRequest(
+                program=read_program(program),
+                parts=role_texts(parts),
+                parameters=parameter_values(parameters),
+                until_event=until_event,
+                timeout_s=float(timeout_s),
+                on_progress=on_progress,
+                cancelled=cancelled,
+            )
         )

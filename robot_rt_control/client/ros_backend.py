@@ -18,7 +18,7 @@ from rclpy.action import ActionClient
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import action, msg, srv
-from robot_rt_control.client.backend import Listener, SessionKey, SessionRequest, StreamKey
+from robot_rt_control.client.backend import Listener, RunRequest, SessionKey, SessionRequest, StreamKey
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.conversions import (
     action_message,
@@ -325,29 +325,19 @@ class RosBackend(RosServices, ThreadedWaiting):
 
     # --- runs -----------------------------------------------------------------------------------
 
-    def run_program(
-        self,
-        program: str,
-        parts: Sequence[str],
-        parameters: Sequence[ParameterValue],
-        *,
-        until_event: str,
-        timeout_s: float,
-        on_progress: Callable[[Any], None] | None,
-        cancelled: threading.Event | None,
-    ) -> RunOutcome:
+    def run_program(self, request: RunRequest) -> RunOutcome:
         with self._lock:
             if self._runner is None:
                 self._runner = ActionClient(self.node, action.RunProgram, "control_server/run_program")
         self._services.find(self._runner.wait_for_server, "the ROS action 'control_server/run_program'")
         goal = action.RunProgram.Goal(
-            program=program,
-            parts=list(parts),
-            parameters=parameter_messages(parameters),
-            until_event=until_event,
-            timeout=timeout_s,
+            program=request.program,
+            parts=list(request.parts),
+            parameters=parameter_messages(request.parameters),
+            until_event=request.until_event,
+            timeout=request.timeout_s,
         )
-        report = on_progress or (lambda _: None)
+        report = request.on_progress or (lambda _: None)
         sent = self._runner.send_goal_async(goal, feedback_callback=lambda message: report(message.feedback))
         handle = _wait(sent, None, self._timeout_s)
         if handle is None:
@@ -358,7 +348,7 @@ class RosBackend(RosServices, ThreadedWaiting):
                 raise RobotControlError("the control server did not accept the run", hint="Its log says why")
             raise error_of(rejected.result)
         done = handle.get_result_async()
-        if cancelled is not None and _wait(done, cancelled, None) is None:
+        if request.cancelled is not None and _wait(done, request.cancelled, None) is None:
             handle.cancel_goal_async()
         result = _wait(done, None, None).result
         if result.refusals:

@@ -295,7 +295,7 @@ class _Parser:
             raise self.fault_at(token.position, "the number is too large", expected="a finite number", got=str(token))
         return Number(value, self.take().text if self.at(UNIT) else "", position)
 
-    # --- what is allowed where
+    # --- which operands are allowed
 
     def varying(self, node: _Compared) -> _Compared | Boolean:
         """A comparison of two constants never changes: a mistake, unless a program's parameters were filled in."""

@@ -34,7 +34,7 @@ class DeviceHost:
 
     - `command_enable` is 0: until it is 1 again.
     - No command for more than `silence_periods`: the executor is dead or hangs. Later commands are not
-      followed, because the device is no longer where they start: the image reports EXECUTOR_SILENT, the
+      followed, because the device has left their start: the image reports EXECUTOR_SILENT, the
       executor faults the parts and withdraws `command_enable`, which ends this state.
     - The plugin refuses a command mode: the same, with MODE_REFUSED.
 

@@ -79,7 +79,7 @@ class HardwarePlugin(ABC):
     """Base of all hardware plugins; only `read` and `write` must be written."""
 
     simulated: ClassVar[bool] = False
-    """Whether `write` advances a simulation, or time does not matter: only such a plugin can be driven in lockstep."""
+    """Whether `write` advances a simulation, or time does not matter: required for lockstep."""
 
     info: HardwareInfo
     state: np.ndarray

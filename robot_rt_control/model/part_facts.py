@@ -90,7 +90,7 @@ class PartFacts:
             raise DefinitionError(f"part {self.name!r}: limit", expected=", ".join(_LIMITS), got=repr(name))
         return np.array(self.record[name][: self.dof])
 
-    # --- where it is ----------------------------------------------------------------------------
+    # --- position ---------------------------------------------------------------------------
 
     @property
     def position(self) -> Array:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from robot_rt_control.client.backend import Listener, SessionKey, SessionRequest, StreamKey
+from robot_rt_control.client.backend import Listener, RunRequest, SessionKey, SessionRequest, StreamKey
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.event_source import EventSource
@@ -252,31 +252,26 @@ class CellBackend:
     def delete_program(self, name: str) -> str:
         return deleted_remark(self.server.programs.delete(name))
 
-    def run_program(
-        self,
-        program: str,
-        parts: Sequence[str],
-        parameters: Sequence[ParameterValue],
-        *,
-        until_event: str,
-        timeout_s: float,
-        on_progress: Callable[[Any], None] | None,
-        cancelled: threading.Event | None,
-    ) -> RunOutcome:
+    def run_program(self, request: RunRequest) -> RunOutcome:
         plan = plan_program(
-            self.server, program, until_event=until_event, timeout=timeout_s, parameters=parameters, parts=parts
+            self.server,
+            request.program,
+            until_event=request.until_event,
+            timeout=request.timeout_s,
+            parameters=request.parameters,
+            parts=request.parts,
         )
         run = Run(self.server, plan)
         next_feedback = 0.0
         try:
             while (result := run.update()) is None:
-                if cancelled is not None and cancelled.is_set():
+                if request.cancelled is not None and request.cancelled.is_set():
                     result = run.cancelled()
                     break
-                if on_progress is not None and self.now() >= next_feedback:
+                if request.on_progress is not None and self.now() >= next_feedback:
                     next_feedback = self.now() + _FEEDBACK_S
                     at = run.progress()
-                    on_progress(
+                    request.on_progress(
                         SimpleNamespace(
                             progress=at.progress,
                             active_action=", ".join(at.active),
