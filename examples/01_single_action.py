@@ -1,12 +1,12 @@
 """Table 1: define one action and start it. The arm moves to a joint position and stays there.
 
-./run shell python examples/01_single_action.py      (beside a running workcell)
+./run shell python examples/01_single_action.py      (with a running workcell)
 """
 
 from robot_rt_control.client import Action, Client
 
 GOAL = [0.3, 0.4, 0.0, -1.4, 0.0, 1.2, 0.0]  # [rad]
-PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
+PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
 
 def main(client: Client) -> None:

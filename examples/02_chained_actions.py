@@ -1,13 +1,13 @@
 """Table 2: two actions chained by reactions, and an event that reports the end of the sequence.
 
-The second action starts in the very tick in which the first one is done: nothing waits for this program.
+The second action starts in the tick in which the first one is done, without waiting for this program.
 """
 
 from robot_rt_control.client import Action, Client, Reaction
 
 FIRST = [0.3, 0.3, 0.0, -1.6, 0.0, 1.2, 0.0]  # [rad]
 SECOND = [-0.3, 0.3, 0.0, -1.6, 0.0, 1.2, 0.0]
-PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
+PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
 
 def main(client: Client) -> None:

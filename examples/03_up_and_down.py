@@ -29,7 +29,7 @@ def report(event: Event) -> None:
 
 
 def main(client: Client, duration: float = DURATION) -> int:
-    """Returns how many times the arm turned round."""
+    """Returns how many times the arm reversed."""
     with client.session("arm") as session:
         define(session)
         session.on("switched", report)

@@ -1,7 +1,7 @@
-"""Table 4: real-time control code of your own. `Wave` is compiled outside of the executor and runs in every tick.
+"""Table 4: real-time control code of your own. `Wave` is compiled outside the executor and runs in every tick.
 
-The workcell file names it (`action_types: [../examples/04_custom_action.py:Wave]`), then it is an action type like
-all others. Without a workcell, run it in the harness:
+If the workcell file names it (`action_types: [../examples/04_custom_action.py:Wave]`), it is an action type like all
+others. Without a workcell, run it in the harness:
 
     ./run shell python examples/04_custom_action.py
 """
@@ -16,7 +16,7 @@ _POSITION = int(CommandMode.POSITION)
 
 
 class Wave(ActionType):
-    """One joint follows a sine about the position in which it was when the action started."""
+    """One joint follows a sine about its position at the start of the action."""
 
     name = "wave"
     slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)

@@ -1,6 +1,6 @@
 """Table 5 and figure 6: a reaction calls back into the application while the real-time motion continues.
 
-The second callback takes its time and gives a result back: new parameters of the action that runs meanwhile.
+The second callback takes some time and returns a result: new parameters of the running action.
 """
 
 import threading
@@ -10,22 +10,22 @@ from robot_rt_control.client import Action, Client, Event, Reaction
 
 GOAL = [0.5, 0.4, 0.0, -1.4, 0.0, 1.2, 0.0]  # [rad]
 ELSEWHERE = [0.2, 0.5, 0.1, -1.2, 0.0, 1.0, 0.0]
-PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
+PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
 
 def main(client: Client) -> Event:
-    """Returns the event with which the first callback was called."""
+    """Returns the event of the first callback."""
     called = threading.Event()
     received: list[Event] = []
 
     def almost_there(event: Event) -> None:
-        # May take as long as it likes: neither the loop nor another callback waits for it.
+        # It may take any time: neither the loop nor another callback waits for it.
         print(f"Almost there! tick {event.tick}, {event.values['move.tool_distance_to_goal']:.3f} m to go")
         received.append(event)
         called.set()
 
     def think_again(event: Event) -> dict[str, list[float]]:
-        # What it returns becomes parameters of the action named by `reply_to`, whenever it returns.
+        # Its result becomes the new parameters of the action named by `reply_to`.
         time.sleep(0.2)
         print(f"Thought about tick {event.tick} for 0.2 s: go elsewhere")
         return {"position": ELSEWHERE}

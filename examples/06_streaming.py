@@ -1,11 +1,11 @@
-"""Table 6: joint goals, streamed by an application that interpolates them itself, at whatever moments it gets to it.
+"""Table 6: joint goals, interpolated and streamed by an application at irregular times.
 
-    ./run shell python examples/06_streaming.py --lockstep       all by itself, in simulated time
+    ./run shell python examples/06_streaming.py --lockstep       alone, in simulated time
     ./run shell workcell --workcell arm7                         or: a workcell in real time, and beside it
     ./run shell python examples/06_streaming.py
 
-The program writes about 50 goals in a second, none on time, and loses some. The server chooses for each the tick from
-which it holds, so that they take effect as evenly as they were made; the loop fills the gaps, 1000 times in a second.
+The program writes about 50 goals per second, with jitter and losses. The server chooses the tick of each goal, so that
+they take effect as evenly as they were made; the loop fills the gaps, 1000 times per second.
 """
 
 from pathlib import Path
@@ -19,10 +19,10 @@ from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.testing.program_main import run_program
 
 WORKCELL = Path(__file__).resolve().parents[1] / "config" / "arm7.yaml"
-PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
-INTERVAL = 0.02  # [s] between two goals, more or less
-JITTER = 0.008  # [s] by which the program is late now and then
-LOST = 0.1  # fraction of the goals that never leave
+PATIENCE = 300.0  # [s] more than enough, even on a busy machine
+INTERVAL = 0.02  # [s] average time between two goals
+JITTER = 0.008  # [s] largest lateness of the program
+LOST = 0.1  # fraction of the goals that are lost
 TIMES = np.array([0.0, 1.0, 2.0, 3.2, 4.4, 5.5])  # [s]
 MOVES = np.array([[0, 0], [0.5, 0.2], [0.3, -0.3], [-0.4, -0.1], [-0.2, 0.25], [0, 0]])  # [rad] of two joints
 JOINTS = [0, 3]
@@ -36,7 +36,7 @@ def way(start: np.ndarray) -> CubicSpline:
 
 
 def write_goals(client: Client, session: Session, goals: CubicSpline) -> int:
-    """Stream the way: position and velocity of each joint, with the time at which they are right. Returns how many."""
+    """Stream the way: position and velocity of each joint with their time. Returns the number of samples."""
     random = np.random.default_rng(6)
     velocities = goals.derivative()
     times = np.arange(0.0, TIMES[-1], INTERVAL)
@@ -61,7 +61,7 @@ def judge(commands: list[OutputSample], goals: CubicSpline, begun: float) -> dic
     times = np.array([s.time for s in commands])
     positions = np.array([s.values for s in commands])
     behind, error = 0.0, np.full(1, np.inf)
-    shift = times[0]  # of the loop's clock: the way may have begun at any time
+    shift = times[0]  # on the loop's clock: the way may have begun at any time
     for candidate in np.arange(shift, shift + 1.0, 0.0005):
         t = times - candidate
         inside = (t > 0.2) & (t < TIMES[-1] - 0.2)
@@ -83,7 +83,7 @@ def judge(commands: list[OutputSample], goals: CubicSpline, begun: float) -> dic
 
 
 def plot(commands: list[OutputSample], goals: CubicSpline, begun: float, file: Path) -> None:
-    """The way and the commands of the joints that move, and what is between them."""
+    """Plot the way and the commands of the moving joints, and the deviation."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -112,12 +112,12 @@ def plot(commands: list[OutputSample], goals: CubicSpline, begun: float, file: P
 
 
 def main(client: Client, output: Path | str = "output/06_streaming") -> dict[str, float]:
-    """Returns what was achieved."""
+    """Returns the results."""
     output = Path(output)
     output.mkdir(parents=True, exist_ok=True)
     commands: list[OutputSample] = []
     with client.session("arm") as session:
-        # Without a goal in time: on with the last velocity, which each goal brings along.
+        # If a goal is late: continue with the last velocity, which each goal contains.
         session.add(Action("follow", "follow_joint_stream", goal_gap="extrapolate", report_interval=0.005))
         session.on_stream("follow", "command", commands.append)
         session.start("follow")

@@ -1,6 +1,6 @@
 """A distance kept by real-time code of your own: the tool moves along an uneven plate at 50 mm/s, 5 mm above it.
 
-    ./run shell python examples/07_kept_distance.py --lockstep       all by itself, in simulated time
+    ./run shell python examples/07_kept_distance.py --lockstep       alone, in simulated time
     ./run shell workcell --workcell surface                          or: a workcell in real time, and beside it
     ./run shell python examples/07_kept_distance.py
 
@@ -21,7 +21,7 @@ from robot_rt_control.testing.program_main import run_program
 
 DISTANCE, LENGTH = 0.005, 0.44  # [m] to keep; of the way along the plate
 START = [-0.4737, 0.6681, 0.0814, -1.6763, -0.0703, 0.8, -0.3608]  # [rad] above the plate's beginning
-PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
+PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
 _STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool on its line and upright
 _SMOOTHING = 0.008  # [s] time constant of the filter against the sensor's noise
@@ -31,7 +31,7 @@ _UP = (0.0, 0.0, 1.0)
 
 
 class KeepDistance(ActionType):
-    """Move the tool along world y and keep a measured distance from what is below it."""
+    """Move the tool along world y and keep a measured distance from the surface below."""
 
     name = "keep_distance"
     slots = (
@@ -47,12 +47,12 @@ class KeepDistance(ActionType):
         StateVariable(name="error", unit="m", description="Measured minus wanted distance, smoothed."),
         StateVariable(name="travelled", unit="m", description="Distance along the way."),
     )
-    example = {"distance": 0.005, "speed": 0.05}  # with which its compute time is measured
-    State = {"tool": tool_dtype, "slope": float}  # upward [m/s] that the surface has asked for so far
+    example = {"distance": 0.005, "speed": 0.05}  # for measuring its compute time
+    State = {"tool": tool_dtype, "slope": float}  # [m/s] upward velocity that follows the surface's slope
 
     @staticmethod
     def on_enter(state, params, arm, sensor):
-        """Take over from whatever moved the arm before, at its speed."""
+        """Take over a moving arm at its speed."""
         begin_tool(state.tool, arm)
         state.error = sensor.distance - params.distance
 
@@ -69,7 +69,7 @@ class KeepDistance(ActionType):
         """Compute the tool's velocity; the joints follow."""
         upward = along = 0.0  # blind: come to rest
         if state.is_seen != 0.0:
-            # Never faster than it can still brake in the distance that is left, with half of the acceleration.
+            # Never faster than it can brake within the remaining distance, with half the acceleration.
             far = math.sqrt(_ACCELERATION * abs(state.error))
             if abs(state.error) < _TOLERANCE:  # without this integral it would lag behind on every ramp
                 state.slope -= 0.25 * _GAIN * _GAIN * state.error * arm.dt
@@ -98,7 +98,7 @@ def define(session: Session) -> None:
 
 
 def main(client: Client, output: Path | str = "output/07_kept_distance") -> dict[str, float]:
-    """Returns what was achieved."""
+    """Returns the results."""
     names = ["arm.tool.y", "arm.tool.z", "keep.travelled", "rangefinder.distance"]
     names += [f"arm.velocity[{j}]" for j in range(7)]
     with client.session("arm") as session:

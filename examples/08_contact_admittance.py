@@ -1,13 +1,13 @@
 """Contact found by force; then your own real-time code makes the arm compliant, and it wipes a mat with 10 N.
 
-    ./run shell python examples/08_contact_admittance.py --lockstep       all by itself, in simulated time
+    ./run shell python examples/08_contact_admittance.py --lockstep       alone, in simulated time
     ./run shell workcell --workcell contact                               or: a workcell in real time, and beside it
     ./run shell python examples/08_contact_admittance.py
 
 `Comply` (action_types/comply.py) moves the tool as if it were a mass with a damper, pushed by the difference between
-the wanted force and the measured one: an admittance. The arm comes down with a stiff one. In the tick in which it feels
-more than 5 N, a reaction changes it to a soft one, which settles at 10 N. Then the tool moves along the mat, whose
-tilt it does not know.
+the wanted force and the measured one: an admittance. The arm comes down with a stiff one. In the tick with more than 5
+N, a reaction switches to a soft one, which settles at 10 N. Then the tool moves along the mat, whose tilt it does not
+know.
 """
 
 from pathlib import Path
@@ -23,11 +23,11 @@ SOFT = {"force": FORCE, "mass": 5.0, "damping": 500.0}
 WIPE = 0.04  # [m/s] along the mat
 LENGTH = 0.3  # [m] of the way along the mat
 START = [-0.3422, 0.5922, 0.0673, -1.7469, -0.0521, 0.8042, -0.2502]  # [rad] the probe's ball 60 mm above the mat
-PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
+PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
 
 def define(session: Session, weight: float) -> None:
-    """Down, stiff; soft from the contact on; along the mat; and up again."""
+    """Down, stiff; soft after the contact; along the mat; and up again."""
     parts = {"arm": "arm", "wrist": "wrist"}
     found = Reaction(variable("felt") > CONTACT, start="settle", event="found", capture=["approach.pressing"])
     settled = Reaction("is_settled", start="wipe", event="settled", capture=["settle.peak"])
@@ -37,18 +37,18 @@ def define(session: Session, weight: float) -> None:
         Action("settle", Comply.name, parts=parts, **SOFT, weight=weight, reactions=[settled]),
         Action("wipe", Comply.name, parts=parts, **SOFT, weight=weight, velocity=[0, WIPE, 0], reactions=[end]),
         Action("leave", "velocity_move", parts="arm", linear=[0, 0, 0.1]),
-        # To compare with: what the simulation knows.
+        # For comparison: the simulation's own truth.
         reactions=[Reaction("truth.input[0]", event="touched", fire_once=True)],
     )
 
 
 def main(client: Client, output: Path | str = "output/08_contact_admittance") -> dict[str, float]:
-    """Returns what was achieved."""
+    """Returns the results."""
     with client.session("arm") as session:
         session.add(Action("begin", "move_joint", parts="arm", position=START, velocity_scale=0.3))
         session.start("begin")
         session.wait_until("begin.is_settled", timeout_s=PATIENCE)
-        weight = client.value("wrist.force.z")  # nothing is touched and nothing moves: the tool's weight is felt
+        weight = client.value("wrist.force.z")  # no contact and no motion: the sensor reads the tool's weight
         define(session, weight)
         with session.record("wrist.force.z", "arm.tool.y", "arm.tool.z") as recording:
             session.start("approach")

@@ -1,6 +1,6 @@
 """Figure 3: a robot applies glue, moves away when there is enough of it, and freezes when a person comes near.
 
-    ./run shell python examples/09_gluing.py --lockstep       all by itself, in simulated time
+    ./run shell python examples/09_gluing.py --lockstep       alone, in simulated time
     ./run shell workcell --workcell gluing                    or: a workcell in real time, and beside it
     ./run shell python examples/09_gluing.py
 
@@ -26,15 +26,15 @@ HOME = [-0.337, 0.5434, 0.0602, -1.7313, -0.0408, 0.8681, -0.2591]  # [rad] 0.2 
 ABOVE_SEAM = [-0.321, 0.9147, 0.0391, -1.7343, -0.0654, 0.4939, -0.2396]  # [rad] the nozzle 3 mm above it
 SEAM = {"begin": [0.5, -0.15, 0.103], "end": [0.5, 0.15, 0.103], "speed": 0.2}  # [m] world, [m/s]
 THICKNESS = 0.002  # [m] of the glue in the end
-SIMULATED = "pybullet,detector=mock"  # hardware in simulated time: there the person comes at the same tick in each run
-PATIENCE = 300.0  # [s] longer than any of this takes, however busy the machine is
+SIMULATED = "pybullet,detector=mock"  # hardware in simulated time: the person comes at the same tick in each run
+PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
 
 def define(session: Session) -> None:
     """Figure 3, and the clamp's two actions."""
     distance, closed = variable("person.distance"), variable("clamp.closed")
     in_position = Reaction("is_settled and clamp.closed", start="glue", event="in_position")
-    # The first of two that fire in one tick wins: safety comes first. A silent detector is as good as a person.
+    # The first of two that fire in one tick wins: safety comes first. A silent detector counts as a person.
     then = ["person.distance", "arm.tool.y", "glue.speed", "glue.thickness", "glue.place", "glue.direction"]
     near = (distance < NEAR) | "is_unknown(person.distance)"
     person = Reaction(near, start="freeze", event="person", capture=then)
@@ -54,7 +54,7 @@ def define(session: Session) -> None:
 
 
 def undisturbed(session: Session) -> dict[str, float]:
-    """Glue a seam. Nobody comes."""
+    """Glue a seam without a person."""
     session.set("glue", applied=0.0, place=-1.0, direction=1.0)
     session.start("approach", "close_clamp")
     position = session.wait_for("in_position", PATIENCE)
@@ -94,7 +94,7 @@ def with_an_open_clamp(session: Session) -> dict[str, float]:
 
 
 def main(client: Client, output: Path | str = "output/09_gluing") -> dict[str, dict[str, float]]:
-    """Returns what was achieved in each run."""
+    """Returns the results of each run."""
     names = ["person.distance", "arm.tool.y", "valve.flow", "glue.thickness"]
     done, recordings, people = {}, {}, People(client)
     with client.session(["arm", "valve", "clamp"]) as session:

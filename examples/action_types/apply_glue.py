@@ -36,7 +36,7 @@ class ApplyGlue(ActionType):
         Parameter(name="acceleration", unit="m/s^2", default=1.0, minimum=0.01, description="Limit along the seam."),
         Parameter(name="layer", unit="m", default=0.001, minimum=0.0, description="Thickness that one pass adds."),
         Parameter(name="width", unit="m", default=0.006, minimum=0.001, description="Width of the bead of glue."),
-        Parameter(name="applied", unit="m", default=0.0, minimum=0.0, description="Thickness that is there already."),
+        Parameter(name="applied", unit="m", default=0.0, minimum=0.0, description="Thickness of earlier layers."),
         Parameter(
             name="place",
             unit="m",
@@ -44,18 +44,22 @@ class ApplyGlue(ActionType):
             description="Where to begin, from the seam's start; negative: at the nozzle.",
         ),
         Parameter(
-            name="direction", default=1.0, minimum=-1.0, maximum=1.0, description="First to the end, or (-1) back."
+            name="direction",
+            default=1.0,
+            minimum=-1.0,
+            maximum=1.0,
+            description="1: first to the seam's end; -1: first back.",
         ),
     )
     state_variables = (
         StateVariable(name="thickness", unit="m", description="Mean thickness of the glue on the seam."),
-        StateVariable(name="glued_length", unit="m", description="Way of the nozzle so far, to and fro."),
+        StateVariable(name="glued_length", unit="m", description="Distance moved by the nozzle so far."),
         StateVariable(name="place", unit="m", description="Position along the seam."),
         StateVariable(name="direction", description="1: to the seam's end; -1: back."),
         StateVariable(name="speed", unit="m/s", description="Speed along the seam."),
         StateVariable(name="elapsed", unit="s", description="Time since the start."),
     )
-    # With this its compute time is measured.
+    # For measuring its compute time.
     example = {"begin": (0.5, -0.15, 0.103), "end": (0.5, 0.15, 0.103), "speed": 0.1}
     Params = {
         "begin": (float, 3),
@@ -63,8 +67,8 @@ class ApplyGlue(ActionType):
         "length": float,
         "speed": float,
         "acceleration": float,
-        "section": float,  # [m^2] of what one pass applies
-        "area": float,  # [m^2] of the glued seam, seen from above
+        "section": float,  # [m^2] cross-section of one pass
+        "area": float,  # [m^2] area of the glued seam
         "applied": float,
         "place": float,
         "direction": float,
@@ -76,7 +80,7 @@ class ApplyGlue(ActionType):
     }
 
     def prepare_parameters(self, values, params):
-        """Not real time: check, and compute what stays the same in all ticks."""
+        """Not real time: check, and compute all constants."""
         valve = self.parts["valve"]
         begin, end = np.asarray(values["begin"]), np.asarray(values["end"])
         length = float(np.linalg.norm(end - begin))
@@ -112,26 +116,26 @@ class ApplyGlue(ActionType):
 
     @staticmethod
     def sense(state, params, arm, valve):
-        """What reactions see."""
+        """The values for reactions."""
         state.thickness = params.applied + state.volume / params.area
 
     @staticmethod
     def control(state, params, arm, valve):
-        """The next step along the seam, and as much glue as that step needs."""
+        """The next step along the seam, with the glue for it."""
         dt = arm.dt
         if state.is_dry != 0.0:
             state.direction = 1.0 if state.place < params.place else -1.0
             left = abs(params.place - state.place)
         else:
             left = params.length - state.place if state.direction > 0.0 else state.place
-        # As fast as it may, but so that it can brake in the way that is left.
+        # As fast as allowed, but able to brake within the remaining way.
         step = params.acceleration * dt
         wanted = min(params.speed, math.sqrt(2.0 * params.acceleration * max(left - state.speed * dt, 0.0)))
         state.speed += min(max(wanted - state.speed, -step), step)
         moved = min(state.speed * dt, left)
         place = state.place
         state.place += state.direction * moved
-        if left - moved < 1e-5:  # there: the glue begins, or the nozzle turns round
+        if left - moved < 1e-5:  # arrived: the glue begins, or the nozzle reverses
             state.speed = 0.0
             state.direction = params.direction if state.is_dry != 0.0 else -state.direction
             state.is_dry = 0.0

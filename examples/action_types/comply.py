@@ -7,8 +7,8 @@ from robot_rt_control.actions.cartesian import begin_tool, follow_tool_beside, t
 from robot_rt_control.actions.following import towards
 from robot_rt_control.model.kinematics import quaternion_rotate
 
-_STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool upright and beside nothing but its way
-_SMOOTHING = 0.005  # [s] time constant of what counts as felt: a jolt of a tick is no contact
+_STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool upright and on its way
+_SMOOTHING = 0.005  # [s] time constant of the felt force: a jolt of one tick is no contact
 _TOUCHES = 0.1  # fraction of the wanted force above which the tool touches the surface
 _SETTLED = 0.1  # [s] for which the force must be within the tolerance
 
@@ -42,12 +42,12 @@ class Comply(ActionType):
         StateVariable(name="rms", unit="N", description="RMS of the force error so far."),
         StateVariable(name="largest", unit="N", description="Largest |measured - wanted| force so far."),
     )
-    # With this its compute time is measured.
+    # For measuring its compute time.
     example = {"force": 10.0, "weight": 2.0, "mass": 5.0, "damping": 500.0}
     State = {
         "tool": tool_dtype,
         "into": float,  # [m/s] present velocity along the tool's z axis
-        "slope": float,  # [m/s] part of it that the surface has asked for so far
+        "slope": float,  # [m/s] part of it that follows the surface's slope
         "across": (float, 3),  # [m/s] present velocity
         "axis": (float, 3),  # the tool's z axis in the world
         "unit_z": (float, 3),
@@ -58,7 +58,7 @@ class Comply(ActionType):
 
     @staticmethod
     def on_enter(state, params, arm, wrist):
-        """Take over from whatever moved the arm before, at its speed."""
+        """Take over a moving arm at its speed."""
         begin_tool(state.tool, arm)
         state.unit_z[2] = 1.0
         quaternion_rotate(state.tool.orientation, state.unit_z, state.axis)
@@ -92,7 +92,7 @@ class Comply(ActionType):
         if math.isnan(lacking):
             lacking = 0.0  # the sensor is silent: the damper brings the tool to rest
             state.slope = 0.0
-        if state.pressing > _TOUCHES * params.force:  # in the air there is no surface to follow
+        if state.pressing > _TOUCHES * params.force:  # without contact there is no surface to follow
             state.slope += lacking / (params.damping * params.follow_time) * dt
         state.into += (lacking - params.damping * (state.into - state.slope)) / params.mass * dt
 

@@ -1,8 +1,8 @@
 """The device of docs/drivers.md: the controller of a two-axis gantry that speaks UDP. `python gantry_controller.py`
 
 It represents a box with a network cable: a set point for each axis and two output bits go in, and each such datagram is
-answered with what was measured. An axis follows its set point with a servo's lag, and no faster than its drive can.
-Without a set point for 50 ms the controller brakes both axes by itself, as a real one does. Units: m, m/s.
+answered with the measured values. An axis follows its set point with a servo's lag, within its drive's limits. Without
+a set point for 50 ms the controller brakes both axes by itself, like a real one. Units: m, m/s.
 
     set points:  "GC" | uint32 count | float64 x, y | uint8 enable | uint8 outputs     bits: 0 vacuum, 1 lamp
     answer:      "GS" | uint32 count | float64 x, y, vx, vy | uint8 ready | uint8 inputs | uint8 outputs   bit 0: held
@@ -31,8 +31,8 @@ class GantryController:
         port: to listen on; 0: any, see `port`.
 
     Attributes:
-        workpiece: whether something lies under the vacuum cup.
-        cable: False: its answers are lost, as when the cable is pulled.
+        workpiece: whether an object is under the vacuum cup.
+        cable: False: its answers are lost, as if the cable were pulled.
     """
 
     def __init__(self, port: int = 0) -> None:
@@ -57,7 +57,7 @@ class GantryController:
         self._socket.close()
 
     def serve(self) -> None:
-        """Answer set points until it is left."""
+        """Answer set points until the `with` statement ends."""
         while not self._stop.is_set():
             try:
                 datagram, client = self._socket.recvfrom(SET_POINTS.size)

@@ -1,4 +1,4 @@
-"""What examples/08_contact_admittance.py has achieved, in ticks and newtons."""
+"""The results of examples/08_contact_admittance.py, in ticks and newtons."""
 
 import math
 from pathlib import Path
@@ -14,7 +14,7 @@ FORCE = 10.0  # [N] to press with
 
 
 def judge(session: Session) -> dict[str, float]:
-    """Print and return what was achieved, by the events of the session."""
+    """Print and return the results, from the events of the session."""
     touched, found, settled, end = (session.wait_for(name, 1) for name in ("touched", "found", "settled", "at_the_end"))
     (started,) = (e for e in session.events if e.kind == "action_started" and e.current_action == "settle")
     done = {
@@ -43,7 +43,7 @@ def period() -> float:
 
 
 def mat() -> tuple[float, float]:
-    """Height above y = 0 [m] and slope of the mat's top, as the workcell file has them."""
+    """Height above y = 0 [m] and slope of the mat's top, from the workcell file."""
     objects = yaml.safe_load(WORKCELL.read_text())["devices"]["sim"]["pybullet"]["world"]["objects"]
     (thing,) = (thing for thing in objects if thing["name"] == "mat")
     tilt = 2.0 * math.atan2(thing["pose"]["orientation"][0], thing["pose"]["orientation"][3])
@@ -51,7 +51,7 @@ def mat() -> tuple[float, float]:
 
 
 def plot(recording: Recording, weight: float, switch_tick: int, file: Path) -> None:
-    """The force over time, at the contact and over all, and how deep the ball is in the mat."""
+    """Plot the force at the contact and over the whole run, and the ball's depth in the mat."""
     import matplotlib
 
     matplotlib.use("Agg")

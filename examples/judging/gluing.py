@@ -1,4 +1,4 @@
-"""What examples/09_gluing.py has achieved, in ticks, metres and millimetres of glue."""
+"""The results of examples/09_gluing.py, in ticks, metres and millimetres of glue."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def judge_visit(session: Session, person: Event, rest: Event, resumed: int, done
     """The run in which a person came near.
 
     Args:
-        resumed: the tick in which it went on.
+        resumed: the tick in which the motion continued.
     """
     return {
         "distance": person.values["person.distance"],
@@ -35,7 +35,7 @@ def judge_visit(session: Session, person: Event, rest: Event, resumed: int, done
 
 
 def report(nobody: dict[str, float], visitor: dict[str, float], clamp: dict[str, float]) -> None:
-    """What was achieved, in words."""
+    """Print the results."""
     print(
         f"nobody comes:   {nobody['thickness'] * 1e3:.3f} mm of glue after {nobody['glued_length'] * 1e3:.0f} mm "
         f"to and fro, {nobody['ticks']} ticks"
@@ -57,7 +57,7 @@ COLORS = {"approach": "#92c5de", "glue": "#fee08b", "freeze": "#f4a582", "leave"
 
 
 def plot(recordings: dict[str, Recording], events: list[Event], file: Path) -> None:
-    """Each run: the person, the nozzle, the glue; the active action as coloured bands."""
+    """Plot each run: the person, the nozzle, the glue; the active action as coloured bands."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""What examples/07_kept_distance.py has achieved, over the plate as it really is."""
+"""The results of examples/07_kept_distance.py, over the true surface of the plate."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ WORKCELL = Path(__file__).resolve().parents[2] / "config" / "surface.yaml"
 
 
 def surface() -> np.ndarray:
-    """(n, 2): y in the world and height of the plate's corners [m], as the workcell file has them."""
+    """(n, 2): y in the world and height of the plate's corners [m], from the workcell file."""
     objects = yaml.safe_load(WORKCELL.read_text())["devices"]["sim"]["pybullet"]["world"]["objects"]
     (plate,) = (thing for thing in objects if thing["name"] == "plate")
     return np.array(plate["profile"]["points"])  # the plate is turned: its x is the world's y
 
 
 def judge(recording: Recording, distance: float) -> dict[str, float]:
-    """Print and return what was achieved, over the surface as it really is: [m], [m/s], and shares of the limits.
+    """Print and return the results over the true surface: [m], [m/s], and shares of the limits.
 
     Args:
         distance: to keep [m].
@@ -48,7 +48,7 @@ def judge(recording: Recording, distance: float) -> dict[str, float]:
 
 
 def plot(recording: Recording, distance: float, file: Path) -> None:
-    """The surface with the tool above it, and how far the distance was from the wanted one."""
+    """Plot the surface with the tool above it, and the deviation from the wanted distance."""
     import matplotlib
 
     matplotlib.use("Agg")

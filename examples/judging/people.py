@@ -1,4 +1,4 @@
-"""Who comes near the robot of examples/09_gluing.py, and when."""
+"""The people near the robot of examples/09_gluing.py."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def a_visitor(t: float) -> float:
 
 
 class People:
-    """Stands in for the cell's people detector: on its topic or, in simulated time, right at the sensor."""
+    """Replaces the cell's people detector: on its topic or, in simulated time, directly at the sensor."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -49,5 +49,5 @@ class People:
         self._distance_at, self._begin = distance_at, self._now()
 
     def distance(self) -> float:
-        """Of the nearest person [m]."""
+        """Distance of the nearest person [m]."""
         return self._distance_at(self._now() - self._begin)

@@ -4,7 +4,7 @@
 
 Brings the workcell up in simulated time (executor and control server, each a process and a ROS node of its own), runs
 the state machine of document 1's table 3, and writes a plot and a picture. Then it runs the same program on mock
-hardware against the wall clock, and shows how late the loop wakes up beside a plain Python thread.
+hardware against the wall clock, and compares the loop's wake-up lateness with that of a plain Python thread.
 """
 
 from __future__ import annotations

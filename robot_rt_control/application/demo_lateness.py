@@ -1,4 +1,4 @@
-"""How late the real-time loop wakes up, beside a plain Python thread: for the demonstration."""
+"""Wake-up lateness of the real-time loop and of a plain Python thread, for the demonstration."""
 
 from __future__ import annotations
 

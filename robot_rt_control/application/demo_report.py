@@ -34,7 +34,7 @@ def results(recording: Recording) -> Table:
 
 
 def realtime_results(recording: Recording, measured: Sequence[Lateness]) -> Table:
-    """The results on the wall clock: the loop's lateness beside a Python thread's."""
+    """The results on the wall clock: the lateness of the loop and of a Python thread."""
     table = Table(title="In real time, on mock hardware")
     for column in ("lateness [µs]", *QUANTILES):
         table.add_column(column, justify="left" if column.startswith("late") else "right")

@@ -56,7 +56,7 @@ class Layout:
     """The result.
 
     Args:
-        centers: of the boxes, without what is beside them.
+        centers: of the boxes, without the space beside them.
         routes: one for each link; None: it is too long to be drawn.
         width, height: of everything; it begins at 0, 0.
     """

@@ -141,7 +141,7 @@ class ConditionTypes:
             raise self._fault(
                 side,
                 f"{node.operator!r} cannot compare a boolean with a number",
-                expected=f"true, false or a bool variable beside {self._described(boolean)}",
+                expected=f"true, false or a bool variable with {self._described(boolean)}",
                 got=self._described(side),
             )
 
@@ -150,7 +150,7 @@ class ConditionTypes:
             raise self._fault(
                 side,
                 f"{node.operator!r} compares integers",
-                expected=f"a whole number beside {self._described(other)}",
+                expected=f"a whole number with {self._described(other)}",
                 got=self._described(side),
                 hint="" if self._type(other) == "int" else self._approx_hint(node, other, side),
             )

@@ -164,7 +164,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
     mistakes = Mistakes()
     mistakes.errors += [error for error, _ in found]
     mistakes.raise_all()
-    assert content is not None  # else there was a mistake
+    assert content is not None  # otherwise there was a mistake
     _check_capacities(content, document.root)
     builder = PartBuilder(path.parent, content.gravity, content.period)
     parts, failed = [], set()
@@ -172,7 +172,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         place = document.root / "parts" / name
         with mistakes.collect():
             _check_device(part.device, content, place / "device")
-            if getattr(part, "mounted_on", None) not in failed:  # else that mistake is the one to mend
+            if getattr(part, "mounted_on", None) not in failed:  # otherwise that mistake comes first
                 parts.append(builder.build(name, index, part, place))
                 continue
         failed.add(name)

@@ -61,8 +61,8 @@ class Recovery(Model):
     """The recovery of a part after a fault: a program that runs in its own session."""
 
     program: str | dict[str, Any]  # a program's file, or the program itself
-    automatic: Flag = False  # run it by itself once the part's fault can be cleared
-    until_event: str = ""  # name of the event that ends it; empty: it ends when all that it started is done
+    automatic: Flag = False  # run it automatically once the part's fault can be cleared
+    until_event: str = ""  # name of the event that ends it; empty: it ends when all of its actions are done
     timeout: Number = Field(default=defaults.RECOVERY_TIMEOUT_S, gt=0)  # [s]
     cooldown: Number = Field(default=defaults.RECOVERY_COOLDOWN_S, ge=0)  # [s] between two automatic recoveries
 

@@ -176,7 +176,7 @@ def track_velocity(
         goal_velocity: finite; beyond vmax it counts as vmax.
 
     Returns:
-        And the other arguments: as `track`.
+        As `track`, like the other arguments.
     """
     if dt <= 0.0:
         return q, v, a, OK

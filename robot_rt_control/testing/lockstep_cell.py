@@ -57,7 +57,7 @@ class LockstepCell(SteppedCell):
     Args:
         workcell: a workcell file, or the result of `load_workcell`.
         hardware: the plugin to run a file's devices on.
-        action_types: classes beside the built-in ones and those that the workcell names.
+        action_types: classes in addition to the built-in ones and those of the workcell.
         interpreted: run all action types but the built-in ones as plain Python, to debug them: breakpoints and print
             work, and nothing is compiled or checked. What a method raises is raised by `step`, but for an index out of
             range: that is the action's failure, as in compiled code.

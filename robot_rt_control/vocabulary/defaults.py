@@ -59,7 +59,8 @@ EFFORT_TIME_S = 0.05
 VELOCITY_MARGIN = 1.05
 """Ratio of system limit to planning limit if the workcell gives none, so that noise does not clamp a plan."""
 ACCELERATION_MARGIN = 1.2
-"""As above. It is larger, so that the loop can still brake before a position limit when a plan just can."""
+"""The same ratio for accelerations. It is larger, so that the loop can still brake before a position limit when a plan
+just can."""
 POSITION_TOLERANCE = {"rad": 0.05, "m": 0.005}
 """A measured position may exceed its limit by this much: controllers overshoot a little."""
 VELOCITY_TOLERANCE = 0.5

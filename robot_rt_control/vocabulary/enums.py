@@ -28,9 +28,9 @@ class GapPolicy(IntEnum):
     LINEAR = 1
     """Linear interpolation to the next sample; hold if the next sample is not known yet."""
     CUBIC = 2
-    """As linear, with a cubic polynomial that keeps the velocity continuous."""
+    """Like `linear`, with a cubic polynomial that keeps the velocity continuous."""
     EXTRAPOLATE = 3
-    """As cubic; without a next sample, continue with the last velocity up to the horizon, then hold."""
+    """Like `cubic`; without a next sample, continue with the last velocity up to the horizon, then hold."""
     CUSTOM = 4
     """The action type's own function computes the value."""
 

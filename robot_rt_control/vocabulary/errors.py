@@ -14,8 +14,8 @@ class RobotControlError(Exception):
 
     Args:
         what: what failed, naming the item. It and `hint` have at most MAX_ERROR_LENGTH characters.
-        expected: what would have been right. It and `got` have at most MAX_SHOWN_LENGTH characters.
-        got: what came.
+        expected: valid values. It and `got` have at most MAX_SHOWN_LENGTH characters.
+        got: the actual value.
         hint: what to do next.
     """
 
@@ -33,7 +33,7 @@ class RobotControlError(Exception):
 
 
 def _cut(text: str, length: int) -> str:
-    """Whatever came in may be in a message: a bounded part of it."""
+    """A message may contain any input: only a bounded part of it."""
     left_out = len(text) - length
     return text if left_out <= 0 else f"{text[:length]}… ({left_out} more characters)"
 

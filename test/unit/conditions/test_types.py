@@ -72,7 +72,7 @@ def test_accepts(text: str) -> None:
             "cannot compare a boolean with a number; expected true, false or a bool variable "
             "beside the bool variable 'b'; got '1'",
         ),
-        ("n == true", 1, "expected true, false or a bool variable beside 'true'; got the int variable 'n'"),
+        ("n == true", 1, "expected true, false or a bool variable with 'true'; got the int variable 'n'"),
         ("x == b", 1, "got the float variable 'x'"),
         (
             "x == 0.5",
@@ -84,7 +84,7 @@ def test_accepts(text: str) -> None:
         ("0.5 == x", 1, "Write 'approx(x, 0.5, tolerance)'"),
         ("x != d", 1, "Write 'not approx(x, d, tolerance)'"),
         ("n == x", 6, "got '==' with the float variable 'x'. Write 'approx(x, n, tolerance)'"),
-        ("n == 2.5", 6, "'==' compares integers; expected a whole number beside the int variable 'n'; got '2.5'"),
+        ("n == 2.5", 6, "'==' compares integers; expected a whole number with the int variable 'n'; got '2.5'"),
         (
             "n",
             1,
