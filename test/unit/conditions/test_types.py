@@ -70,7 +70,7 @@ def test_accepts(text: str) -> None:
             "b == 1",
             6,
             "cannot compare a boolean with a number; expected true, false or a bool variable "
-            "beside the bool variable 'b'; got '1'",
+            "with the bool variable 'b'; got '1'",
         ),
         ("n == true", 1, "expected true, false or a bool variable with 'true'; got the int variable 'n'"),
         ("x == b", 1, "got the float variable 'x'"),
