@@ -113,4 +113,4 @@ def test_the_tutorial_leads_to_a_moving_arm(workcell: DemoWorkcell, tmp_path: Pa
     for step in steps(ROOT / "docs" / "tutorial.md"):
         reader.follow(step)
     assert reader.commands.count("python run_nod.py") == 4
-    assert "up to" in reader.output and "angle = 0.2 rad: How far out." in reader.output
+    assert "up to" in reader.output and "angle = 0.2 rad: Deflection." in reader.output
