@@ -12,7 +12,9 @@ from numba.core import config
 
 from robot_rt_control.definitions import native_code
 from robot_rt_control.definitions.action_type import ActionType, gap_method, stream_inputs
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import layout_digest, part_dtype
+from robot_rt_control.server.builder.files_digest import files_digest
 from robot_rt_control.server.builder.measure import compute_time
 from robot_rt_control.server.builder.native import compile_action
 from robot_rt_control.server.builder.realtime_methods import python_function
@@ -27,6 +29,9 @@ class BuiltType:
 
     spec: str
     key: str
+    declared: DeclaredType
+    files: str
+    """Digest of the user's files that define it, see `files_digest.py`."""
     type_name: str
     class_name: str
     source_file: str
@@ -63,6 +68,8 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     source = load_action_type(spec)
     progress(f"checking {source.action_type.name}")
     checked = check_syntax(source)
+    layouts_of(source.action_type)
+    declared = DeclaredType.of(source.action_type)
     functions = [f for f in map(python_function, checked.helpers.values()) if f is not None]
     functions += [m.function for m in checked.methods.values()]
     key = native_key(source, functions)
@@ -81,6 +88,8 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     return BuiltType(
         spec=source.spec,
         key=key,
+        declared=declared,
+        files=files_digest(source.module),
         type_name=metadata.type_name,
         class_name=metadata.class_name,
         source_file=str(source.file),

@@ -16,8 +16,10 @@ from typing import Any
 import robot_rt_control
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import spec_of
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.server.builder.build import BuiltType
 from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
+from robot_rt_control.server.preparer.process import Preparers
 from robot_rt_control.vocabulary.errors import CompileError
 
 TIMEOUT_S = 120.0
@@ -36,7 +38,8 @@ def _nobody(_message: str) -> None:
 class Builder:
     """Builds action types in a process beside this one, which starts at the first request and again whenever it died.
 
-    Thread-safe; requests are served one after the other. Use it in a `with` statement, or call `close`.
+    Its `preparers` run the types' other code. Thread-safe; requests are served one after the other. Use it in a
+    `with` statement, or call `close`.
 
     Args:
         timeout: processor time that building one action type may take [s], and the time for which it may do nothing.
@@ -50,6 +53,7 @@ class Builder:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
+        self.preparers = Preparers()
 
     def __enter__(self) -> Builder:
         return self
@@ -119,9 +123,10 @@ class Builder:
             return results
 
     def close(self) -> None:
-        """End the builder process. A request under way fails."""
+        """End the builder process, and those of `preparers`. Requests under way fail."""
         self._closed = True
         self._end()
+        self.preparers.close()
 
     # ---------------------------------------------------------------------------------------------
 
@@ -212,6 +217,8 @@ def _result(line: dict[str, Any]) -> BuiltType | list[str] | CompileError:
     if "found" in line:
         return list(line["found"])
     if "built" in line:
-        return BuiltType(**{**line["built"], "methods": tuple(line["built"]["methods"])})
+        built = line["built"]
+        declared = DeclaredType.from_json(built["declared"])
+        return BuiltType(**built | {"methods": tuple(built["methods"]), "declared": declared})
     error = line["error"]
     return CompileError(error["what"], expected=error["expected"], got=error["got"], hint=error["hint"])

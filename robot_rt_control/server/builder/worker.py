@@ -16,7 +16,6 @@ every request sees the user's files as they are then. This process itself always
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import json
 import os
 import select
@@ -164,7 +163,8 @@ def _answer(task: str, spec: str, output: int) -> dict[str, Any]:
     try:
         if task == "find":
             return {"found": find_action_types(spec)}
-        return {"built": dataclasses.asdict(build(spec, lambda text: _send(output, {"progress": text})))}
+        built = build(spec, lambda text: _send(output, {"progress": text}))
+        return {"built": vars(built) | {"declared": built.declared.to_json()}}
     except RobotControlError as error:
         return {"error": describe_error(error)}
     except Exception as error:

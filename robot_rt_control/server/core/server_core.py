@@ -57,7 +57,7 @@ class ServerCore:
         programs: ProgramStore | None = None,
     ) -> None:
         self.workcell, self.types = workcell, types
-        self.parts = {p.name: PartView(p, self._raw_snapshot) for p in workcell.parts}
+        self.parts = {p.name: PartView(p, self._measured) for p in workcell.parts}
         for view in self.parts.values():
             view.workcell = MappingProxyType(self.parts)
         for part in workcell.parts:
@@ -85,7 +85,7 @@ class ServerCore:
     @property
     def catalogue(self) -> Catalogue:
         """What definitions are checked against."""
-        return replace(self._catalogue, types={t.name: t.action_type for t in self.types.all()})
+        return replace(self._catalogue, types={t.name: t.declared for t in self.types.all()})
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -373,6 +373,7 @@ class ServerCore:
         )
         if attachment is None:
             return
+        attachment.preparer.leave(session)
         if session.identity not in attachment.store.sessions:
             attachment.directory.forget([session.identity])
         elif session.identity not in attachment.ending.values():
@@ -389,6 +390,10 @@ class ServerCore:
 
     def _raw_snapshot(self) -> np.record | None:
         return self._attachment.snapshot() if self._attachment is not None and not self._lost else None
+
+    def _measured(self) -> np.ndarray | None:
+        snapshot = self._raw_snapshot()
+        return None if snapshot is None else snapshot.parts["measured"][: len(self.parts)]
 
     # --- looking --------------------------------------------------------------------------------
 

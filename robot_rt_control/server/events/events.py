@@ -86,7 +86,7 @@ class EventTranslator:
         if kind == EventKind.BUDGET_EXCEEDED:
             names = _BUDGET_NAMES
         elif kind == EventKind.COMMAND_REFUSED and current in directory.actions:
-            variables = directory.actions[current].type.action_type.state_variables
+            variables = directory.actions[current].type.declared.state_variables
             names = tuple(v.name for v in variables[:n])
         return ServerEvent(
             kind=Kind[kind.name],

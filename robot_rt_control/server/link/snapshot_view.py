@@ -86,7 +86,7 @@ class SnapshotView:
     def action_value(self, action: DefinedAction, variable: str) -> float:
         """A state variable of an action; NaN: unknown, as the action is not active or the snapshot does not show it."""
         k = self._active.get(action.entry.identity)
-        names = [v.name for v in action.type.action_type.state_variables]
+        names = [v.name for v in action.type.declared.state_variables]
         if k is None or variable not in names:
             return math.nan
         i = names.index(variable)

@@ -87,7 +87,7 @@ def plan_action(
         DefinitionError: unknown type, or it has no `is_done` and there is no `until`.
     """
     registered = server.types.get(type_name, "the action to run")
-    own = [v.name for v in registered.action_type.state_variables]
+    own = [v.name for v in registered.declared.state_variables]
     if not until and "is_done" not in own:
         raise DefinitionError(
             f"action type {type_name!r} has no state variable 'is_done'",
@@ -169,7 +169,7 @@ def check_plan(server: ControlServer, plan: RunPlan) -> None:
     else:
         check_program(plan.filled, server.core.catalogue, facts)
         places = plan.filled.places
-    server.core.at().definer.prepare(plan.program.actions, places)
+    server.core.at().definer.prepare(None, plan.program.actions, places)
 
 
 def _checked_timeout(timeout: float) -> float:
@@ -182,8 +182,8 @@ def _moved_parts(server: ControlServer, program: ProgramDefinition) -> tuple[str
     """The parts that the program's actions move; what is wrong with them shows when they are defined."""
     found: dict[str, None] = {}
     for action in program.actions:
-        action_type = server.types.get(action.type, f"action {action.id!r}").action_type
-        found.update(dict.fromkeys(moved_parts(action_type, action.parts)))
+        declared = server.types.get(action.type, f"action {action.id!r}").declared
+        found.update(dict.fromkeys(moved_parts(declared, action.parts)))
     return tuple(found)
 
 
@@ -321,7 +321,7 @@ class Run:
     def _ends_in(self, action: str) -> bool:
         """Whether the program ends by being in this state: it is final, and never done."""
         (definition,) = (a for a in self._plan.program.actions if a.id == action)
-        declared = self._server.types.get(definition.type, "the run").action_type.state_variables
+        declared = self._server.types.get(definition.type, "the run").declared.state_variables
         return definition.final and all(v.name != "is_done" for v in declared)
 
     def _result(self, success: bool, message: str) -> RunResult:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_rt_control.definitions.action_type import stream_inputs
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.atomics import address_of, fence_acquire, load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
@@ -168,7 +167,7 @@ class StreamHub:
         for entry in action.entry.streams:
             if entry.declared.name == stream and not entry.is_output:
                 return entry
-        known = [s.name for s in stream_inputs(action.type.action_type)]
+        known = [s.name for s in action.type.declared.inputs]
         raise DefinitionError(
             f"action {action.id!r} (type {action.type.name!r}) has no stream input {stream!r}",
             expected=unknown("stream input", stream, known),
@@ -180,7 +179,7 @@ class StreamHub:
         found = self._inputs.get(key)
         if found is None:
             name = entry.declared.name
-            declared = next(s for s in stream_inputs(action.type.action_type) if s.name == name)
+            declared = next(s for s in action.type.declared.inputs if s.name == name)
             writer = StreamWriter(
                 f"stream {name!r} of action {action.id!r}",
                 declared,

@@ -362,7 +362,7 @@ def test_K5_types_are_loaded_while_a_part_moves(cell: LockstepCell, drift: Drift
     assert session.value("a.speed") == 0.1
     assert steady(cell, before, 100) and not cell.kinds("action_stopped", "part_faulted", part="right")
     info = cell.server.types.get("drift", "")
-    assert info.origin == str(drift.path) and info.description == "Move the first joint at a constant speed."
+    assert info.origin == str(drift.path) and info.declared.description == "Move the first joint at a constant speed."
 
 
 def test_K5_all_of_a_file_or_nothing(cell: LockstepCell, drift: Drift) -> None:

@@ -1,0 +1,354 @@
+"""The preparer as the server sees it: processes beside it in which users' code prepares actions."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import robot_rt_control
+from robot_rt_control.definitions.action_type import ParameterValue
+from robot_rt_control.definitions.declared_type import DeclaredType
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
+from robot_rt_control.server.preparer.user_code import CORRECT
+from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError
+
+_MAX_ERROR_BYTES = 1 << 16
+LIMIT_S = 120.0
+"""[s] of processor time, and of idleness, for what no session's end would end: imports, and the system's actions."""
+_numbers = itertools.count(1)
+
+
+class Ended(Exception):
+    """A process has ended.
+
+    Args:
+        how: a signal or an exit code; empty: not known.
+        place: file and line of the user's code that ran; empty: not known.
+    """
+
+    def __init__(self, how: str = "", place: str = "") -> None:
+        super().__init__(how)
+        self.how, self.place = how or "unknown reason", place
+
+
+class _Process:
+    """A process that is forked on order, and the connection to it.
+
+    Args:
+        control: of the process that forks it.
+        order: what it is to do.
+        further: sockets for it; they are closed here.
+        limit: an answer may take this much of its processor time, and it may be idle for as long [s]; None: no limit.
+
+    Raises:
+        OSError: the process that should fork it is gone.
+        Ended: it ended at once.
+    """
+
+    def __init__(
+        self, control: socket.socket, order: Mapping[str, Any], *further: socket.socket, limit: float | None
+    ) -> None:
+        self._control, self._number = control, next(_numbers)
+        self._watch: WorkWatch | None = None
+        (near, far), (self._note, note) = socket.socketpair(), socket.socketpair()
+        self.connection = Connection(near.detach())
+        with far, note:
+            packet = pickle.dumps({"start": self._number, **order})
+            socket.send_fds(control, [packet], [s.fileno() for s in (far, note, *further)])
+        for sent in further:
+            sent.close()
+        pid = int(self.receive(_MAX_ERROR_BYTES)["pid"])
+        if limit is not None:
+            self._watch = WorkWatch(pid, processor_s=limit, idle_s=limit)
+
+    def receive(self, max_bytes: int) -> dict[str, Any]:
+        """Its next answer.
+
+        Raises:
+            Ended: it has ended, or its answer is not one.
+        """
+        too_much = ""
+        if self._watch is not None:
+            self._watch.restart()
+        while not (ready := wait([self.connection, self._note], None if self._watch is None else LOOK_S)):
+            if self._watch is not None and not too_much and (too_much := self._watch.look()):
+                self.abort()
+        try:
+            answer = json.loads(self.connection.recv_bytes(max_bytes)) if self.connection in ready else None
+        except (EOFError, OSError, ValueError):
+            answer = None
+        if not isinstance(answer, dict):
+            self.abort()
+            data = self._note.recv(_MAX_ERROR_BYTES)
+            how = json.loads(data) if data else {}
+            raise Ended(**how | ({"how": too_much} if too_much else {}))
+        return answer
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended. Between requests only."""
+        return bool(wait([self.connection, self._note], 0.0))
+
+    def abort(self) -> None:
+        """End it, whatever it does. Whoever waits for its answer is told where it was."""
+        with suppress(OSError):  # the process that forked it is gone, so it is gone as well
+            self._control.send(pickle.dumps({"abort": self._number}))
+
+    def close(self) -> None:
+        """Hang up: it ends by itself unless it is busy."""
+        self.connection.close()
+        self._note.close()
+
+
+class Preparers:
+    """Starts the preparer's first process when it is needed, and again when it has died. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._files: weakref.WeakValueDictionary[tuple[str, str], TypeFile] = weakref.WeakValueDictionary()
+        self._closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """Of the first process; None: there is none."""
+        return self._process.pid if self._process is not None else None
+
+    def control(self) -> socket.socket:
+        """The socket for orders; starts the process first if need be."""
+        with self._lock:
+            if self._closed:
+                raise CompileError("the builder is closed", hint="Make a new Builder")
+            if self._control is None or self._process is None or self._process.poll() is not None:
+                self._end()
+                self._control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                root = str(Path(robot_rt_control.__file__).resolve().parents[1])
+                path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+                with far:
+                    self._process = subprocess.Popen(
+                        [sys.executable, "-m", "robot_rt_control.server.preparer", str(far.fileno())],
+                        stdin=subprocess.DEVNULL,
+                        pass_fds=[far.fileno()],
+                        env={**os.environ, "PYTHONPATH": path},
+                    )
+            return self._control
+
+    def load(self, spec: str, files: str) -> TypeFile:
+        """Import a file of action types in a process of its own.
+
+        Args:
+            spec: "file.py:Class" or "package.module:Class".
+            files: digest of its files when it was built, see `files_digest`.
+
+        Raises:
+            CompileError: it cannot be imported, or has changed since.
+        """
+        key = (spec.rpartition(":")[0], files)
+        found = self._files.get(key)
+        if found is None:
+            found = self._files[key] = TypeFile(self, spec, files)
+        return found
+
+    def close(self) -> None:
+        """End all processes; requests under way fail."""
+        self._closed = True
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        control, self._control = self._control, None
+        if control is not None:
+            control.close()
+        if process is not None:
+            process.kill()
+            process.wait()
+
+
+class TypeFile:
+    """A file of action types, imported in a process that forks workers. It ends with the last one who uses this."""
+
+    def __init__(self, preparers: Preparers, spec: str, files: str) -> None:
+        self._preparers, self._spec, self._files = preparers, spec, files
+        self._lock = threading.Lock()
+        self._control = self._imported()
+
+    def _imported(self) -> socket.socket:
+        """The socket for orders to a new process that has imported the file."""
+        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        order = {"spec": self._spec, "files": self._files, "path": [p for p in sys.path if p]}
+        weakref.finalize(self, near.close)  # it ends then
+        try:
+            process = _Process(self._preparers.control(), order, far, limit=LIMIT_S)
+            answer = process.receive(_MAX_ERROR_BYTES)
+        except (Ended, OSError) as error:
+            raise CompileError(f"importing {self._spec} ended its process ({error})", hint=CORRECT) from error
+        process.close()
+        if "error" in answer:
+            raise CompileError(**answer["error"])
+        return near
+
+    def start(self, class_name: str, limit: float | None) -> _Process:
+        """Fork a worker; imports the file again if its process has died.
+
+        Raises:
+            CompileError: it cannot be imported, or has changed since.
+        """
+        with self._lock:
+            try:
+                return _Process(self._control, {"class_name": class_name}, limit=limit)
+            except (OSError, Ended):
+                self._control = self._imported()
+                return _Process(self._control, {"class_name": class_name}, limit=limit)
+
+
+@dataclass(frozen=True)
+class UserClass:
+    """A user's action type, in the process of its file."""
+
+    file: TypeFile
+    name: str
+    """Of the class within its module."""
+
+
+class Worker:
+    """A process that prepares the actions of one type and session. Its requests are served in order.
+
+    Args:
+        code: the class.
+        declared: of the class.
+        parts: all parts of the workcell.
+        limit: see `_Process`.
+
+    Raises:
+        CompileError: the file's process has died, and the file has changed since.
+    """
+
+    def __init__(
+        self, code: UserClass, declared: DeclaredType, parts: Iterable[PartDescription], limit: float | None
+    ) -> None:
+        self._file, self._declared = code.file, declared
+        self._process = code.file.start(code.name, limit)
+        self._turn = threading.Lock()
+        self._ended: Ended | None = None
+        self._left = False
+        self._gone: list[int] = []
+        try:
+            self._process.connection.send(list(parts))
+        except OSError:
+            self._ended = Ended()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the process has ended: its objects are lost."""
+        if self._turn.acquire(blocking=False):
+            try:
+                return self._ended is not None or self._left or self._process.is_gone
+            finally:
+                self._turn.release()
+        return False
+
+    def create(self, of: str, slots: Mapping[str, str], measured: np.ndarray | None) -> RemoteAction:
+        """Create an action's object.
+
+        Args:
+            of: the action, for messages.
+            slots: slot → part.
+            measured: what was measured of all parts (`layout.measured_dtype`); None: nothing yet.
+
+        Raises:
+            DefinitionError: its code refuses, raised an exception, or ended the process; or the session has ended.
+        """
+        action = RemoteAction(self, next(_numbers))
+        self._ask(of, "create", action.number, slots, measured)
+        return action
+
+    def fill(self, of: str, action: int, values: Mapping[str, ParameterValue], measured: np.ndarray | None) -> bytes:
+        """Fill the parameter record of an action, from checked values. Raises as `create`."""
+        answer = self._ask(of, "prepare_parameters", action, values, measured)
+        record = bytes.fromhex(str(answer.get("record")))
+        if len(record) != self._declared.parameter_record.size:
+            raise DefinitionError(
+                f"{of}: parameter record of action type {self._declared.name!r}",
+                expected=f"{self._declared.parameter_record.size} bytes",
+                got=str(len(record)),
+            )
+        return record
+
+    def _ask(
+        self, of: str, method: str, action: int, given: Mapping[str, Any], measured: np.ndarray | None
+    ) -> dict[str, Any]:
+        with self._turn:
+            if self._ended is not None or self._left or self._process.is_gone:
+                raise DefinitionError(
+                    f"{of}: the process that prepares it has ended",
+                    hint="It goes on with the parameters that it has. To change them, define a new action",
+                )
+            gone, self._gone = self._gone, []
+            state = None if measured is None else measured.tobytes()
+            request = {"method": method, "of": of, "action": action, "given": dict(given), "measured": state}
+            try:
+                with suppress(OSError):  # it has ended; why, is what is received
+                    self._process.connection.send({**request, "gone": gone})
+                answer = self._process.receive(_MAX_ERROR_BYTES + 2 * self._declared.parameter_record.size)
+            except Ended as ended:
+                self._ended = ended
+                self._process.close()
+                raise self._refusal(of, method, ended) from ended
+        if "error" in answer:
+            kind = CapacityError if answer.get("class") == "CapacityError" else DefinitionError
+            raise kind(**answer["error"])
+        return answer
+
+    def _refusal(self, of: str, method: str, ended: Ended) -> DefinitionError:
+        what = f"{of}: {method} of action type {self._declared.name!r}"
+        at = f" at {ended.place}" if ended.place else ""
+        if self._left:
+            return DefinitionError(
+                f"{what} had not returned when its session ended", got=f"it was still running{at}", hint=CORRECT
+            )
+        return DefinitionError(f"{what} ended its process", got=f"{ended.how}{at}", hint=CORRECT)
+
+    def leave(self) -> None:
+        """The session ends: the process as well, whatever it does. Does not wait."""
+        self._left = True
+        if self._turn.acquire(blocking=False):
+            try:
+                self._process.close()
+            finally:
+                self._turn.release()
+        else:
+            self._process.abort()
+
+    def forget(self, action: int) -> None:
+        """The object of an action is not needed any more. May be called at any place, also by the garbage collector."""
+        self._gone.append(action)
+
+
+class RemoteAction:
+    """An action's object in a worker."""
+
+    def __init__(self, worker: Worker, number: int) -> None:
+        self._worker, self.number = worker, number
+        weakref.finalize(self, worker.forget, number)
+
+    def fill(self, of: str, values: Mapping[str, ParameterValue], measured: np.ndarray | None) -> bytes:
+        """See `Worker.fill`."""
+        return self._worker.fill(of, self.number, values, measured)
