@@ -41,7 +41,7 @@ class BuiltType:
     state_size: int
     parameter_size: int
     compute_time: float = math.nan
-    """Of its longest tick [s]; NaN: it could not be measured."""
+    """The time of its longest tick [s]; NaN: it could not be measured."""
     cached: bool
     """Whether the code was in the cache already."""
     seconds: float
@@ -49,7 +49,7 @@ class BuiltType:
 
 
 def _nobody(_message: str) -> None:
-    """Progress that nobody listens to."""
+    """Drop the progress."""
 
 
 def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobody) -> BuiltType:
@@ -57,7 +57,7 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
 
     Args:
         spec: "file.py:Class", "module:Class" or the class itself.
-        progress: is told what is being done, in a few words.
+        progress: called with what is being done, in a few words.
 
     Raises:
         CompileError: the code is refused.

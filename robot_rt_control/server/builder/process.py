@@ -26,13 +26,13 @@ TIMEOUT_S = 120.0
 _STARTUP_S = 60.0
 """[s] of processor time for starting the builder itself, which the time of a build does not include."""
 _SILENCE_S = 10.0
-"""For how long the builder process, which says in each LOOK_S that it is there, may do nothing and be silent."""
+"""How long the builder process may be idle and silent; it reports every LOOK_S."""
 
 Progress = Callable[[str], None]
 
 
 def _nobody(_message: str) -> None:
-    """Progress that nobody listens to."""
+    """Drop the progress."""
 
 
 class Builder:
@@ -73,7 +73,7 @@ class Builder:
 
         Args:
             spec: "file.py:Class", "module:Class" or the class itself.
-            progress: is told what is being done ("compiling sine_wave: ..."), in the calling thread.
+            progress: called with what is being done ("compiling sine_wave: ..."), in the calling thread.
 
         Raises:
             CompileError: the code is refused, or building it crashed or took too long.
@@ -114,7 +114,7 @@ class Builder:
             while len(results) < len(texts):
                 if self._closed:
                     raise CompileError("the builder is closed", hint="Make a new Builder")
-                # Where the builder process itself dies, the next action type gets a new one.
+                # If the builder process itself dies, the next action type gets a new one.
                 try:
                     results += self._request(task, texts[len(results) :], progress)
                 except BaseException:
@@ -155,7 +155,7 @@ class Builder:
                 pipe.close()
 
     def _request(self, task: str, specs: list[str], progress: Progress) -> list[Any]:
-        """Results of the first specs at least: as many as the builder process lived for, and one more where it died."""
+        """Results of the first specs at least: all that were built, and one more if the builder process died."""
         results: list[Any] = []
         process = self._start()
         request = {"task": task, "specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}

@@ -1,4 +1,4 @@
-"""Events with names instead of numbers, for whoever listens."""
+"""Events with names instead of numbers, for listeners."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BUDGET_NAMES = ("compute_time", "time_budget")
 
 @dataclass(frozen=True, kw_only=True)
 class ServerEvent:
-    """Something that happened, told outside real time. The fields are those of msg/Event."""
+    """Something that happened, as reported outside real time. The fields are those of msg/Event."""
 
     kind: Kind
     session: str = ""

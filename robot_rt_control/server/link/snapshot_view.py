@@ -36,11 +36,11 @@ class SnapshotView:
 
     @property
     def active_identities(self) -> tuple[int, ...]:
-        """Of the active actions, in global order."""
+        """Identities of the active actions, in global order."""
         return tuple(self._active)
 
     def operational_state(self, part: int) -> OperationalState:
-        """Of the part at this index."""
+        """The state of the part at this index."""
         return OperationalState(int(self._snapshot.parts[part].measured.operational_state))
 
     def fault(self, part: int) -> str:

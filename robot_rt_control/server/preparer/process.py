@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -68,12 +69,18 @@ class _Process:
         self._watch: WorkWatch | None = None
         (near, far), (self._note, note) = socket.socketpair(), socket.socketpair()
         self.connection = Connection(near.detach())
-        with far, note:
+        sent = (far, note, *further)
+        try:
             packet = pickle.dumps({"start": self._number, **order})
-            socket.send_fds(control, [packet], [s.fileno() for s in (far, note, *further)])
-        for sent in further:
-            sent.close()
-        pid = int(self.receive(_MAX_ERROR_BYTES)["pid"])
+            socket.send_fds(control, [packet], [s.fileno() for s in sent])
+            for one in sent:
+                one.close()
+            pid = int(self.receive(_MAX_ERROR_BYTES)["pid"])
+        except BaseException:
+            for one in sent:
+                one.close()
+            self.close()
+            raise
         if limit is not None:
             self._watch = WorkWatch(pid, processor_s=limit, idle_s=limit)
 
@@ -106,7 +113,7 @@ class _Process:
         return bool(wait([self.connection, self._note], 0.0))
 
     def abort(self) -> None:
-        """End it, whatever it does. Whoever waits for its answer is told where it was."""
+        """End it, whatever it does. The thread that waits for its answer gets `Ended`, with the place of its code."""
         with suppress(OSError):  # the process that forked it is gone, so it is gone as well
             self._control.send(pickle.dumps({"abort": self._number}))
 
@@ -117,9 +124,14 @@ class _Process:
 
 
 class Preparers:
-    """Starts the preparer's first process when it is needed, and again when it has died. Thread-safe."""
+    """Starts the preparer's first process when it is needed, and again when it has died. Thread-safe.
 
-    def __init__(self) -> None:
+    Args:
+        patience: [s] for a process that is to end to say where it was; then it is killed.
+    """
+
+    def __init__(self, patience: float = 10.0) -> None:
+        self._patience = patience
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -128,7 +140,7 @@ class Preparers:
 
     @property
     def pid(self) -> int | None:
-        """Of the first process; None: there is none."""
+        """Process id of the first process; None: there is none."""
         return self._process.pid if self._process is not None else None
 
     def control(self) -> socket.socket:
@@ -142,8 +154,9 @@ class Preparers:
                 root = str(Path(robot_rt_control.__file__).resolve().parents[1])
                 path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
                 with far:
+                    arguments = [str(far.fileno()), str(self._patience)]
                     self._process = subprocess.Popen(
-                        [sys.executable, "-m", "robot_rt_control.server.preparer", str(far.fileno())],
+                        [sys.executable, "-m", "robot_rt_control.server.preparer", *arguments],
                         stdin=subprocess.DEVNULL,
                         pass_fds=[far.fileno()],
                         env={**os.environ, "PYTHONPATH": path},
@@ -225,7 +238,7 @@ class UserClass:
 
     file: TypeFile
     name: str
-    """Of the class within its module."""
+    """The class's name within its module."""
 
 
 class Worker:
@@ -236,34 +249,30 @@ class Worker:
         declared: of the class.
         parts: all parts of the workcell.
         limit: see `_Process`.
-
-    Raises:
-        CompileError: the file's process has died, and the file has changed since.
     """
 
     def __init__(
         self, code: UserClass, declared: DeclaredType, parts: Iterable[PartDescription], limit: float | None
     ) -> None:
-        self._file, self._declared = code.file, declared
-        self._process = code.file.start(code.name, limit)
+        self._code, self._declared, self._parts, self._limit = code, declared, list(parts), limit
+        self._process: _Process | None = None
+        """Started by the first request."""
         self._turn = threading.Lock()
-        self._ended: Ended | None = None
-        self._left = False
-        self._gone: list[int] = []
-        try:
-            self._process.connection.send(list(parts))
-        except OSError:
-            self._ended = Ended()
+        self._ended = self._left = False
+        self._gone: deque[int] = deque()
 
     @property
     def is_gone(self) -> bool:
         """Whether the process has ended: its objects are lost."""
         if self._turn.acquire(blocking=False):
             try:
-                return self._ended is not None or self._left or self._process.is_gone
+                return self._is_gone()
             finally:
                 self._turn.release()
         return False
+
+    def _is_gone(self) -> bool:
+        return self._ended or self._left or (self._process is not None and self._process.is_gone)
 
     def create(self, of: str, slots: Mapping[str, str], measured: np.ndarray | None) -> RemoteAction:
         """Create an action's object.
@@ -275,6 +284,7 @@ class Worker:
 
         Raises:
             DefinitionError: its code refuses, raised an exception, or ended the process; or the session has ended.
+            CompileError: the process that had imported the file has died, and the file has changed since.
         """
         action = RemoteAction(self, next(_numbers))
         self._ask(of, "create", action.number, slots, measured)
@@ -296,26 +306,39 @@ class Worker:
         self, of: str, method: str, action: int, given: Mapping[str, Any], measured: np.ndarray | None
     ) -> dict[str, Any]:
         with self._turn:
-            if self._ended is not None or self._left or self._process.is_gone:
+            if self._is_gone():
                 raise DefinitionError(
                     f"{of}: the process that prepares it has ended",
-                    hint="It goes on with the parameters that it has. To change them, define a new action",
+                    hint="Define it again"
+                    if method == "create"
+                    else "It keeps the parameters that it has. To change them, define a new action",
                 )
-            gone, self._gone = self._gone, []
+            gone = [self._gone.popleft() for _ in range(len(self._gone))]
             state = None if measured is None else measured.tobytes()
             request = {"method": method, "of": of, "action": action, "given": dict(given), "measured": state}
             try:
-                with suppress(OSError):  # it has ended; why, is what is received
-                    self._process.connection.send({**request, "gone": gone})
-                answer = self._process.receive(_MAX_ERROR_BYTES + 2 * self._declared.parameter_record.size)
+                process = self._started()
+                with suppress(OSError):  # it has ended: `receive` has the reason
+                    process.connection.send({**request, "gone": gone})
+                answer = process.receive(_MAX_ERROR_BYTES + 2 * self._declared.parameter_record.size)
             except Ended as ended:
-                self._ended = ended
-                self._process.close()
+                self._ended = True
+                if self._process is not None:
+                    self._process.close()
                 raise self._refusal(of, method, ended) from ended
         if "error" in answer:
             kind = CapacityError if answer.get("class") == "CapacityError" else DefinitionError
             raise kind(**answer["error"])
         return answer
+
+    def _started(self) -> _Process:
+        if self._process is None:
+            self._process = self._code.file.start(self._code.name, self._limit)
+            with suppress(OSError):
+                self._process.connection.send(self._parts)
+            if self._left:  # meanwhile: `leave` may have found no process
+                self._process.abort()
+        return self._process
 
     def _refusal(self, of: str, method: str, ended: Ended) -> DefinitionError:
         what = f"{of}: {method} of action type {self._declared.name!r}"
@@ -329,13 +352,11 @@ class Worker:
     def leave(self) -> None:
         """The session ends: the process as well, whatever it does. Does not wait."""
         self._left = True
-        if self._turn.acquire(blocking=False):
-            try:
-                self._process.close()
-            finally:
-                self._turn.release()
-        else:
-            self._process.abort()
+        idle = self._turn.acquire(blocking=False)
+        if self._process is not None:
+            self._process.close() if idle else self._process.abort()
+        if idle:
+            self._turn.release()
 
     def forget(self, action: int) -> None:
         """The object of an action is not needed any more. May be called at any place, also by the garbage collector."""

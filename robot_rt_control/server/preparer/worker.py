@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -49,8 +49,6 @@ from robot_rt_control.server.preparer.user_code import run_user_code
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
-PATIENCE_S = 10
-"""An aborted process that has not ended by itself after this time is killed; its line is not known then."""
 MAX_ORDER_BYTES = 1 << 16
 MAX_TRACE_BYTES = 1 << 11
 _PR_SET_PDEATHSIG = 1
@@ -75,6 +73,9 @@ class _Forks:
         folder: of the user's code.
     """
 
+    patience: ClassVar[float]
+    """[s] An aborted process that has not ended by itself after this time is killed; its line is not known then."""
+
     def __init__(
         self,
         control: socket.socket,
@@ -93,7 +94,7 @@ class _Forks:
         signal.signal(signal.SIGCHLD, lambda *_: None)  # it wakes up `select`
         gc.freeze()  # forked processes share the memory of what is there already
         while True:
-            patience = PATIENCE_S if self._aborted else None
+            patience = self.patience if self._aborted else None
             ready, _, _ = select.select([self._control.fileno(), self._woken], [], [], patience)
             if self._woken in ready:
                 os.read(self._woken, 1 << 10)
@@ -274,7 +275,8 @@ class _Worker:
 
 
 def main() -> None:
-    """The preparer. The control socket's file descriptor is its argument."""
+    """The preparer. Its arguments are the control socket's file descriptor, and the patience [s]."""
     os.dup2(2, 1)  # what code of users prints belongs into the server's log
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all: the server ends this process
+    _Forks.patience = float(sys.argv[2])
     _Forks(socket.socket(fileno=int(sys.argv[1])), _import_file).serve()

@@ -221,7 +221,7 @@ class Run:
 
     @property
     def session_id(self) -> str:
-        """Of the session of its own."""
+        """The id of its own session."""
         return self._session.id
 
     def _take(self, event: ServerEvent) -> None:
@@ -247,7 +247,7 @@ class Run:
         self._changed.set()
 
     def wait(self, timeout_s: float) -> None:
-        """Sleep until something happens, or for so long."""
+        """Sleep until something happens, at most for this time."""
         self._changed.wait(timeout_s)
         self._changed.clear()
 
@@ -288,7 +288,7 @@ class Run:
         return {a.id for a in actions if view.active_since(a.entry.identity) is not None} == set(active)
 
     def update(self) -> RunResult | None:
-        """How it ended; None: it goes on."""
+        """How it ended; None: it has not."""
         view = self._server.snapshot()
         self._server.take_events()  # so that the events say all that led to the snapshot: the last one is the result's
         with self._lock:

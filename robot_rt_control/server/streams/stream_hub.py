@@ -61,7 +61,7 @@ class StreamHub:
         channel: to the executor.
         period: of a tick [s].
         store: what is defined.
-        report: told (session, action, reason) of samples that were refused, at most once in a second for each stream.
+        report: called with (session, action, reason) of refused samples, at most once a second for each stream.
         clock: monotonic time [s], for that.
     """
 
@@ -76,7 +76,7 @@ class StreamHub:
     ) -> None:
         self._channel, self._period, self._store = channel, period, store
         self._report, self._clock = report, clock
-        self._lock = threading.RLock()  # who is told may write
+        self._lock = threading.RLock()  # a listener may write
         self._known: Mapping[int, SessionContents] = {}
         self._inputs: dict[tuple[int, str], _Input] = {}
         self._outputs: dict[int, tuple[str, DefinedAction, StreamEntry]] = {}

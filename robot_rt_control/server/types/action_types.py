@@ -27,11 +27,11 @@ class RegisteredType:
     code: type[ActionType] | UserClass
     """See `LoadedType`."""
     key: str
-    """Of its native code."""
+    """The key of its native code."""
     origin: str = ""
     """Where it comes from: "built in", a file, or an entry point."""
     compute_time: float = math.nan
-    """Of its longest tick, as measured when it was built [s]; NaN: not measured."""
+    """The time of its longest tick, measured when it was built [s]; NaN: not measured."""
     time_budget: float = math.inf
     """What its code may take in one tick [s]."""
 
@@ -102,9 +102,9 @@ def _budget(of: str, declared: float | None, period: float) -> float:
 
 
 class ActionTypes:
-    """All action types, by name. Types come and go; what uses one keeps its RegisteredType.
+    """All action types, by name. Types are added and removed; an action keeps the RegisteredType that it has.
 
-    One thread at a time may change them; any may look.
+    One thread at a time may change them; any thread may read.
 
     Args:
         types: to begin with.
@@ -135,7 +135,7 @@ class ActionTypes:
 
         Args:
             specs: files, modules or entry points of the workcell (see action_sources.py); or the classes themselves.
-            progress: is told what is being done, and which built-in types are slower than their time budget.
+            progress: called with what is being done, and with built-in types that are slower than their time budget.
             period: of the loop [s].
 
         Raises:
@@ -151,7 +151,7 @@ class ActionTypes:
 
     @property
     def keys(self) -> list[str]:
-        """Of native code, by the types' index; empty: nothing is there."""
+        """Keys of native code, by the types' index; empty: no type has this index."""
         return ["" if t is None else t.key for t in self._places]
 
     @property

@@ -32,7 +32,7 @@ class LoadedType:
     origin: str = ""
     """Where it comes from: "built in", a file, a module, or an entry point."""
     compute_time: float = math.nan
-    """Of its longest tick [s]; NaN: not measured."""
+    """The time of its longest tick [s]; NaN: not measured."""
 
 
 def build_types(
@@ -42,7 +42,7 @@ def build_types(
 
     Args:
         sources: see action_sources.py; or the classes themselves.
-        progress: is told what is being done.
+        progress: called with what is being done.
 
     Raises:
         CompileError: names every source and action type that was refused, and why.

@@ -1005,7 +1005,7 @@ def test_K16_code_of_users_never_runs_in_the_servers_process(cell: LockstepCell,
     other.add(Action("b", "drift"))
     with pytest.raises(DefinitionError, match="prepare_parameters of action type 'drift' ended its process; got exit"):
         mine.set("a", factor=2.0)
-    with pytest.raises(DefinitionError, match="action 'a': the process that prepares it has ended. It goes on with"):
+    with pytest.raises(DefinitionError, match="action 'a': the process that prepares it has ended. It keeps"):
         mine.set("a", factor=1.0)
     cell.step()
     assert mine.value("a.speed") == 0.1, "the loop has its code and its parameters"

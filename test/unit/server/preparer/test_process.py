@@ -150,7 +150,7 @@ def test_a_crash_has_the_authors_line_and_ends_no_other_worker(
         f"action 'a': prepare_parameters of action type 'subject' ended its process; got {how} at {at}. "
         "Correct the action type's code and load it again"
     )
-    with pytest.raises(DefinitionError, match="^action 'a': the process that prepares it has ended. It goes on with"):
+    with pytest.raises(DefinitionError, match="^action 'a': the process that prepares it has ended. It keeps"):
         crashing.fill("work")
     assert crashing.worker.is_gone and not made.worker.is_gone
     assert made.fill("work").fills == 1
@@ -162,23 +162,32 @@ def test_a_crash_in_create(file: TypeFile) -> None:
     assert "create of action type 'gone' ended its process; got exit code 4 at " in str(refused.value)
 
 
-def test_code_that_hangs_ends_with_its_session_and_says_where_it_was(file: TypeFile, folder: Path) -> None:
-    made, errors = Made(file), []
+def end_while(made: Made, do: str, hangs: Path) -> str:
+    """What refuses a request that hangs when its session ends."""
+    errors = []
 
     def fill() -> None:
         try:
-            made.fill("hang")
+            made.fill(do)
         except DefinitionError as error:
             errors.append(str(error))
 
+    hangs.unlink(missing_ok=True)
     thread = threading.Thread(target=fill)
     thread.start()
-    until((folder / "hangs").exists)
+    until(hangs.exists)
     made.worker.leave()
     thread.join(60.0)
+    (error,) = errors
+    return error
+
+
+def test_code_that_hangs_ends_with_its_session_and_says_where_it_was(file: TypeFile, folder: Path) -> None:
+    made = Made(file)
+    error = end_while(made, "hang", folder / "hangs")
     first = line("while True:")
     second = f"{FILE}:{int(first.rpartition(':')[2]) + 1}"
-    assert errors[0] in [
+    assert error in [
         "action 'a': prepare_parameters of action type 'subject' had not returned when its session ended; "
         f"got it was still running at {at}. Correct the action type's code and load it again"
         for at in (first, second)
@@ -288,9 +297,15 @@ def test_all_processes_end_with_the_server_and_prints_go_to_its_log(tmp_path: Pa
     assert (tmp_path / "log").read_text() == "a word of the author's\n"
 
 
-def test_a_preparer_that_died_is_started_again(tmp_path: Path) -> None:
-    preparers = Preparers()
+def test_code_that_ignores_its_end_is_killed_and_a_preparer_that_died_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBJECT_FOLDER", str(tmp_path))
+    preparers = Preparers(patience=0.1)
     file = loaded(preparers)
+    error = end_while(Made(file), "ignore", tmp_path / "hangs")
+    assert f"had not returned when its session ended; got it was still running at {FILE}:" in error
+
     first = preparers.pid
     assert first is not None
     made = Made(file)

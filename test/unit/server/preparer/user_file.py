@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -68,6 +69,10 @@ class Subject(ActionType):
         Path(os.environ["SUBJECT_FOLDER"], "hangs").touch()
         while True:
             pass
+
+    def ignore(self, values):
+        signal.signal(signal.SIGABRT, signal.SIG_IGN)
+        self.hang(values)
 
     def meet(self, values):
         mine, other = ("a", "b") if values["level"] else ("b", "a")
