@@ -32,14 +32,8 @@ class BuiltType:
     declared: DeclaredType
     files: str
     """Digest of the user's files that define it, see `files_digest.py`."""
-    type_name: str
-    class_name: str
-    source_file: str
     methods: tuple[str, ...]
     """The real-time methods that it defines."""
-    n_slots: int
-    state_size: int
-    parameter_size: int
     compute_time: float = math.nan
     """The time of its longest tick [s]; NaN: it could not be measured."""
     cached: bool
@@ -90,13 +84,7 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
         key=key,
         declared=declared,
         files=files_digest(source.module),
-        type_name=metadata.type_name,
-        class_name=metadata.class_name,
-        source_file=str(source.file),
         methods=metadata.methods,
-        n_slots=metadata.n_slots,
-        state_size=metadata.state_size,
-        parameter_size=metadata.parameter_size,
         compute_time=seconds,
         cached=cached,
         seconds=time.monotonic() - started,

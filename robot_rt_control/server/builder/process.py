@@ -13,13 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import robot_rt_control
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.server.builder.build import BuiltType
 from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
-from robot_rt_control.server.preparer.process import Preparers
+from robot_rt_control.server.preparer.process import Preparers, environment
 from robot_rt_control.vocabulary.errors import CompileError
 
 TIMEOUT_S = 120.0
@@ -133,14 +132,12 @@ class Builder:
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._end()
-            root = str(Path(robot_rt_control.__file__).resolve().parents[1])
-            path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "robot_rt_control.server.builder"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                env={**os.environ, "PYTHONPATH": path},
+                env=environment(),
             )
         return self._process
 

@@ -11,28 +11,28 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import robot_rt_control
-from robot_rt_control.definitions.action_type import ParameterValue
-from robot_rt_control.definitions.declared_type import DeclaredType
-from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
 from robot_rt_control.server.preparer.user_code import CORRECT
-from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError
+from robot_rt_control.vocabulary.errors import CompileError
 
-_MAX_ERROR_BYTES = 1 << 16
+MAX_ERROR_BYTES = 1 << 16
 LIMIT_S = 120.0
 """[s] of processor time, and of idleness, for what no session's end would end: imports, and the system's actions."""
 _numbers = itertools.count(1)
+
+
+def environment() -> dict[str, str]:
+    """The environment in which another Python finds this package."""
+    root = str(Path(robot_rt_control.__file__).resolve().parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
 class Ended(Exception):
@@ -48,7 +48,7 @@ class Ended(Exception):
         self.how, self.place = how or "unknown reason", place
 
 
-class _Process:
+class Process:
     """A process that is forked on order, and the connection to it.
 
     Args:
@@ -75,7 +75,7 @@ class _Process:
             socket.send_fds(control, [packet], [s.fileno() for s in sent])
             for one in sent:
                 one.close()
-            pid = int(self.receive(_MAX_ERROR_BYTES)["pid"])
+            pid = int(self.receive(MAX_ERROR_BYTES)["pid"])
         except BaseException:
             for one in sent:
                 one.close()
@@ -102,7 +102,7 @@ class _Process:
             answer = None
         if not isinstance(answer, dict):
             self.abort()
-            data = self._note.recv(_MAX_ERROR_BYTES)
+            data = self._note.recv(MAX_ERROR_BYTES)
             how = json.loads(data) if data else {}
             raise Ended(**how | ({"how": too_much} if too_much else {}))
         return answer
@@ -151,15 +151,13 @@ class Preparers:
             if self._control is None or self._process is None or self._process.poll() is not None:
                 self._end()
                 self._control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                root = str(Path(robot_rt_control.__file__).resolve().parents[1])
-                path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
                 with far:
                     arguments = [str(far.fileno()), str(self._patience)]
                     self._process = subprocess.Popen(
                         [sys.executable, "-m", "robot_rt_control.server.preparer", *arguments],
                         stdin=subprocess.DEVNULL,
                         pass_fds=[far.fileno()],
-                        env={**os.environ, "PYTHONPATH": path},
+                        env=environment(),
                     )
             return self._control
 
@@ -209,8 +207,8 @@ class TypeFile:
         order = {"spec": self._spec, "files": self._files, "path": [p for p in sys.path if p]}
         weakref.finalize(self, near.close)  # it ends then
         try:
-            process = _Process(self._preparers.control(), order, far, limit=LIMIT_S)
-            answer = process.receive(_MAX_ERROR_BYTES)
+            process = Process(self._preparers.control(), order, far, limit=LIMIT_S)
+            answer = process.receive(MAX_ERROR_BYTES)
         except (Ended, OSError) as error:
             raise CompileError(f"importing {self._spec} ended its process ({error})", hint=CORRECT) from error
         process.close()
@@ -218,7 +216,7 @@ class TypeFile:
             raise CompileError(**answer["error"])
         return near
 
-    def start(self, class_name: str, limit: float | None) -> _Process:
+    def start(self, class_name: str, limit: float | None) -> Process:
         """Fork a worker; imports the file again if its process has died.
 
         Raises:
@@ -226,10 +224,10 @@ class TypeFile:
         """
         with self._lock:
             try:
-                return _Process(self._control, {"class_name": class_name}, limit=limit)
+                return Process(self._control, {"class_name": class_name}, limit=limit)
             except (OSError, Ended):
                 self._control = self._imported()
-                return _Process(self._control, {"class_name": class_name}, limit=limit)
+                return Process(self._control, {"class_name": class_name}, limit=limit)
 
 
 @dataclass(frozen=True)
@@ -239,137 +237,3 @@ class UserClass:
     file: TypeFile
     name: str
     """The class's name within its module."""
-
-
-class Worker:
-    """A process that prepares the actions of one type and session. Its requests are served in order.
-
-    Args:
-        code: the class.
-        declared: of the class.
-        parts: all parts of the workcell.
-        limit: see `_Process`.
-    """
-
-    def __init__(
-        self, code: UserClass, declared: DeclaredType, parts: Iterable[PartDescription], limit: float | None
-    ) -> None:
-        self._code, self._declared, self._parts, self._limit = code, declared, list(parts), limit
-        self._process: _Process | None = None
-        """Started by the first request."""
-        self._turn = threading.Lock()
-        self._ended = self._left = False
-        self._gone: deque[int] = deque()
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether the process has ended: its objects are lost."""
-        if self._turn.acquire(blocking=False):
-            try:
-                return self._is_gone()
-            finally:
-                self._turn.release()
-        return False
-
-    def _is_gone(self) -> bool:
-        return self._ended or self._left or (self._process is not None and self._process.is_gone)
-
-    def create(self, of: str, slots: Mapping[str, str], measured: np.ndarray | None) -> RemoteAction:
-        """Create an action's object.
-
-        Args:
-            of: the action, for messages.
-            slots: slot → part.
-            measured: what was measured of all parts (`layout.measured_dtype`); None: nothing yet.
-
-        Raises:
-            DefinitionError: its code refuses, raised an exception, or ended the process; or the session has ended.
-            CompileError: the process that had imported the file has died, and the file has changed since.
-        """
-        action = RemoteAction(self, next(_numbers))
-        self._ask(of, "create", action.number, slots, measured)
-        return action
-
-    def fill(self, of: str, action: int, values: Mapping[str, ParameterValue], measured: np.ndarray | None) -> bytes:
-        """Fill the parameter record of an action, from checked values. Raises as `create`."""
-        answer = self._ask(of, "prepare_parameters", action, values, measured)
-        record = bytes.fromhex(str(answer.get("record")))
-        if len(record) != self._declared.parameter_record.size:
-            raise DefinitionError(
-                f"{of}: parameter record of action type {self._declared.name!r}",
-                expected=f"{self._declared.parameter_record.size} bytes",
-                got=str(len(record)),
-            )
-        return record
-
-    def _ask(
-        self, of: str, method: str, action: int, given: Mapping[str, Any], measured: np.ndarray | None
-    ) -> dict[str, Any]:
-        with self._turn:
-            if self._is_gone():
-                raise DefinitionError(
-                    f"{of}: the process that prepares it has ended",
-                    hint="Define it again"
-                    if method == "create"
-                    else "It keeps the parameters that it has. To change them, define a new action",
-                )
-            gone = [self._gone.popleft() for _ in range(len(self._gone))]
-            state = None if measured is None else measured.tobytes()
-            request = {"method": method, "of": of, "action": action, "given": dict(given), "measured": state}
-            try:
-                process = self._started()
-                with suppress(OSError):  # it has ended: `receive` has the reason
-                    process.connection.send({**request, "gone": gone})
-                answer = process.receive(_MAX_ERROR_BYTES + 2 * self._declared.parameter_record.size)
-            except Ended as ended:
-                self._ended = True
-                if self._process is not None:
-                    self._process.close()
-                raise self._refusal(of, method, ended) from ended
-        if "error" in answer:
-            kind = CapacityError if answer.get("class") == "CapacityError" else DefinitionError
-            raise kind(**answer["error"])
-        return answer
-
-    def _started(self) -> _Process:
-        if self._process is None:
-            self._process = self._code.file.start(self._code.name, self._limit)
-            with suppress(OSError):
-                self._process.connection.send(self._parts)
-            if self._left:  # meanwhile: `leave` may have found no process
-                self._process.abort()
-        return self._process
-
-    def _refusal(self, of: str, method: str, ended: Ended) -> DefinitionError:
-        what = f"{of}: {method} of action type {self._declared.name!r}"
-        at = f" at {ended.place}" if ended.place else ""
-        if self._left:
-            return DefinitionError(
-                f"{what} had not returned when its session ended", got=f"it was still running{at}", hint=CORRECT
-            )
-        return DefinitionError(f"{what} ended its process", got=f"{ended.how}{at}", hint=CORRECT)
-
-    def leave(self) -> None:
-        """The session ends: the process as well, whatever it does. Does not wait."""
-        self._left = True
-        idle = self._turn.acquire(blocking=False)
-        if self._process is not None:
-            self._process.close() if idle else self._process.abort()
-        if idle:
-            self._turn.release()
-
-    def forget(self, action: int) -> None:
-        """The object of an action is not needed any more. May be called at any place, also by the garbage collector."""
-        self._gone.append(action)
-
-
-class RemoteAction:
-    """An action's object in a worker."""
-
-    def __init__(self, worker: Worker, number: int) -> None:
-        self._worker, self.number = worker, number
-        weakref.finalize(self, worker.forget, number)
-
-    def fill(self, of: str, values: Mapping[str, ParameterValue], measured: np.ndarray | None) -> bytes:
-        """See `Worker.fill`."""
-        return self._worker.fill(of, self.number, values, measured)

@@ -17,7 +17,8 @@ from robot_rt_control.definitions.definitions import ActionDefinition
 from robot_rt_control.definitions.definitions import ParameterValue as GivenValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.model.catalogue import joint_unit
-from robot_rt_control.server.preparer.process import LIMIT_S, RemoteAction, UserClass, Worker
+from robot_rt_control.server.preparer.process import LIMIT_S, UserClass
+from robot_rt_control.server.preparer.remote import RemoteAction, Worker
 from robot_rt_control.server.preparer.user_code import run_user_code
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.part_view import PartView

@@ -221,6 +221,7 @@ class Reach(ActionType):
     slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
     parameters = (Parameter(name="offset", length=3, unit="m"), Parameter(name="tell", type="bool", default=False))
     Params = {"goal": (float, 16)}
+    found: dict[str, Any]
 
     @classmethod
     def create(cls, parts):

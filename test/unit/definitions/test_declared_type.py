@@ -46,6 +46,7 @@ def test_declarations_arrive_as_they_were(spec):
 def test_what_the_server_needs_of_the_records():
     declared = DeclaredType.of(Streaming)
     fields = state_dtype(Streaming).fields
+    assert fields is not None
     assert declared.state_record.offsets == {name: field[1] for name, field in fields.items()}
     assert declared.own_gaps == ("goal",) and [s.name for s in declared.inputs] == ["goal"]
     assert declared.place == f"{__name__}:Streaming" and declared.description == "Streams in both directions."
@@ -54,7 +55,7 @@ def test_what_the_server_needs_of_the_records():
 def test_declarations_that_are_not_plain_data_are_refused():
     class Odd(Streaming):
         name = "odd"
-        time_budget = len
+        time_budget = len  # type: ignore[assignment]
 
     with pytest.raises(DefinitionError) as refused:
         DeclaredType.of(Odd).to_json()

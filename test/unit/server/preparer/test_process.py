@@ -22,7 +22,8 @@ from robot_rt_control.memory.layout import measured_dtype
 from robot_rt_control.model.sample_part import sample_part
 from robot_rt_control.server.builder.files_digest import files_digest
 from robot_rt_control.server.builder.source import load_action_type
-from robot_rt_control.server.preparer.process import Preparers, TypeFile, UserClass, Worker
+from robot_rt_control.server.preparer.process import Preparers, TypeFile, UserClass
+from robot_rt_control.server.preparer.remote import Worker
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError
 
