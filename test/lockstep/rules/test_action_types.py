@@ -160,6 +160,7 @@ class Slow(ActionType):
         Parameter(name="bad", type="bool", default=False),
         Parameter(name="folder", type="text", default=""),
     )
+    example = {"bad": True}  # the builder, which measures it, need not wait
 
     def prepare_parameters(self, values, params):
         if values["bad"]:
