@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_rt_control.actions import BUILTIN
-from robot_rt_control.definitions.declared_type import check_action_type
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.model.catalogue import workcell_catalogue
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.server.builder.source import load_action_type
@@ -25,7 +25,5 @@ def offline_catalogue(workcell_file: Path | None = None) -> Catalogue:
     workcell = load_workcell(workcell_file) if workcell_file is not None else None
     own = workcell.action_types if workcell is not None else ()
     specs = [*BUILTIN, *(f"{t.path or t.module}:{t.class_name}" for t in own)]
-    types = [load_action_type(spec).action_type for spec in specs]
-    for action_type in types:
-        check_action_type(action_type)
+    types = [DeclaredType.of(load_action_type(spec).action_type) for spec in specs]
     return workcell_catalogue(workcell, types)

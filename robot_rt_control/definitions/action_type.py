@@ -5,9 +5,9 @@ An action type is one class in one file. Its methods run in two worlds (document
 ======================  =====================  ====================================================
 method                  runs                   what belongs there
 ======================  =====================  ====================================================
-`create`                server, no time limit  look at the parts of the slots; refuse unsuitable ones
-`__init__`              server, no time limit  keep what `prepare_parameters` needs
-`prepare_parameters`    server, no time limit  check the parameters, plan, fill the parameter record
+`create`                preparer, no limit     look at the parts of the slots; refuse unsuitable ones
+`__init__`              preparer, no limit     keep what `prepare_parameters` needs
+`prepare_parameters`    preparer, no limit     check the parameters, plan, fill the parameter record
 `on_enter`              loop, compiled         start: plan from the last command
 `sense`                 loop, compiled         update the state and the state variables
 `set_parameters`        loop, compiled         take in parameters that changed while active

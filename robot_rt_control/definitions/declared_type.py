@@ -1,45 +1,166 @@
-"""Checks the declarations of an action type: slots, parameters, state variables, signals, streams."""
+"""What an action type declares, as plain data: the server knows a user's class by this alone."""
 
 from __future__ import annotations
 
-from robot_rt_control.definitions.action_type import ActionType, Parameter
+import dataclasses
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_rt_control.definitions.action_type import (
+    ActionType,
+    Parameter,
+    Slot,
+    StateVariable,
+    gap_method,
+    parameter_dtype,
+    state_dtype,
+    stream_inputs,
+)
 from robot_rt_control.definitions.parameters import check_parameters
-from robot_rt_control.definitions.streams import check_streams
+from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput, check_streams
+from robot_rt_control.memory.layout import layout_digest
 from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 from robot_rt_control.vocabulary.names import check_name, check_type_name
 
 PARAMETER_TYPES = ("float", "int", "bool", "text")
 
 
-def check_action_type(action_type: type[ActionType]) -> None:
-    """Check an action type's declarations. Called before the server registers it and when `program check` loads it.
+@dataclass(frozen=True)
+class RecordLayout:
+    """A record type of an action type."""
 
-    Raises:
-        DefinitionError, CapacityError: a declaration is not valid; the message names it and the type.
-    """
-    of = f"action type {action_type.name!r}"
-    check_type_name("name of an action type", action_type.name)
-    _check_slots(of, action_type)
+    size: int
+    """[bytes]"""
+    digest: int
+    """See `layout.layout_digest`."""
+    offsets: Mapping[str, int]
+    """Field → offset [bytes]."""
+
+    @classmethod
+    def of(cls, dtype: np.dtype) -> RecordLayout:
+        """The layout of a record type."""
+        assert dtype.fields is not None  # a record type
+        return cls(dtype.itemsize, layout_digest(dtype), {n: dtype.fields[n][1] for n in dtype.names or ()})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DeclaredType:
+    """The declarations of an action type; see `ActionType`."""
+
+    name: str
+    description: str
+    """The class's docstring."""
+    place: str
+    """Module and name of the class."""
+    slots: tuple[Slot, ...]
+    parameters: tuple[Parameter, ...]
+    state_variables: tuple[StateVariable, ...]
+    signals: tuple[str, ...]
+    streams: tuple[Stream, ...]
+    own_gaps: tuple[str, ...]
+    """Stream inputs with a gap function of their own."""
+    time_budget: float | None
+    """[s]"""
+    parameter_record: RecordLayout
+    state_record: RecordLayout
+
+    @classmethod
+    def of(cls, action_type: type[ActionType]) -> DeclaredType:
+        """The declarations of a class.
+
+        Raises:
+            DefinitionError, CapacityError: a declaration is not valid; the message names it and the type.
+        """
+        _check(action_type)
+        return cls(
+            name=action_type.name,
+            description=inspect.cleandoc(action_type.__doc__ or ""),
+            place=f"{action_type.__module__}:{action_type.__qualname__}",
+            slots=action_type.slots,
+            parameters=action_type.parameters,
+            state_variables=action_type.state_variables,
+            signals=action_type.signals,
+            streams=action_type.streams,
+            own_gaps=tuple(s.name for s in stream_inputs(action_type) if gap_method(action_type, s.name)),
+            time_budget=action_type.time_budget,
+            parameter_record=RecordLayout.of(parameter_dtype(action_type)),
+            state_record=RecordLayout.of(state_dtype(action_type)),
+        )
+
+    @property
+    def inputs(self) -> tuple[StreamInput, ...]:
+        """The stream inputs, in their order."""
+        return tuple(s for s in self.streams if isinstance(s, StreamInput))
+
+    def to_json(self) -> str:
+        """The declarations as a text.
+
+        Raises:
+            DefinitionError: a declared value is neither a number, a text nor a sequence of them.
+        """
+        try:
+            return json.dumps(dataclasses.asdict(self), default=_plain)
+        except (TypeError, ValueError) as error:
+            raise DefinitionError(
+                f"action type {self.name!r}: its declarations", expected="numbers, texts and tuples", got=str(error)
+            ) from error
+
+    @classmethod
+    def from_json(cls, text: str) -> DeclaredType:
+        """What `to_json` wrote."""
+        data = _with_tuples(json.loads(text))
+        data["slots"] = tuple(Slot(**s | {"kinds": tuple(map(PartKind, s["kinds"]))}) for s in data["slots"])
+        data["parameters"] = tuple(Parameter(**p) for p in data["parameters"])
+        data["state_variables"] = tuple(StateVariable(**v) for v in data["state_variables"])
+        data["streams"] = tuple(StreamInput(**s) if "gap" in s else StreamOutput(**s) for s in data["streams"])
+        for record in ("parameter_record", "state_record"):
+            data[record] = RecordLayout(**data[record])
+        return cls(**data)
+
+
+def _plain(value: Any) -> Any:
+    """A value of NumPy's as Python's own."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{value!r}, a {type(value).__name__}")
+
+
+def _with_tuples(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _with_tuples(value) for key, value in data.items()}
+    return tuple(map(_with_tuples, data)) if isinstance(data, list) else data
+
+
+def _check(declared: type[ActionType]) -> None:
+    of = f"action type {declared.name!r}"
+    check_type_name("name of an action type", declared.name)
+    _check_slots(of, declared)
     for kind, names in (
-        ("slot", [s.name for s in action_type.slots]),
+        ("slot", [s.name for s in declared.slots]),
         # Each stream adds parameters and state variables, so its name is checked first.
-        ("stream", [s.name for s in action_type.streams]),
-        ("parameter", [p.name for p in action_type.parameters]),
-        ("signal", list(action_type.signals)),
-        ("state variable", [v.name for v in action_type.state_variables]),
+        ("stream", [s.name for s in declared.streams]),
+        ("parameter", [p.name for p in declared.parameters]),
+        ("signal", list(declared.signals)),
+        ("state variable", [v.name for v in declared.state_variables]),
     ):
         for name in names:
             check_name(f"{of}: name of a {kind}", name)
             if names.count(name) > 1:
                 raise DefinitionError(f"{of}: the {kind} {name!r} is declared twice", expected="each once")
-    for parameter in action_type.parameters:
+    for parameter in declared.parameters:
         check_parameter(of, parameter, lengths=("any", "dof"))
-    check_streams(of, action_type.streams)
+    check_streams(of, declared.streams)
 
 
-def _check_slots(of: str, action_type: type[ActionType]) -> None:
-    slots = action_type.slots
+def _check_slots(of: str, declared: type[ActionType]) -> None:
+    slots = declared.slots
     if not slots or not slots[0].moves:
         raise DefinitionError(f"{of}: slots", expected="at least one slot that moves", got=str([s.name for s in slots]))
     if len(slots) > capacities.MAX_ACTION_SLOTS:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from robot_rt_control.conditions.types import VariableRef
-from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.state_variables import part_state_variables
@@ -54,7 +54,7 @@ def workcell_variables(workcell: Workcell) -> dict[str, VariableInfo]:
     return table
 
 
-def workcell_catalogue(workcell: Workcell | None, types: Iterable[type[ActionType]]) -> Catalogue:
+def workcell_catalogue(workcell: Workcell | None, types: Iterable[DeclaredType]) -> Catalogue:
     """The catalogue against which definitions are checked.
 
     Args:

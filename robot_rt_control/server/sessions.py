@@ -227,7 +227,7 @@ class SessionRegistry:
                         got=f"held by {holder.label}",
                         hint="Close that session first, or wait until its lease runs out",
                     )
-            if len(self._live) >= capacities.MAX_SESSIONS - 1:  # the system has one, too
+            if len(self._live) >= capacities.MAX_SESSIONS - 1:  # the system has one as well
                 raise CapacityError(
                     f"{what}: too many sessions",
                     expected=f"at most {capacities.MAX_SESSIONS - 1} (MAX_SESSIONS)",
@@ -267,7 +267,7 @@ class SessionRegistry:
         """The living session of this id.
 
         Raises:
-            SessionError: there is none; tells why it ended where there was one.
+            SessionError: there is none; if it has ended, the message says why.
         """
         with self._lock:
             session = self._live.get(session_id)

@@ -10,6 +10,7 @@ from typing import Any
 
 from robot_rt_control.definitions.action_type import ActionType, gap_method, parameter_dtype, state_dtype, stream_inputs
 from robot_rt_control.definitions.class_place import spec_of
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import layout_digest, part_dtype
 from robot_rt_control.realtime.executor.executor import native_loader
 from robot_rt_control.realtime.executor.native_loader import NativeType
@@ -73,7 +74,7 @@ class InterpretedTypes:
             control=self._address(action_type, "control"),
             gap=tuple(0 if name is None else self._address(action_type, name) for name in gaps),
         )
-        return LoadedType(action_type, key, str(Path(origin)))
+        return LoadedType(DeclaredType.of(action_type), key, action_type, str(Path(origin)))
 
     def _address(self, action_type: type[ActionType], name: str) -> int:
         """Address of the entry of a method; 0: the type has none."""

@@ -112,7 +112,7 @@ class SteppedCell(ServerBench):
         if self.interpreted is None:
             return self.server.load_action_types(source, replace=replace)
         if isinstance(source, type):
-            present = [t for t in self.types.all() if t.action_type is source]
+            present = [t for t in self.types.all() if t.code is source]
             if present:
                 return (present[0].name,)
         python = self.interpreted.add(source)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
+from robot_rt_control.definitions.action_type import Parameter, Slot
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.definitions.streams import n_values
@@ -44,7 +45,7 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
     yield from _find_in_parameters(action, action_type, first, sampled)
 
 
-def slot_parts(of: str, action_type: type[ActionType], given: tuple[str, ...] | Mapping[str, str]) -> list[str]:
+def slot_parts(of: str, action_type: DeclaredType, given: tuple[str, ...] | Mapping[str, str]) -> list[str]:
     """The name of the part in each slot, in the order of the slots.
 
     Args:
@@ -84,7 +85,7 @@ def _kinds(slot: Slot) -> list[str]:
 
 
 def _find_in_slot(
-    of: str, action_type: type[ActionType], slot: Slot, name: str, catalogue: Catalogue, path: Path
+    of: str, action_type: DeclaredType, slot: Slot, name: str, catalogue: Catalogue, path: Path
 ) -> Found:
     part = catalogue.part(name)
     if part is None and catalogue.parts is not None:
@@ -100,7 +101,7 @@ def _find_in_slot(
         yield error, path
 
 
-def _find_in_streams(of: str, action_type: type[ActionType], dof: int, path: Path) -> Found:
+def _find_in_streams(of: str, action_type: DeclaredType, dof: int, path: Path) -> Found:
     for stream in action_type.streams:
         if n_values(stream, dof) == 0:
             error = DefinitionError(
@@ -113,7 +114,7 @@ def _find_in_streams(of: str, action_type: type[ActionType], dof: int, path: Pat
 
 def _find_in_parameters(
     action: ActionDefinition,
-    action_type: type[ActionType],
+    action_type: DeclaredType,
     first: KnownPart | None,
     sampled: Collection[tuple[str, str]],
 ) -> Found:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robot_rt_control.conditions.types import VariableRef
-from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
@@ -42,7 +42,7 @@ class Catalogue:
         roles: roles without a part; their names are used in place of parts.
     """
 
-    types: Mapping[str, type[ActionType]] | None = None
+    types: Mapping[str, DeclaredType] | None = None
     parts: Mapping[str, KnownPart] | None = None
     variables: Mapping[str, VariableRef] | None = None
     roles: Mapping[str, KnownPart] = field(default_factory=dict)
@@ -65,7 +65,7 @@ def unknown_action_type(of: str, name: str, known: Iterable[str]) -> DefinitionE
     return DefinitionError(f"{of}: unknown action type", expected=unknown("action type", name, known), got=repr(name))
 
 
-def moved_parts(action_type: type[ActionType], parts: Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
+def moved_parts(action_type: DeclaredType, parts: Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
     """The parts that an action of this type moves, in the order of its slots, as far as its slots are right."""
     slots = action_type.slots
     given = parts if isinstance(parts, Mapping) else dict(zip((s.name for s in slots), parts, strict=False))

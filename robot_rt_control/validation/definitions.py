@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.definitions import ProgramDefinition
 from robot_rt_control.validation.actions import find_in_action
 from robot_rt_control.validation.catalogue import Catalogue, moved_parts
@@ -34,7 +34,7 @@ class SessionFacts:
 
     label: str = "the session"
     parts: tuple[str, ...] | None = None
-    actions: Mapping[str, tuple[type[ActionType] | None, frozenset[str]]] = field(default_factory=dict)
+    actions: Mapping[str, tuple[DeclaredType | None, frozenset[str]]] = field(default_factory=dict)
     used_ids: Collection[str] = ()
     reactions: Collection[str] = ()
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robot_rt_control.conditions.compiler import check_condition
-from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.validation.edges import Edge, Found
 from robot_rt_control.validation.scope import Scope
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
-def find_in_reaction(edge: Edge, types: Mapping[str, type[ActionType] | None], scope: Scope) -> Found:
+def find_in_reaction(edge: Edge, types: Mapping[str, DeclaredType | None], scope: Scope) -> Found:
     """Find the mistakes in a reaction.
 
     Args:
@@ -50,7 +50,7 @@ def find_in_reaction(edge: Edge, types: Mapping[str, type[ActionType] | None], s
     yield from _find_in_signal(edge, types)
 
 
-def _find_in_signal(edge: Edge, types: Mapping[str, type[ActionType] | None]) -> Found:
+def _find_in_signal(edge: Edge, types: Mapping[str, DeclaredType | None]) -> Found:
     action, _, signal = edge.reaction.signal.rpartition(".")
     action_type = types.get(action or edge.owner)
     if signal and action_type is not None and signal not in action_type.signals:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from robot_rt_control.conditions.types import VariableRef
-from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.validation.catalogue import Catalogue
 
 Variables = Mapping[str, VariableRef]
 """State variables of an action, by bare name."""
 
 
-def variables_of_type(action_type: type[ActionType]) -> Variables:
+def variables_of_type(action_type: DeclaredType) -> Variables:
     """Types and units of an action's state variables. Their offsets are not known before it has a slot."""
     return {v.name: VariableRef(0, v.type, v.unit) for v in action_type.state_variables}
 

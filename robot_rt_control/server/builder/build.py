@@ -12,7 +12,9 @@ from numba.core import config
 
 from robot_rt_control.definitions import native_code
 from robot_rt_control.definitions.action_type import ActionType, gap_method, stream_inputs
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import layout_digest, part_dtype
+from robot_rt_control.server.builder.files_digest import files_digest
 from robot_rt_control.server.builder.measure import compute_time
 from robot_rt_control.server.builder.native import compile_action
 from robot_rt_control.server.builder.realtime_methods import python_function
@@ -27,16 +29,13 @@ class BuiltType:
 
     spec: str
     key: str
-    type_name: str
-    class_name: str
-    source_file: str
+    declared: DeclaredType
+    files: str
+    """Digest of the user's files that define it, see `files_digest.py`."""
     methods: tuple[str, ...]
     """The real-time methods that it defines."""
-    n_slots: int
-    state_size: int
-    parameter_size: int
     compute_time: float = math.nan
-    """Of its longest tick [s]; NaN: it could not be measured."""
+    """The time of its longest tick [s]; NaN: it could not be measured."""
     cached: bool
     """Whether the code was in the cache already."""
     seconds: float
@@ -44,7 +43,7 @@ class BuiltType:
 
 
 def _nobody(_message: str) -> None:
-    """Progress that nobody listens to."""
+    """Drop the progress."""
 
 
 def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobody) -> BuiltType:
@@ -52,7 +51,7 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
 
     Args:
         spec: "file.py:Class", "module:Class" or the class itself.
-        progress: is told what is being done, in a few words.
+        progress: called with what is being done, in a few words.
 
     Raises:
         CompileError: the code is refused.
@@ -63,6 +62,8 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     source = load_action_type(spec)
     progress(f"checking {source.action_type.name}")
     checked = check_syntax(source)
+    layouts_of(source.action_type)
+    declared = DeclaredType.of(source.action_type)
     functions = [f for f in map(python_function, checked.helpers.values()) if f is not None]
     functions += [m.function for m in checked.methods.values()]
     key = native_key(source, functions)
@@ -81,13 +82,9 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     return BuiltType(
         spec=source.spec,
         key=key,
-        type_name=metadata.type_name,
-        class_name=metadata.class_name,
-        source_file=str(source.file),
+        declared=declared,
+        files=files_digest(source.module),
         methods=metadata.methods,
-        n_slots=metadata.n_slots,
-        state_size=metadata.state_size,
-        parameter_size=metadata.parameter_size,
         compute_time=seconds,
         cached=cached,
         seconds=time.monotonic() - started,

@@ -13,30 +13,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import robot_rt_control
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import spec_of
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.server.builder.build import BuiltType
 from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
+from robot_rt_control.server.preparer.process import Preparers, environment
 from robot_rt_control.vocabulary.errors import CompileError
 
 TIMEOUT_S = 120.0
 _STARTUP_S = 60.0
 """[s] of processor time for starting the builder itself, which the time of a build does not include."""
 _SILENCE_S = 10.0
-"""For how long the builder process, which says in each LOOK_S that it is there, may do nothing and be silent."""
+"""How long the builder process may be idle and silent; it reports every LOOK_S."""
 
 Progress = Callable[[str], None]
 
 
 def _nobody(_message: str) -> None:
-    """Progress that nobody listens to."""
+    """Drop the progress."""
 
 
 class Builder:
     """Builds action types in a process beside this one, which starts at the first request and again whenever it died.
 
-    Thread-safe; requests are served one after the other. Use it in a `with` statement, or call `close`.
+    Its `preparers` run the types' other code. Thread-safe; requests are served one after the other. Use it in a
+    `with` statement, or call `close`.
 
     Args:
         timeout: processor time that building one action type may take [s], and the time for which it may do nothing.
@@ -50,6 +52,7 @@ class Builder:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
+        self.preparers = Preparers()
 
     def __enter__(self) -> Builder:
         return self
@@ -69,7 +72,7 @@ class Builder:
 
         Args:
             spec: "file.py:Class", "module:Class" or the class itself.
-            progress: is told what is being done ("compiling sine_wave: ..."), in the calling thread.
+            progress: called with what is being done ("compiling sine_wave: ..."), in the calling thread.
 
         Raises:
             CompileError: the code is refused, or building it crashed or took too long.
@@ -110,7 +113,7 @@ class Builder:
             while len(results) < len(texts):
                 if self._closed:
                     raise CompileError("the builder is closed", hint="Make a new Builder")
-                # Where the builder process itself dies, the next action type gets a new one.
+                # If the builder process itself dies, the next action type gets a new one.
                 try:
                     results += self._request(task, texts[len(results) :], progress)
                 except BaseException:
@@ -119,23 +122,22 @@ class Builder:
             return results
 
     def close(self) -> None:
-        """End the builder process. A request under way fails."""
+        """End the builder process, and those of `preparers`. Requests under way fail."""
         self._closed = True
         self._end()
+        self.preparers.close()
 
     # ---------------------------------------------------------------------------------------------
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._end()
-            root = str(Path(robot_rt_control.__file__).resolve().parents[1])
-            path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "robot_rt_control.server.builder"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                env={**os.environ, "PYTHONPATH": path},
+                env=environment(),
             )
         return self._process
 
@@ -150,7 +152,7 @@ class Builder:
                 pipe.close()
 
     def _request(self, task: str, specs: list[str], progress: Progress) -> list[Any]:
-        """Results of the first specs at least: as many as the builder process lived for, and one more where it died."""
+        """Results of the first specs at least: all that were built, and one more if the builder process died."""
         results: list[Any] = []
         process = self._start()
         request = {"task": task, "specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}
@@ -212,6 +214,8 @@ def _result(line: dict[str, Any]) -> BuiltType | list[str] | CompileError:
     if "found" in line:
         return list(line["found"])
     if "built" in line:
-        return BuiltType(**{**line["built"], "methods": tuple(line["built"]["methods"])})
+        built = line["built"]
+        declared = DeclaredType.from_json(built["declared"])
+        return BuiltType(**built | {"methods": tuple(built["methods"]), "declared": declared})
     error = line["error"]
     return CompileError(error["what"], expected=error["expected"], got=error["got"], hint=error["hint"])

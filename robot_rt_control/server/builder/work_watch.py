@@ -1,4 +1,4 @@
-"""Telling a process that hangs from one that only gets little of a busy machine: by what it does with its time."""
+"""Distinguishes a process that hangs from one that is slow on a busy machine, by its use of time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 LOOK_S = 0.25
 _LONGEST_LOOK_S = 1.0
-"""A longer time between two looks counts as this: the watcher itself stood still, and misses nobody for it."""
+"""A longer time between two looks counts as this: then the watcher itself stood still."""
 _AT_WORK = 0.01
-"""Whoever uses this share of a processor is at work."""
+"""A process that uses this share of a processor is at work."""
 
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 
@@ -35,7 +35,7 @@ def _fields(stat: Path) -> list[str]:
 
 
 class WorkWatch:
-    """Watches one process: it may use so much processor time, and be idle for so long.
+    """Watches one process: its processor time and its idle time are limited.
 
     Time in which it waits for its turn on a busy machine counts for neither.
 
@@ -60,13 +60,13 @@ class WorkWatch:
         self.restart()
 
     def restart(self) -> None:
-        """Begin anew: what was asked of the process is done."""
+        """Count from zero: the process has answered."""
         self._looked = self._clock()
         self._begun = self._used = self._read(self._pid)[0]
         self._idle = 0.0
 
     def look(self) -> str:
-        """Look, every LOOK_S or so. Returns what is too much, in words; empty: nothing."""
+        """Call it about every LOOK_S. Returns the limit that is exceeded, in words; empty: none."""
         now = self._clock()
         passed, self._looked = now - self._looked, now
         used, wanting = self._read(self._pid)

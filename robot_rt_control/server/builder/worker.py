@@ -9,14 +9,13 @@ Answers: `{"progress": text}` and `{"alive": true}` any number of times, and one
 The time-out counts the child's processor time, and the time in which it does nothing at all. So a busy machine
 makes a build late, and never refuses it.
 
-Code of users runs only in a child forked for the request: a crash or an endless loop ends that child, and
+Users' code runs only in a child forked for the request: a crash or an endless loop ends that child, and
 every request sees the user's files as they are then. This process itself always answers.
 """
 
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import json
 import os
 import select
@@ -58,7 +57,7 @@ def main() -> None:
     """Serve requests until the input closes."""
     answers = os.dup(1)
     os.dup2(2, 1)  # whatever code of users prints must not end up among the answers
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all: who started this ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all: the server ends this process
     _give_way()
     requests = _Lines(0)
     while not requests.closed:
@@ -69,14 +68,14 @@ def main() -> None:
 def _give_way() -> None:
     """Building must not make the loop late: this process never takes the processor from one that wakes up.
 
-    Its niceness is that of its server: somebody waits for what it builds, and of that there is one at a time.
+    Its niceness is that of its server: a user waits for the build, and there is one build at a time.
     """
     if hasattr(os, "SCHED_BATCH"):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _serve(request: dict[str, Any], requests: _Lines, answers: int) -> None:
-    """Build all specs of a request; where the child of one dies, the next one gets a new child."""
+    """Build all specs of a request; if the child of one dies, the next one gets a new child."""
     waiting = list(request["specs"])
     while waiting:
         waiting = waiting[_run_child(waiting, request, requests, answers) :]
@@ -164,7 +163,8 @@ def _answer(task: str, spec: str, output: int) -> dict[str, Any]:
     try:
         if task == "find":
             return {"found": find_action_types(spec)}
-        return {"built": dataclasses.asdict(build(spec, lambda text: _send(output, {"progress": text})))}
+        built = build(spec, lambda text: _send(output, {"progress": text}))
+        return {"built": vars(built) | {"declared": built.declared.to_json()}}
     except RobotControlError as error:
         return {"error": describe_error(error)}
     except Exception as error:

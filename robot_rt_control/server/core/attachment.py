@@ -68,7 +68,8 @@ class Attachment:
         self.link.after_dispatch = after_dispatch
         self.store = DefinitionStore(types, self.link.install, self.directory, base)
         self.streams = StreamHub(channel, period, self.store, report=on_refused_sample, clock=clock)
-        self.definer = Definer(self.store, Preparer(types, parts), variables)
+        self.preparer = Preparer(types, parts)
+        self.definer = Definer(self.store, self.preparer, variables)
         self.system_identity = self.store.new_identity()
         self.ending: dict[int, int] = {}
         """Transaction → session that it ends."""
@@ -88,6 +89,7 @@ class Attachment:
 
     def close(self) -> None:
         """Leave the executor: the loop brings all sessions' parts to safety. Afterwards nobody touches the channel."""
+        self.preparer.close()
         self.link.stop()
         if self._heartbeats is not None:
             self._heartbeats.stop()

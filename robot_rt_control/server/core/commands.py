@@ -68,7 +68,7 @@ class Commands:
             SessionError, ChannelError: as `start`.
         """
         session, (target,) = self._find(session_id, [action], "signal")
-        signals = target.type.action_type.signals
+        signals = target.type.declared.signals
         if signal not in signals:
             raise DefinitionError(
                 f"action {action!r} (type {target.type.name!r}) has no signal {signal!r}",

@@ -66,7 +66,7 @@ class Definitions:
             session.check_moves("start, stop or signal anything by a reaction")
         before = definer.defined(session)
         check(session)
-        prepared = definer.prepare(program.actions, places)
+        prepared = definer.prepare(session, program.actions, places)
         with self._core.changing:
             session = self._core.session(session_id)  # it may have ended meanwhile, and the executor with it
             if self._core.at().definer is not definer:

@@ -1,4 +1,4 @@
-"""What the control server is made of first: the attachment to an executor, sessions, and events with names."""
+"""The core of the control server: the attachment to an executor, sessions, and events with names."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ServerCore:
         programs: ProgramStore | None = None,
     ) -> None:
         self.workcell, self.types = workcell, types
-        self.parts = {p.name: PartView(p, self._raw_snapshot) for p in workcell.parts}
+        self.parts = {p.name: PartView(p, self._measured) for p in workcell.parts}
         for view in self.parts.values():
             view.workcell = MappingProxyType(self.parts)
         for part in workcell.parts:
@@ -85,7 +85,7 @@ class ServerCore:
     @property
     def catalogue(self) -> Catalogue:
         """What definitions are checked against."""
-        return replace(self._catalogue, types={t.name: t.action_type for t in self.types.all()})
+        return replace(self._catalogue, types={t.name: t.declared for t in self.types.all()})
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -94,14 +94,14 @@ class ServerCore:
 
         Args:
             channel: from `Channel.attach`, or a private one.
-            while_waiting: where executor and server share one thread: lets the executor do its part. Then there are
+            while_waiting: if executor and server share one thread: lets the executor do its part. Then there are
                 no threads, no heartbeats, and `poll` hands out the events.
 
         Raises:
             ChannelError: the executor does not answer; the server is not attached.
         """
         with self.changing:
-            self.detach("the control server attached anew")
+            self.detach("the control server attached again")
             if not channel.server_attached:
                 channel.claim_server()
             first = int(channel.memory.server_epoch) == 1
@@ -138,7 +138,7 @@ class ServerCore:
             try:
                 attachment.start()
                 if not first:
-                    # Tables of a server before this one may be active, with parameters wherever they are.
+                    # Tables of an earlier server may be active, with parameters in any place.
                     attachment.definer.install_nothing(attachment.system_identity)
                 self._system_pending = True
                 if first or not attachment.link.gated:
@@ -201,7 +201,7 @@ class ServerCore:
         return self._sessions
 
     def poll(self) -> None:
-        """To be called every 50 ms or so: ends sessions whose lease has run out, and tidies up the tables."""
+        """Call it about every 50 ms: it ends sessions whose lease has run out, and tidies up the tables."""
         attachment = self._attachment
         if attachment is None or self._lost:
             return
@@ -220,11 +220,11 @@ class ServerCore:
             call()
 
     def _tidy(self) -> None:
-        """What waits for a good moment: the system's actions after a server before this one, sessions that ended."""
+        """What waits for a good moment: the system's actions after an earlier server, sessions that ended."""
         at = self.at()
         if self._system_pending and at.store.all_taken:
             self._install_system()
-        if not at.link.gated:  # there the next change does it: tables come at known steps only
+        if not at.link.gated:  # there the next change does it: tables change at known steps only
             at.definer.tidy()
 
     # --- sessions -------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ class ServerCore:
         """A living session.
 
         Raises:
-            SessionError: there is none; tells why it ended where there was one.
+            SessionError: there is none; if it has ended, the message says why.
         """
         return self._registry().get(session_id)
 
@@ -353,7 +353,7 @@ class ServerCore:
         """The session's end, once the loop knows of it. Its event follows the loop's own events of that tick.
 
         Args:
-            at: when the loop ended it; None: the loop's answer to END_SESSION will tell, or has told.
+            at: when the loop ended it; None: the loop's answer to END_SESSION has the tick.
         """
         if self._sessions is None or not self._sessions.end(session, reason):
             return
@@ -373,6 +373,7 @@ class ServerCore:
         )
         if attachment is None:
             return
+        attachment.preparer.leave(session)
         if session.identity not in attachment.store.sessions:
             attachment.directory.forget([session.identity])
         elif session.identity not in attachment.ending.values():
@@ -384,11 +385,15 @@ class ServerCore:
             self._end(session, reason, at or self._stamp())
 
     def _stamp(self) -> Stamp:
-        """The tick of the last event: what the server itself tells comes in order of ticks."""
+        """The tick of the last event: the server's own events are in order of ticks as well."""
         return self._attachment.link.latest if self._attachment is not None else (0, 0)
 
     def _raw_snapshot(self) -> np.record | None:
         return self._attachment.snapshot() if self._attachment is not None and not self._lost else None
+
+    def _measured(self) -> np.ndarray | None:
+        snapshot = self._raw_snapshot()
+        return None if snapshot is None else snapshot.parts["measured"][: len(self.parts)]
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -425,7 +430,7 @@ class ServerCore:
     # --- events ---------------------------------------------------------------------------------
 
     def announce(self, kind: Kind, *, session: str = "", parts: Sequence[str] = (), reason: str = "") -> None:
-        """Tell an event of the server's own."""
+        """Publish an event of the server's own."""
         self._tell(kind, session=session, parts=parts, reason=reason)
 
     def _tell(
@@ -443,17 +448,17 @@ class ServerCore:
         return log_path(bytes(attachment.channel.memory.fault_files).decode(), number)
 
     def add_listener(self, listener: Listener) -> None:
-        """Tell `listener` every event from now on."""
+        """Call `listener` with every event from now on."""
         self._hub.add(listener)
 
     def take_events(self) -> None:
-        """Hand out, in this thread, all events that have come: then a snapshot taken before tells nothing newer."""
+        """Hand out, in this thread, all events that have come: then they are as new as an earlier snapshot."""
         attachment = self._attachment
         if attachment is not None and not self._lost:
             attachment.link.dispatch()
 
     def remove_listener(self, listener: Listener) -> None:
-        """Tell it no more."""
+        """Do not call it any more."""
         self._hub.remove(listener)
 
     def add_sample_listener(self, listener: SampleListener) -> None:

@@ -46,7 +46,7 @@ class StreamAccess:
         """Write one sample of a stream input. What is refused is counted, and reported by an event.
 
         Args:
-            values: shape (n,); where the stream takes rates, also (2 n,), the rates behind the values.
+            values: shape (n,); if the stream takes rates, also (2 n,), the rates after the values.
             valid: which of them are given; empty: all. The others keep what they were.
             time: when the sample was made, on its source's clock [s]; only differences count. None: now.
             sequence: counts the samples of a source from 1; 0: not counted.

@@ -1,4 +1,4 @@
-"""Numbers events and tells them to whoever listens."""
+"""Numbers events and hands them to listeners."""
 
 from __future__ import annotations
 

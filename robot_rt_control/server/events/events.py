@@ -1,4 +1,4 @@
-"""Events with names instead of numbers, for whoever listens."""
+"""Events with names instead of numbers, for listeners."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BUDGET_NAMES = ("compute_time", "time_budget")
 
 @dataclass(frozen=True, kw_only=True)
 class ServerEvent:
-    """Something that happened, told outside real time. The fields are those of msg/Event."""
+    """Something that happened, as reported outside real time. The fields are those of msg/Event."""
 
     kind: Kind
     session: str = ""
@@ -86,7 +86,7 @@ class EventTranslator:
         if kind == EventKind.BUDGET_EXCEEDED:
             names = _BUDGET_NAMES
         elif kind == EventKind.COMMAND_REFUSED and current in directory.actions:
-            variables = directory.actions[current].type.action_type.state_variables
+            variables = directory.actions[current].type.declared.state_variables
             names = tuple(v.name for v in variables[:n])
         return ServerEvent(
             kind=Kind[kind.name],

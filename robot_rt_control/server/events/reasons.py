@@ -91,7 +91,7 @@ def found_at_start(action: DefinedAction, status: int, values: Sequence[float]) 
     """
     part = action.prepared.parts[0]
     found = []
-    for variable, value in zip(action.type.action_type.state_variables, values, strict=False):
+    for variable, value in zip(action.type.declared.state_variables, values, strict=False):
         if variable.unit == JOINT_INDEX and math.isfinite(value) and 0 <= value < len(part.joint_names):
             found.append(f"{variable.name} {part.joint_names[int(value)]!r}")
         elif value and math.isfinite(value):

@@ -1,4 +1,4 @@
-"""Ends of sessions, told once the loop has told all that led to them."""
+"""Ends of sessions, reported after all events of the loop that led to them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SessionEnds:
 
         Args:
             event: its `session_ended`.
-            at: when the loop ended it; None: `set_end` tells, before or after.
+            at: when the loop ended it; None: `set_end` sets it, before or after.
         """
         with self._lock:
             self._waiting[identity] = event, at or self._known.pop(identity, None)

@@ -1,7 +1,7 @@
 """The control server's end of the channel: commands and their answers, installations, and the stream of events.
 
 Who waits for an answer sleeps until the dispatcher has seen it. The dispatcher is a thread of its own
-(`start`), or, where executor and server live in one process and one thread, whoever waits.
+(`start`) or, if executor and server share one process and one thread, the one that waits.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ExecutorLink:
         self._channel, self._on_event, self._on_lost = channel, on_event, on_lost
         self._while_waiting = while_waiting
         self.after_dispatch: Callable[[], None] = lambda: None
-        """Called when the loop has rung, behind the events, in the dispatcher's thread."""
+        """Called when the loop has rung, after the events, in the dispatcher's thread."""
         self.told = (int(channel.memory.loop_beat), int(channel.memory.snapshot.time_ns))
         """The last tick whose events were all handed out, and its start [ns]."""
         self.latest = self.told
@@ -81,11 +81,11 @@ class ExecutorLink:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the dispatcher; who still waits is told. Afterwards the link does not touch the channel."""
+        """End the dispatcher; requests that still wait get an error. Afterwards the link does not touch the channel."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join()
-        with self._sending:  # whoever is sending has finished, and nobody begins
+        with self._sending:  # no request is being sent, and none begins
             self._fail_waiters("the control server is shutting down")
 
     @property
@@ -102,7 +102,7 @@ class ExecutorLink:
         """Hand out the events that have come; returns how many. Also notices the executor's end."""
         with self._dispatching:
             memory = self._channel.memory
-            told = int(memory.loop_beat), int(memory.snapshot.time_ns)  # before: what a tick tells is there at its end
+            told = int(memory.loop_beat), int(memory.snapshot.time_ns)  # first: a tick has all its events at its end
             events = self._channel.take_events()
             for event in events:
                 self.latest = max(self.latest, (int(event["tick"]), int(event["time_ns"])))
@@ -169,7 +169,7 @@ class ExecutorLink:
             session: identity of the session.
             actions: (slot, identity) of each action.
             target_tick: 0: the next tick.
-            on_transaction: told the transaction's number before the loop can see it.
+            on_transaction: called with the transaction's number before the loop can see it.
 
         Raises:
             CapacityError: too many actions, or the command ring is full.

@@ -36,11 +36,11 @@ class SnapshotView:
 
     @property
     def active_identities(self) -> tuple[int, ...]:
-        """Of the active actions, in global order."""
+        """Identities of the active actions, in global order."""
         return tuple(self._active)
 
     def operational_state(self, part: int) -> OperationalState:
-        """Of the part at this index."""
+        """The state of the part at this index."""
         return OperationalState(int(self._snapshot.parts[part].measured.operational_state))
 
     def fault(self, part: int) -> str:
@@ -86,7 +86,7 @@ class SnapshotView:
     def action_value(self, action: DefinedAction, variable: str) -> float:
         """A state variable of an action; NaN: unknown, as the action is not active or the snapshot does not show it."""
         k = self._active.get(action.entry.identity)
-        names = [v.name for v in action.type.action_type.state_variables]
+        names = [v.name for v in action.type.declared.state_variables]
         if k is None or variable not in names:
             return math.nan
         i = names.index(variable)

@@ -16,7 +16,7 @@ from robot_rt_control.vocabulary.errors import CapacityError
 
 @dataclass(frozen=True)
 class Answer:
-    """What the loop said to a command."""
+    """The loop's answer to a command."""
 
     queued: bool
     """The loop runs on request only: nobody has seen the command yet, it waits for the next step."""
@@ -24,7 +24,7 @@ class Answer:
     refusal: Refusal = Refusal.NONE
     transaction: int = 0
     event: np.record | None = None
-    """Of a refusal: the loop's event (`layout.event_dtype`)."""
+    """The loop's event (`layout.event_dtype`), if it is a refusal."""
 
 
 class Waiter:

@@ -206,10 +206,10 @@ def _stream_message(stream: Stream) -> Any:
 
 def action_type_message(registered: RegisteredType) -> Any:
     """msg/ActionTypeInfo."""
-    declared = registered.action_type
+    declared = registered.declared
     return msg.ActionTypeInfo(
         name=registered.name,
-        description=registered.description,
+        description=declared.description,
         slots=[
             msg.SlotInfo(name=s.name, kinds=[k.name.lower() for k in s.kinds], moves=s.moves, description=s.description)
             for s in declared.slots
@@ -262,7 +262,7 @@ def variable_messages(server: ControlServer, wanted: str, session_id: str) -> li
     ]
     if session_id:
         for action in server.contents(server.session(session_id)).actions.values():
-            for declared in action.type.action_type.state_variables:
+            for declared in action.type.declared.state_variables:
                 name = f"{action.id}.{declared.name}"
                 if name.startswith(prefixes):
                     found.append(

@@ -223,7 +223,7 @@ class ControlServerNode(WorkcellNode):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
+    """Run the node until it is asked to stop."""
     return run_node(ControlServerNode, argv, about=ABOUT, threads=_THREADS)
 
 

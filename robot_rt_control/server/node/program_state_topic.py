@@ -17,7 +17,7 @@ from robot_rt_control.server.programs.program_states import HISTORY, ProgramStat
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _TOGETHER_S = 0.001
-"""What happens within this time is told at once: a program that switches in every tick does not flood the topic."""
+"""Changes within this time [s] are published as one: a program that switches in every tick does not flood the topic."""
 
 
 class ProgramStateTopic:

@@ -124,7 +124,7 @@ class RunActions:
         return execute
 
     def _drive(self, kind: Any, goal: Any, run: Run) -> RunResult:
-        """Drive a run to its end, with feedback; the goal's state tells how it ended."""
+        """Drive a run to its end, with feedback; the goal's state shows how it ended."""
         next_feedback = 0.0
         try:
             while True:

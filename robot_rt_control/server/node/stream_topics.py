@@ -21,7 +21,7 @@ _COMPLAIN_EVERY_S = 1.0
 
 
 def stream_profile() -> QoSProfile:
-    """Of both topics: nothing is lost on the way."""
+    """The quality of service of both topics: no sample is lost in transport."""
     return QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.RELIABLE)
 
 

@@ -10,7 +10,7 @@ from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _REFRESH_AFTER = 128
-"""A state that was not told again for so many others is: readers who come late find it among the last 256."""
+"""Republish a state after this many other messages, so that late subscribers find it among the last 256."""
 HISTORY = 256
 """How many messages the topic keeps for readers who come late."""
 
@@ -22,7 +22,7 @@ class SessionState:
     session: str
     program: str = ""
     tick: int = 0
-    """Of the last change."""
+    """The tick of the last change."""
     time_ns: int = 0
     """Start of that tick, as `ServerEvent.time_ns`."""
     active: Mapping[str, int] = field(default_factory=dict)
@@ -55,11 +55,11 @@ class SessionState:
 
 
 class ProgramStates:
-    """Follows all sessions, and tells every change: once for all that happens to a session between two tellings.
+    """Follows all sessions, and publishes their changes: one message for all changes of a session between two flushes.
 
     Args:
         program_of: session → name of its program.
-        tell: is given each state that is to be told, by `flush`'s caller.
+        tell: called with each state to publish, in the thread of `flush`.
     """
 
     def __init__(self, program_of: Callable[[str], str], tell: Callable[[SessionState], None]) -> None:
@@ -70,7 +70,7 @@ class ProgramStates:
         self._told = 0
         self._lock = threading.Lock()
         self.changed = threading.Event()
-        """Something is to be told."""
+        """Whether there is something to publish."""
 
     def take(self, event: ServerEvent) -> None:
         """To be called at every event, in order."""
@@ -90,7 +90,7 @@ class ProgramStates:
         self.changed.set()
 
     def flush(self) -> None:
-        """Tell what is to be told. One thread at a time."""
+        """Publish what has changed. One thread at a time."""
         self.changed.clear()
         with self._lock:
             states = list(self._pending.values())

@@ -145,7 +145,7 @@ class ProgramStore:
         """Keep a program as the next version of its name. Returns the version.
 
         Args:
-            text: is taken to be right: whoever calls has checked it.
+            text: checked by the caller.
 
         Raises:
             DefinitionError: it has no name, or that of a program of the library; or it is no program.
@@ -231,7 +231,7 @@ def _template_or_problem(text: str, path: Path) -> tuple[ProgramTemplate | None,
 
 
 def _write_next(folder: Path, name: str, text: str, version: int) -> int:
-    """Write a file under the next version that is free: whole, or not at all, whoever else writes."""
+    """Write a file under the next free version: completely or not at all, also beside other writers."""
     temporary = folder / f".{name}.{os.getpid()}.{threading.get_ident()}.tmp"
     try:
         with temporary.open("w", encoding="utf-8") as file:

@@ -26,7 +26,7 @@ def facts_of(server: ServerCore, session: Session) -> SessionFacts:
     return SessionFacts(
         label=session.label,
         parts=session.parts,
-        actions={a.id: (a.type.action_type, frozenset(a.moved_parts)) for a in contents.actions.values()},
+        actions={a.id: (a.type.declared, frozenset(a.moved_parts)) for a in contents.actions.values()},
         used_ids=session.used_ids,
         reactions=contents.reactions,
     )

@@ -87,7 +87,7 @@ def plan_action(
         DefinitionError: unknown type, or it has no `is_done` and there is no `until`.
     """
     registered = server.types.get(type_name, "the action to run")
-    own = [v.name for v in registered.action_type.state_variables]
+    own = [v.name for v in registered.declared.state_variables]
     if not until and "is_done" not in own:
         raise DefinitionError(
             f"action type {type_name!r} has no state variable 'is_done'",
@@ -169,7 +169,7 @@ def check_plan(server: ControlServer, plan: RunPlan) -> None:
     else:
         check_program(plan.filled, server.core.catalogue, facts)
         places = plan.filled.places
-    server.core.at().definer.prepare(plan.program.actions, places)
+    server.core.at().definer.prepare(None, plan.program.actions, places)
 
 
 def _checked_timeout(timeout: float) -> float:
@@ -182,8 +182,8 @@ def _moved_parts(server: ControlServer, program: ProgramDefinition) -> tuple[str
     """The parts that the program's actions move; what is wrong with them shows when they are defined."""
     found: dict[str, None] = {}
     for action in program.actions:
-        action_type = server.types.get(action.type, f"action {action.id!r}").action_type
-        found.update(dict.fromkeys(moved_parts(action_type, action.parts)))
+        declared = server.types.get(action.type, f"action {action.id!r}").declared
+        found.update(dict.fromkeys(moved_parts(declared, action.parts)))
     return tuple(found)
 
 
@@ -221,7 +221,7 @@ class Run:
 
     @property
     def session_id(self) -> str:
-        """Of the session of its own."""
+        """The id of its own session."""
         return self._session.id
 
     def _take(self, event: ServerEvent) -> None:
@@ -247,7 +247,7 @@ class Run:
         self._changed.set()
 
     def wait(self, timeout_s: float) -> None:
-        """Sleep until something happens, or for so long."""
+        """Sleep until something happens, at most for this time."""
         self._changed.wait(timeout_s)
         self._changed.clear()
 
@@ -288,7 +288,7 @@ class Run:
         return {a.id for a in actions if view.active_since(a.entry.identity) is not None} == set(active)
 
     def update(self) -> RunResult | None:
-        """How it ended; None: it goes on."""
+        """How it ended; None: it has not."""
         view = self._server.snapshot()
         self._server.take_events()  # so that the events say all that led to the snapshot: the last one is the result's
         with self._lock:
@@ -321,7 +321,7 @@ class Run:
     def _ends_in(self, action: str) -> bool:
         """Whether the program ends by being in this state: it is final, and never done."""
         (definition,) = (a for a in self._plan.program.actions if a.id == action)
-        declared = self._server.types.get(definition.type, "the run").action_type.state_variables
+        declared = self._server.types.get(definition.type, "the run").declared.state_variables
         return definition.final and all(v.name != "is_done" for v in declared)
 
     def _result(self, success: bool, message: str) -> RunResult:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_rt_control.definitions.action_type import stream_inputs
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.atomics import address_of, fence_acquire, load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
@@ -62,7 +61,7 @@ class StreamHub:
         channel: to the executor.
         period: of a tick [s].
         store: what is defined.
-        report: told (session, action, reason) of samples that were refused, at most once in a second for each stream.
+        report: called with (session, action, reason) of refused samples, at most once a second for each stream.
         clock: monotonic time [s], for that.
     """
 
@@ -77,7 +76,7 @@ class StreamHub:
     ) -> None:
         self._channel, self._period, self._store = channel, period, store
         self._report, self._clock = report, clock
-        self._lock = threading.RLock()  # who is told may write
+        self._lock = threading.RLock()  # a listener may write
         self._known: Mapping[int, SessionContents] = {}
         self._inputs: dict[tuple[int, str], _Input] = {}
         self._outputs: dict[int, tuple[str, DefinedAction, StreamEntry]] = {}
@@ -168,7 +167,7 @@ class StreamHub:
         for entry in action.entry.streams:
             if entry.declared.name == stream and not entry.is_output:
                 return entry
-        known = [s.name for s in stream_inputs(action.type.action_type)]
+        known = [s.name for s in action.type.declared.inputs]
         raise DefinitionError(
             f"action {action.id!r} (type {action.type.name!r}) has no stream input {stream!r}",
             expected=unknown("stream input", stream, known),
@@ -180,7 +179,7 @@ class StreamHub:
         found = self._inputs.get(key)
         if found is None:
             name = entry.declared.name
-            declared = next(s for s in stream_inputs(action.type.action_type) if s.name == name)
+            declared = next(s for s in action.type.declared.inputs if s.name == name)
             writer = StreamWriter(
                 f"stream {name!r} of action {action.id!r}",
                 declared,

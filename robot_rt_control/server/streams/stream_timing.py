@@ -55,12 +55,12 @@ class StreamTiming:
 
     @property
     def jitter(self) -> float:
-        """Of 19 samples in 20."""
+        """Not exceeded by 19 of 20 samples."""
         return float(np.quantile(self._excess, _COVERED)) if self._excess else 0.0
 
     @property
     def interval(self) -> float:
-        """Between two samples of the source; 0: not known yet, or so long that nobody would wait for the next one."""
+        """Between two samples of the source; 0: not known yet, or too long to wait for the next one."""
         between = [b - a for a, b in pairwise(self._sources) if b - a <= _SLOWEST_S]
         return float(np.median(between)) if len(between) >= _FIRST else 0.0
 

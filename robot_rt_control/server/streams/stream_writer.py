@@ -58,7 +58,7 @@ class StreamWriter:
         """Write a sample.
 
         Args:
-            values: shape (n,); or (2 n,), their rates behind them, where the stream takes them.
+            values: shape (n,); or (2 n,), followed by their rates, if the stream takes rates.
             valid: which of them are given; empty: all.
             source_time: when it was made, on the source's clock [s]; None: now.
             sequence: counts the source's samples from 1, a 1 begins a new source; 0: not counted.

@@ -95,7 +95,7 @@ class SlotPool:
         """Take `count` numbers, or none of them.
 
         Raises:
-            CapacityError: there are not so many.
+            CapacityError: fewer are free.
         """
         if self.in_use + count > self._capacity:
             raise CapacityError(

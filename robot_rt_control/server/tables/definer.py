@@ -47,10 +47,13 @@ class Definer:
 
     # --- adding ---------------------------------------------------------------------------------
 
-    def prepare(self, actions: Sequence[ActionDefinition], places: Document | None) -> list[PreparedAction]:
+    def prepare(
+        self, session: Session | None, actions: Sequence[ActionDefinition], places: Document | None
+    ) -> list[PreparedAction]:
         """Run the code of the action types' authors, which may take long. Several threads may do that at a time.
 
         Args:
+            session: whose actions they are; None: the system's, or those of a check.
             actions: found right by `validation`.
             places: of a program's text, for the lines in messages.
 
@@ -60,7 +63,7 @@ class Definer:
         mistakes, prepared = Mistakes(), []
         for action in actions:
             with mistakes.collect(places, "actions", action.id):
-                prepared.append(self._preparer.prepare(action))
+                prepared.append(self._preparer.prepare(action, session))
         mistakes.raise_all()
         return prepared
 
@@ -100,7 +103,7 @@ class Definer:
             registered = action.type
             n_moved = len(registered.moving_slots)
             indices = tuple(p.index for p in action.parts)
-            state_size = registered.state_dtype.itemsize
+            state_size = registered.declared.state_record.size
             entry = ActionEntry(
                 identity=change.new_identity(),
                 slot=slot,
@@ -112,14 +115,14 @@ class Definer:
                 parameter_size=len(action.parameters),
                 state_offset=change.state_region(state_size),
                 state_size=state_size,
-                n_signals=len(registered.action_type.signals),
-                n_variables=len(registered.action_type.state_variables),
+                n_signals=len(registered.declared.signals),
+                n_variables=len(registered.declared.state_variables),
                 name=action.id if session_index else "",  # index 0: the system's
                 streams=stream_entries(
                     f"action {action.id!r}",
                     registered,
                     action.parts[0].dof,
-                    change.stream_places(len(registered.action_type.streams)),
+                    change.stream_places(len(registered.declared.streams)),
                 ),
             )
             placed.append(
@@ -200,7 +203,7 @@ class Definer:
         present = action.prepared
         merged = self._preparer.new_values(action.id, action.type, present.parts[0].name, present.values, values)
         with present.preparing:
-            parameters = self._preparer.fill(action.id, action.type, present.instance, merged)
+            parameters = self._preparer.fill(action.id, present.instance, merged)
         return replace(present, values=merged, parameters=parameters)
 
     def keep_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> None:
@@ -251,7 +254,7 @@ class Definer:
         Raises:
             DefinitionError: an action type's own code refuses the part.
         """
-        names, prepared = tuple(parts), self.prepare(wanted, None)
+        names, prepared = tuple(parts), self.prepare(None, wanted, None)
         with self._store.change() as change:
             contents = change.session(identity)
             placed = self._place(change, contents.index, identity, prepared)

@@ -176,7 +176,7 @@ class Change:
         """Places for actions.
 
         Raises:
-            CapacityError: there are not so many.
+            CapacityError: fewer are free.
         """
         return self._take(self._store.action_slots, count)
 
@@ -184,7 +184,7 @@ class Change:
         """Places for reactions' memory.
 
         Raises:
-            CapacityError: there are not so many.
+            CapacityError: fewer are free.
         """
         return self._take(self._store.reaction_slots, count)
 
@@ -192,7 +192,7 @@ class Change:
         """Rings for streams.
 
         Raises:
-            CapacityError: there are not so many.
+            CapacityError: fewer are free.
         """
         return self._take(self._store.stream_places, count)
 
@@ -231,7 +231,7 @@ class Change:
     # --- contents -------------------------------------------------------------------------------
 
     def add(self, identity: int, actions: Iterable[DefinedAction], reactions: Iterable[DefinedReaction] = ()) -> None:
-        """Put new actions, and free-standing reactions, behind those that a session has."""
+        """Add new actions, and free-standing reactions, after those that a session has."""
         contents = self.session(identity)
         new_actions, new_reactions = list(actions), list(reactions)
         self._new_actions += new_actions

@@ -66,8 +66,8 @@ def variables_of(registered: RegisteredType, state_offset: int) -> dict[str, Var
     Args:
         state_offset: of its state record in the state arena [bytes].
     """
-    declared = registered.action_type.state_variables
-    first = _STATE_ARENA + state_offset + 8 * len(registered.action_type.signals)
+    declared = registered.declared.state_variables
+    first = _STATE_ARENA + state_offset + 8 * len(registered.declared.signals)
     return {v.name: VariableRef(first + 8 * i, v.type, v.unit) for i, v in enumerate(declared)}
 
 

@@ -16,12 +16,13 @@ class PartView(PartFacts):
 
     Args:
         description: of the workcell.
-        snapshot: gives the last tick's snapshot (`layout.snapshot_dtype`); None: there was no tick yet.
+        measured: gives what was measured of all parts in the last tick, `layout.measured_dtype` by index; None: there
+            was no tick yet.
     """
 
-    def __init__(self, description: PartDescription, snapshot: Callable[[], np.record | None]) -> None:
+    def __init__(self, description: PartDescription, measured: Callable[[], np.ndarray | None]) -> None:
         super().__init__(description)
-        self._snapshot = snapshot
+        self.measured = measured
 
     @property
     def index(self) -> int:
@@ -32,9 +33,8 @@ class PartView(PartFacts):
     def record(self) -> np.record:
         """A copy of the part's record: limits and chain, and what was measured and commanded in the last tick."""
         record = super().record
-        snapshot = self._snapshot()
-        if snapshot is not None:
-            measured = snapshot.parts[self.index].measured
+        measured = self.measured()
+        if measured is not None:
             for name in measured_dtype.names or ():
-                record[name] = measured[name]
+                record[name] = measured[self.index][name]
         return record

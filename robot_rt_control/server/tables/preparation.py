@@ -1,34 +1,30 @@
 """From an action's definition to its parameter record.
 
-Runs code of users: `create`, the constructor and `prepare_parameters` of the action type.
+`create`, the constructor and `prepare_parameters` of an action type run here if the class is in this process; code of
+users runs in a worker of the preparer.
 """
 
 from __future__ import annotations
 
-import inspect
-import logging
 import threading
-import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from robot_rt_control.definitions.action_type import ActionType, ParameterValue, fill_parameters
+from robot_rt_control.definitions.action_type import ActionType, ParameterValue, fill_parameters, parameter_dtype
 from robot_rt_control.definitions.definitions import ActionDefinition
 from robot_rt_control.definitions.definitions import ParameterValue as GivenValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.model.catalogue import joint_unit
+from robot_rt_control.server.preparer.process import LIMIT_S, UserClass
+from robot_rt_control.server.preparer.remote import RemoteAction, Worker
+from robot_rt_control.server.preparer.user_code import run_user_code
+from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.actions import slot_parts
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError
-
-_log = logging.getLogger(__name__)
-
-_Result = TypeVar("_Result")
+from robot_rt_control.vocabulary.errors import SessionEnded
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +35,7 @@ class PreparedAction:
     type: RegisteredType
     parts: tuple[PartView, ...]
     """In the order of the type's slots."""
-    instance: ActionType
+    instance: ActionType | RemoteAction
     values: Mapping[str, ParameterValue]
     parameters: np.ndarray
     """The parameter record as bytes, shape (size,) of uint8."""
@@ -57,30 +53,40 @@ class Preparer:
 
     def __init__(self, types: ActionTypes, parts: Mapping[str, PartView]) -> None:
         self._types, self._parts = types, parts
+        self._workers: dict[tuple[Session | None, RegisteredType], Worker] = {}
+        self._changing = threading.Lock()
 
-    def prepare(self, definition: ActionDefinition) -> PreparedAction:
+    def prepare(self, definition: ActionDefinition, session: Session | None) -> PreparedAction:
         """Make an action and fill its parameter record.
 
         Args:
             definition: found right by `validation`.
+            session: whose action it is; its end ends the preparation. None: the system's, or that of a check; these
+                have a limit.
 
         Raises:
             DefinitionError: the type's own code refuses it, or raised an exception.
         """
         of = f"action {definition.id!r}"
         registered = self._types.get(definition.type, of)
-        slots = registered.action_type.slots
-        parts = tuple(self._parts[name] for name in slot_parts(of, registered.action_type, definition.parts))
+        slots = registered.declared.slots
+        parts = tuple(self._parts[name] for name in slot_parts(of, registered.declared, definition.parts))
         values = self._values(definition.id, registered, parts[0], definition.parameters)
         by_slot = {s.name: p for s, p in zip(slots, parts, strict=True)}
-        instance = run_user_code(of, registered, "create", lambda: registered.action_type.create(by_slot))
+        code = registered.code
+        instance: ActionType | RemoteAction
+        if isinstance(code, UserClass):
+            names = {slot: part.name for slot, part in by_slot.items()}
+            instance = self._worker(session, registered, code).create(of, names, parts[0].measured())
+        else:
+            instance = run_user_code(of, code, "create", lambda: code.create(by_slot))
         return PreparedAction(
             id=definition.id,
             type=registered,
             parts=parts,
             instance=instance,
             values=values,
-            parameters=self.fill(definition.id, registered, instance, values),
+            parameters=self.fill(definition.id, instance, values),
         )
 
     def new_values(
@@ -102,24 +108,51 @@ class Preparer:
         """
         changed = self._values(action, registered, self._parts[part], given, only_given=True)
         merged = {**present, **changed}
-        return {p.name: merged[p.name] for p in registered.action_type.parameters if p.name in merged}
+        return {p.name: merged[p.name] for p in registered.declared.parameters if p.name in merged}
 
     def fill(
-        self, action: str, registered: RegisteredType, instance: ActionType, values: Mapping[str, ParameterValue]
+        self, action: str, instance: ActionType | RemoteAction, values: Mapping[str, ParameterValue]
     ) -> np.ndarray:
         """The parameter record for checked values, as bytes.
 
         Raises:
             DefinitionError: the type's own check refuses them, or its code raised an exception.
         """
-        memory = np.zeros(1, registered.parameter_dtype)
+        of = f"action {action!r}"
+        if isinstance(instance, RemoteAction):
+            measured = next(iter(self._parts.values())).measured()
+            return np.frombuffer(instance.fill(of, values, measured), np.uint8)
+        memory = np.zeros(1, parameter_dtype(type(instance)))
         run_user_code(
-            f"action {action!r}",
-            registered,
-            "prepare_parameters",
-            lambda: fill_parameters(instance, values, memory[0]),
+            of, type(instance), "prepare_parameters", lambda: fill_parameters(instance, values, memory[0])
         )
         return memory.view(np.uint8)
+
+    def _worker(self, session: Session | None, registered: RegisteredType, code: UserClass) -> Worker:
+        """The worker of a session and type: a new one if there is none, or if it has died."""
+        with self._changing:
+            if session is not None and session.end_reason:
+                raise SessionEnded.of(session.id, session.name, session.end_reason)
+            worker = self._workers.get((session, registered))
+            if worker is None or worker.is_gone:
+                parts = [part.description for part in self._parts.values()]
+                worker = self._workers[session, registered] = Worker(
+                    code, registered.declared, parts, LIMIT_S if session is None else None
+                )
+            return worker
+
+    def leave(self, session: Session) -> None:
+        """A session has ended: what is being prepared for it ends. Does not wait."""
+        with self._changing:
+            for key in [key for key in self._workers if key[0] is session]:
+                self._workers.pop(key).leave()
+
+    def close(self) -> None:
+        """End all that is being prepared."""
+        with self._changing:
+            for worker in self._workers.values():
+                worker.leave()
+            self._workers.clear()
 
     def _values(
         self,
@@ -132,40 +165,9 @@ class Preparer:
     ) -> dict[str, ParameterValue]:
         return check_parameters(
             action,
-            registered.action_type.parameters,
+            registered.declared.parameters,
             given,
             dof=first.dof,
             joint_unit=joint_unit(first.description),
             only_given=only_given,
         )
-
-
-def run_user_code(of: str, registered: RegisteredType, method: str, call: Callable[[], _Result]) -> _Result:
-    """Run code of an action type's author.
-
-    Raises:
-        DefinitionError: the code refused, with its own text; or it raised something else, with the place.
-    """
-    try:
-        return call()
-    except CapacityError as error:
-        raise CapacityError(f"{of}: {error.what}", expected=error.expected, got=error.got, hint=error.hint) from error
-    except RobotControlError as error:
-        raise DefinitionError(f"{of}: {error.what}", expected=error.expected, got=error.got, hint=error.hint) from error
-    except BaseException as error:  # also SystemExit and KeyboardInterrupt: whoever asked gets an answer
-        if not isinstance(error, Exception):
-            _log.warning("%s of action type %r raised %s", method, registered.name, type(error).__name__)
-        raise DefinitionError(
-            f"{of}: {method} of action type {registered.name!r} failed with {type(error).__name__}: {error}",
-            got=f"the exception at {_place(error, registered)}",
-            hint="Correct the action type's code and restart the control server",
-        ) from error
-
-
-def _place(error: BaseException, registered: RegisteredType) -> str:
-    """File and line of the user's code: the last step of the traceback beside the class, or the last one at all."""
-    steps = traceback.extract_tb(error.__traceback__)
-    folder = Path(inspect.getfile(registered.action_type)).resolve().parent
-    own = [s for s in steps[1:] if Path(s.filename).resolve().parent == folder]
-    last = (own or list(steps))[-1]
-    return f"{last.filename}:{last.lineno}"

@@ -112,7 +112,7 @@ class ReactionCompiler:
             action, _, signal = definition.signal.rpartition(".")
             target = self._actions[action or self._owner_id]
             row["signal_action"] = target.entry.slot
-            row["signal"] = target.type.action_type.signals.index(signal)
+            row["signal"] = target.type.declared.signals.index(signal)
         row["n_captures"] = len(definition.capture)
         for i, name in enumerate(definition.capture):
             row["captures"][i] = self._resolve(name).offset

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_rt_control.definitions import streams
-from robot_rt_control.definitions.action_type import gap_method, stream_inputs
 from robot_rt_control.definitions.streams import Stream, StreamInput
 from robot_rt_control.server.types.action_types import RegisteredType
 
@@ -43,10 +42,9 @@ def stream_entries(of: str, registered: RegisteredType, dof: int, places: Sequen
     Raises:
         DefinitionError: the part has no joints, and a stream has one value for each.
     """
-    declared = registered.action_type
-    state, parameters = registered.state_dtype.fields, registered.parameter_dtype.fields
-    assert state is not None and parameters is not None  # record types
-    methods = {s.name: i for i, s in enumerate(stream_inputs(declared)) if gap_method(declared, s.name)}
+    declared = registered.declared
+    state, parameters = declared.state_record.offsets, declared.parameter_record.offsets
+    methods = {s.name: i for i, s in enumerate(declared.inputs) if s.name in declared.own_gaps}
     found = []
     for stream, place in zip(declared.streams, places, strict=True):
         n = streams.n_values(stream, dof)
@@ -61,9 +59,9 @@ def stream_entries(of: str, registered: RegisteredType, dof: int, places: Sequen
                 place=place,
                 n_values=n,
                 method=methods.get(stream.name, -1),
-                variables=state[first_variable][1] if is_input else 0,
-                record=state[stream.name][1],
-                settings=parameters[first_setting][1] if is_input else 0,
+                variables=state[first_variable] if is_input else 0,
+                record=state[stream.name],
+                settings=parameters[first_setting] if is_input else 0,
             )
         )
     return tuple(found)

@@ -193,7 +193,7 @@ def _write_reactions(free: list[ReactionBlock], owned: list[ReactionBlock], tabl
 
 
 def _join(pieces: list[np.ndarray], target: np.ndarray) -> np.ndarray:
-    """Write the pieces one behind the other into the target; returns the part of the target that was filled.
+    """Write the pieces one after the other into the target; returns the part of the target that was filled.
 
     As plain bytes: NumPy copies records field by field, which takes ten times as long.
     """

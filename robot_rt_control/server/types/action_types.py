@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from robot_rt_control.actions import BUILTIN
-from robot_rt_control.definitions.action_type import ActionType, Slot, parameter_dtype, state_dtype
-from robot_rt_control.definitions.declared_type import check_action_type
+from robot_rt_control.definitions.action_type import ActionType, Slot
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.preparer.process import UserClass
 from robot_rt_control.server.types.type_building import BUILT_IN, LoadedType, build_types
 from robot_rt_control.validation.catalogue import unknown_action_type
 from robot_rt_control.vocabulary import capacities, defaults
@@ -23,30 +21,28 @@ from robot_rt_control.vocabulary.errors import CapacityError, CompileError, Defi
 class RegisteredType:
     """An action type whose native code is in the cache."""
 
-    name: str
+    declared: DeclaredType
     index: int
     """In the tables' list of types."""
-    action_type: type[ActionType]
+    code: type[ActionType] | UserClass
+    """See `LoadedType`."""
     key: str
-    """Of its native code."""
-    parameter_dtype: np.dtype
-    state_dtype: np.dtype
+    """The key of its native code."""
     origin: str = ""
     """Where it comes from: "built in", a file, or an entry point."""
     compute_time: float = math.nan
-    """Of its longest tick, as measured when it was built [s]; NaN: not measured."""
+    """The time of its longest tick, measured when it was built [s]; NaN: not measured."""
     time_budget: float = math.inf
     """What its code may take in one tick [s]."""
 
     @property
-    def moving_slots(self) -> tuple[Slot, ...]:
-        """The slots whose parts it commands; they come first."""
-        return tuple(s for s in self.action_type.slots if s.moves)
+    def name(self) -> str:
+        return self.declared.name
 
     @property
-    def description(self) -> str:
-        """What it does: the class's docstring."""
-        return inspect.cleandoc(self.action_type.__doc__ or "")
+    def moving_slots(self) -> tuple[Slot, ...]:
+        """The slots whose parts it commands; they come first."""
+        return tuple(s for s in self.declared.slots if s.moves)
 
     @property
     def too_slow(self) -> str:
@@ -60,7 +56,7 @@ class RegisteredType:
 
 
 def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_S) -> RegisteredType:
-    """Check an action type's declarations.
+    """Check what only the loop's period and memory decide: time budget, sizes of records.
 
     Args:
         index: in the tables' list of types.
@@ -70,24 +66,21 @@ def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_
         DefinitionError: names the type and the declaration that is not valid.
         CompileError: it is slower than its time budget, and not built in.
     """
-    action_type = loaded.action_type
-    of = f"action type {action_type.name!r}"
-    check_action_type(action_type)
+    declared = loaded.declared
+    of = f"action type {declared.name!r}"
     registered = RegisteredType(
-        action_type.name,
+        declared,
         index,
-        action_type,
+        loaded.code,
         loaded.key,
-        parameter_dtype(action_type),
-        state_dtype(action_type),
         loaded.origin,
         loaded.compute_time,
-        _budget(of, action_type, period),
+        _budget(of, declared.time_budget, period),
     )
-    for what, dtype in (("Params", registered.parameter_dtype), ("State", registered.state_dtype)):
-        if dtype.itemsize % 8:
+    for what, record in (("Params", declared.parameter_record), ("State", declared.state_record)):
+        if record.size % 8:
             raise DefinitionError(
-                f"{of}: {what}", expected="a record whose size is a multiple of 8 bytes", got=f"{dtype.itemsize} bytes"
+                f"{of}: {what}", expected="a record whose size is a multiple of 8 bytes", got=f"{record.size} bytes"
             )
     if registered.too_slow and loaded.origin != BUILT_IN:
         raise CompileError(
@@ -97,9 +90,8 @@ def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_
     return registered
 
 
-def _budget(of: str, action_type: type[ActionType], period: float) -> float:
+def _budget(of: str, declared: float | None, period: float) -> float:
     """[s]"""
-    declared = action_type.time_budget
     if declared is None:
         return defaults.TIME_BUDGET_FRACTION * period
     if not 0.0 < declared <= period:
@@ -110,9 +102,9 @@ def _budget(of: str, action_type: type[ActionType], period: float) -> float:
 
 
 class ActionTypes:
-    """All action types, by name. Types come and go; what uses one keeps its RegisteredType.
+    """All action types, by name. Types are added and removed; an action keeps the RegisteredType that it has.
 
-    One thread at a time may change them; any may look.
+    One thread at a time may change them; any thread may read.
 
     Args:
         types: to begin with.
@@ -143,7 +135,7 @@ class ActionTypes:
 
         Args:
             specs: files, modules or entry points of the workcell (see action_sources.py); or the classes themselves.
-            progress: is told what is being done, and which built-in types are slower than their time budget.
+            progress: called with what is being done, and with built-in types that are slower than their time budget.
             period: of the loop [s].
 
         Raises:
@@ -159,7 +151,7 @@ class ActionTypes:
 
     @property
     def keys(self) -> list[str]:
-        """Of native code, by the types' index; empty: nothing is there."""
+        """Keys of native code, by the types' index; empty: no type has this index."""
         return ["" if t is None else t.key for t in self._places]
 
     @property
@@ -220,7 +212,7 @@ class ActionTypes:
         present = set(by_name.values())
         places = [t if t in present or t in used else None for t in self._places]
         for one in loaded:
-            other = by_name.get(one.action_type.name)
+            other = by_name.get(one.declared.name)
             if other is not None and other in present and other.key == one.key:
                 continue
             if other is not None:
@@ -230,7 +222,7 @@ class ActionTypes:
             registered = register(one, _first_free(places), period=self.period)
             places[registered.index] = by_name[registered.name] = registered
         self._places, self._by_name = places, by_name
-        return [by_name[one.action_type.name] for one in loaded]
+        return [by_name[one.declared.name] for one in loaded]
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove types that nobody uses; they must be there."""
@@ -245,14 +237,14 @@ def _check_replaceable(present: RegisteredType, new: LoadedType, *, replace: boo
         raise DefinitionError(
             f"action type {present.name!r} is built in",
             expected="another name",
-            got=_place(new.action_type),
+            got=new.declared.place,
             hint="Choose another `name` for the class",
         )
     if not replace:
         raise DefinitionError(
             f"two action types have the name {present.name!r}",
             expected="each name once",
-            got=f"{_place(present.action_type)} and {_place(new.action_type)}",
+            got=f"{present.declared.place} and {new.declared.place}",
             hint="Rename one of the classes' `name`, or ask for the present one to be replaced",
         )
 
@@ -270,8 +262,3 @@ def _first_free(places: list[RegisteredType | None]) -> int:
         )
     places.append(None)
     return len(places) - 1
-
-
-def _place(action_type: type[ActionType]) -> str:
-    """Where its class is."""
-    return f"{action_type.__module__}:{action_type.__qualname__}"

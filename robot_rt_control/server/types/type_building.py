@@ -7,39 +7,42 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_rt_control.definitions import native_code
-from robot_rt_control.definitions.action_type import ActionType, parameter_dtype, state_dtype
+from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import spec_of
-from robot_rt_control.memory.layout import layout_digest
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.server.builder.build import BuiltType
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.builder.source import is_package_file, load_action_type
+from robot_rt_control.server.preparer.process import UserClass
 from robot_rt_control.server.types.action_sources import Source, resolve
 from robot_rt_control.vocabulary.errors import CompileError
 
 BUILT_IN = "built in"
+_PACKAGE = __name__.partition(".")[0]
 
 
 @dataclass(frozen=True)
 class LoadedType:
-    """A class of a user in this process, and the key of its native code."""
+    """What an action type declares, the key of its native code, and where its other code runs."""
 
-    action_type: type[ActionType]
+    declared: DeclaredType
     key: str
+    code: type[ActionType] | UserClass
+    """The class itself, in this process: of this package, or of an interpreted cell; else, the user's."""
     origin: str = ""
     """Where it comes from: "built in", a file, a module, or an entry point."""
     compute_time: float = math.nan
-    """Of its longest tick [s]; NaN: not measured."""
+    """The time of its longest tick [s]; NaN: not measured."""
 
 
 def build_types(
     sources: Sequence[str | type[ActionType]], builder: Builder, progress: Callable[[str], None]
 ) -> list[LoadedType]:
-    """Build all action types of some sources, or find them in the cache. User code runs here only once it was built.
+    """Build all action types of some sources, or find them in the cache. User code never runs in this process.
 
     Args:
         sources: see action_sources.py; or the classes themselves.
-        progress: is told what is being done.
+        progress: called with what is being done.
 
     Raises:
         CompileError: names every source and action type that was refused, and why.
@@ -51,6 +54,8 @@ def build_types(
             wanted += _classes(source, builder)
         except CompileError as error:
             errors.append(error)
+    if not all(_is_own(spec.rpartition(":")[0]) for spec, _ in wanted if isinstance(spec, str)):
+        builder.preparers.control()  # it starts while they are built
     results = builder.build_many([spec for spec, _ in wanted], progress)
     errors += [r for r in results if isinstance(r, CompileError)]
     if len(errors) == 1:
@@ -58,7 +63,7 @@ def build_types(
     if errors:
         raise CompileError("\n".join(map(str, errors)))
     built = [r for r in results if not isinstance(r, CompileError)]
-    return [_load(spec, origin, b) for (spec, origin), b in zip(wanted, built, strict=True)]
+    return [_load(spec, origin, b, builder) for (spec, origin), b in zip(wanted, built, strict=True)]
 
 
 def _classes(source: str | type[ActionType], builder: Builder) -> list[tuple[str | type[ActionType], str]]:
@@ -71,17 +76,17 @@ def _classes(source: str | type[ActionType], builder: Builder) -> list[tuple[str
     return [(spec, found.origin) for spec in builder.find(found.place)]
 
 
-def _load(spec: str | type[ActionType], origin: str, built: BuiltType) -> LoadedType:
-    """The class that was built, in this process."""
-    action_type = load_action_type(spec).action_type
-    metadata = native_code.find(built.key)
-    layouts = layout_digest(state_dtype(action_type)), layout_digest(parameter_dtype(action_type))
-    if metadata is None or layouts != (metadata.state_layout, metadata.parameter_layout):
-        raise CompileError(
-            f"action type {action_type.name!r} is not what was built",
-            hint="Its file, or one that it imports, has changed in the meantime: build it again. A package that is "
-            "installed is read once: restart the control server after it was changed",
-        )
-    if is_package_file(Path(built.source_file)):
-        origin = BUILT_IN
-    return LoadedType(action_type, built.key, origin, built.compute_time)
+def _load(spec: str | type[ActionType], origin: str, built: BuiltType, builder: Builder) -> LoadedType:
+    """The type that was built; a user's class never comes into this process."""
+    place, _, name = (spec if isinstance(spec, str) else spec_of(spec)).rpartition(":")
+    if _is_own(place):
+        origin, code = BUILT_IN, load_action_type(spec).action_type
+        return LoadedType(built.declared, built.key, code, origin, built.compute_time)
+    place = str(Path(place).absolute()) if place.endswith(".py") else place
+    file = builder.preparers.load(f"{place}:{name}", built.files)
+    return LoadedType(built.declared, built.key, UserClass(file, name), origin, built.compute_time)
+
+
+def _is_own(place: str) -> bool:
+    """Whether a file or module belongs to this package."""
+    return is_package_file(place) if place.endswith(".py") else place.partition(".")[0] == _PACKAGE

@@ -18,7 +18,8 @@ from robot_rt_control.definitions.definitions import ActionDefinition, Parameter
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.server.builder import syntax_check
-from robot_rt_control.server.builder.build import BuiltType, build
+from robot_rt_control.server.builder.build import build
+from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.server.types.type_building import build_types
@@ -45,10 +46,10 @@ class Endless(ActionType):
             state.level = math.sin(state.level + 1.0)
 
 
-class _Unchecked:
+class _Unchecked(Builder):
     """A builder that takes every loop for a short one."""
 
-    def build_many(self, specs: list[str], progress: Any) -> list[BuiltType]:
+    def build_many(self, specs: Any, progress: Any = print) -> Any:
         cast(Any, syntax_check._FunctionCheck)._rounds = lambda *_: 1.0
         return [build(spec, progress) for spec in specs]
 
@@ -63,7 +64,7 @@ def main() -> None:
     workcell = load_workcell(Path(__file__).with_name("endless.yaml"))
     spec = f"{Path(__file__).resolve()}:Endless"
     specs = ["robot_rt_control.actions.hold:Hold", "robot_rt_control.actions.stop:Stop", spec]
-    types = ActionTypes(build_types(specs, cast(Any, _Unchecked()), print), period=workcell.period)
+    types = ActionTypes(build_types(specs, _Unchecked(), print), period=workcell.period)
     options = ExecutorOptions(
         clock=clock, priority=0, lock_memory=False, real_time_factor=0.0, fault_folder=Path(folder)
     )

@@ -1,12 +1,15 @@
-"""Rules K1 to K14 of docs/semantics.md: action types."""
+"""Rules K1 to K16 of docs/semantics.md: action types."""
 
 from __future__ import annotations
 
 import bdb
 import dataclasses
+import json
 import math
 import os
+import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -78,27 +81,34 @@ def drift(tmp_path: Path) -> Drift:
 
 
 class Diary(ActionType):
-    """Write down what is called, and when."""
+    """Write down what is called, and when: one digit for each call."""
 
     name = "diary"
     slots = (Slot(name="part", kinds=MOVING),)
     parameters = (Parameter(name="level", default=0.0),)
-    state_variables = (StateVariable(name="entered"), StateVariable(name="at_control"), StateVariable(name="count"))
+    state_variables = (
+        StateVariable(name="entered"),
+        StateVariable(name="at_control"),
+        StateVariable(name="count"),
+        StateVariable(name="prepared"),
+    )
+    Params = {"level": float, "prepared": float}
     State = {"order": (float, 8)}
-    called: list[str] = []
+    called = 0
 
     @classmethod
     def create(cls, parts):
-        cls.called.append("create")
+        cls.called = 10 * cls.called + 1
         return cls(parts)
 
     def __init__(self, parts):
         super().__init__(parts)
-        self.called.append("constructor")
+        self.called = 10 * self.called + 2
 
     def prepare_parameters(self, values, params):
-        self.called.append("prepare_parameters")
+        self.called = 10 * self.called + 3
         super().prepare_parameters(values, params)
+        params.prepared = self.called
 
     @staticmethod
     def on_enter(state, params, part):
@@ -115,20 +125,30 @@ class Diary(ActionType):
     @staticmethod
     def control(state, params, part):
         state.at_control = 10.0 * state.count + 4.0
+        state.prepared = params.prepared
 
 
 def test_K1_the_methods_are_called_in_their_order(cell: LockstepCell) -> None:
     session = cell.session("left")
-    Diary.called.clear()
     session.add(Action("a", Diary))
-    assert Diary.called == ["create", "constructor", "prepare_parameters"]
     session.start("a")
     cell.step()
+    assert session.value("a.prepared") == 123.0, "create, constructor, prepare_parameters"
     assert session.value("a.at_control") == 1234.0, "on_enter, sense, set_parameters, control"
     cell.step()
     assert session.value("a.at_control") == 1234.0 and session.value("a.entered") == 1.0, "on_enter once"
     session.set("a", level=2.0)
-    assert Diary.called[3:] == ["prepare_parameters"], "neither create nor the constructor again"
+    cell.step()
+    assert session.value("a.prepared") == 1233.0, "neither create nor the constructor again"
+
+
+def appear(file: Path) -> None:
+    """Wait until a file is there, and remove it."""
+    end = time.monotonic() + 60.0
+    while not file.exists():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    file.unlink()
 
 
 class Slow(ActionType):
@@ -136,52 +156,50 @@ class Slow(ActionType):
 
     name = "slow"
     slots = (Slot(name="part", kinds=MOVING),)
-    parameters = (Parameter(name="bad", type="bool", default=False),)
-    preparing = threading.Event()
-    go_on = threading.Event()
+    parameters = (
+        Parameter(name="bad", type="bool", default=False),
+        Parameter(name="folder", type="text", default=""),
+    )
+    example = {"bad": True}  # the builder, which measures it, need not wait
 
     def prepare_parameters(self, values, params):
         if values["bad"]:
             raise ZeroDivisionError("nobody divides here")
-        self.preparing.set()
-        assert self.go_on.wait(60.0)
+        Path(values["folder"], "preparing").touch()
+        appear(Path(values["folder"], "go_on"))
 
     @staticmethod
     def control(state, params, part):
         part.command_mode = POSITION
 
 
-def test_K2_a_long_preparation_stops_neither_the_loop_nor_other_requests(cell: LockstepCell) -> None:
+def test_K2_a_long_preparation_stops_neither_the_loop_nor_other_requests(cell: LockstepCell, tmp_path: Path) -> None:
     session, other = cell.session("left"), cell.session("right")
     cell.server.load_action_types(Slow)
-    Slow.preparing.clear()
-    Slow.go_on.clear()
-    defining = threading.Thread(target=lambda: session.add(Action("a", "slow")))
+    defining = threading.Thread(target=lambda: session.add(Action("a", "slow", folder=str(tmp_path))))
     defining.start()
     try:
-        assert Slow.preparing.wait(60.0)
+        appear(tmp_path / "preparing")
         other.add(Action("b", "probe", speed=0.1))
         other.start("b")
         before = cell.tick
         cell.step(50)
         assert cell.tick == before + 50 and other.value("b.controls") == 50.0
     finally:
-        Slow.go_on.set()
+        (tmp_path / "go_on").touch()
         defining.join(60.0)
     session.start("a")
     cell.step()
     assert cell.active("left") == "a"
 
-    Slow.preparing.clear()
-    Slow.go_on.clear()
     setting = threading.Thread(target=lambda: session.set("a", bad=False))
     setting.start()
     try:
-        assert Slow.preparing.wait(60.0)
+        appear(tmp_path / "preparing")
         other.set("b", speed=-0.1)
         cell.step(10)
     finally:
-        Slow.go_on.set()
+        (tmp_path / "go_on").touch()
         setting.join(60.0)
     cell.step()
     assert cell.active("left") == "a" and other.value("b.controls") == 62.0
@@ -202,27 +220,30 @@ class Reach(ActionType):
 
     name = "reach"
     slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
-    parameters = (Parameter(name="offset", length=3, unit="m"),)
+    parameters = (Parameter(name="offset", length=3, unit="m"), Parameter(name="tell", type="bool", default=False))
     Params = {"goal": (float, 16)}
-    found: dict[str, object] = {}
+    found: dict[str, Any]
 
     @classmethod
     def create(cls, parts):
         arm = parts["arm"]
         eyes = [p for p in arm.workcell.values() if p.kind == PartKind.RANGEFINDER]
-        cls.found = {
-            "eyes": [e.name for e in eyes],
-            "unit": eyes[0].state_variables["rangefinder.distance"] if eyes else "",
-            "position": arm.commanded_position,
-            "speed": arm.limits("velocity_limit"),
-            "joints": (arm.dof, arm.joint_names[0], arm.joint_units[0]),
-            "modes": arm.command_modes,
-        }
         if not arm.has_kinematics:
             raise DefinitionError("needs an arm with a tool")
-        return cls(parts)
+        made = cls(parts)
+        made.found = {
+            "eyes": [e.name for e in eyes],
+            "unit": eyes[0].state_variables["rangefinder.distance"] if eyes else "",
+            "position": list(arm.commanded_position),
+            "speed": list(arm.limits("velocity_limit")),
+            "joints": [arm.dof, arm.joint_names[0], arm.joint_units[0]],
+            "modes": list(arm.command_modes),
+        }
+        return made
 
     def prepare_parameters(self, values, params):
+        if values["tell"]:
+            raise DefinitionError(json.dumps(self.found))
         arm = self.parts["arm"]
         p_WT, q_WT = arm.forward()
         q = arm.inverse_kinematics(p_WT + values["offset"], q_WT)
@@ -243,12 +264,14 @@ def test_K3_a_type_sees_joints_limits_kinematics_and_the_rest_of_the_workcell() 
         before = np.array(cell.part("arm").tool_position)
         session.add(Action("reach", Reach, offset=[0.0, 0.05, -0.05]))
         part = cell.part("arm")
-        found = Reach.found
+        with pytest.raises(DefinitionError) as told:
+            session.add(Action("tell", Reach, offset=[0.0, 0.0, 0.0], tell=True))
+        found = json.loads(told.value.what.removeprefix("action 'tell': "))
         assert found["eyes"] == ["rangefinder"] and found["unit"] == "m"
-        assert np.array_equal(found["position"], part.commanded_position[:7])  # type: ignore[arg-type]
-        assert np.array_equal(found["speed"], part.velocity_limit[:7])  # type: ignore[arg-type]
-        assert found["joints"] == (7, cell.workcell.part("arm").joint_names[0], "rad")
-        assert CommandMode.POSITION in found["modes"]  # type: ignore[operator]
+        assert np.array_equal(found["position"], part.commanded_position[:7])
+        assert np.array_equal(found["speed"], part.velocity_limit[:7])
+        assert found["joints"] == [7, cell.workcell.part("arm").joint_names[0], "rad"]
+        assert CommandMode.POSITION in found["modes"]
         session.start("reach")
         cell.step(4000)
         np.testing.assert_allclose(cell.part("arm").tool_position - before, [0.0, 0.05, -0.05], atol=1e-4)
@@ -362,7 +385,7 @@ def test_K5_types_are_loaded_while_a_part_moves(cell: LockstepCell, drift: Drift
     assert session.value("a.speed") == 0.1
     assert steady(cell, before, 100) and not cell.kinds("action_stopped", "part_faulted", part="right")
     info = cell.server.types.get("drift", "")
-    assert info.origin == str(drift.path) and info.description == "Move the first joint at a constant speed."
+    assert info.origin == str(drift.path) and info.declared.description == "Move the first joint at a constant speed."
 
 
 def test_K5_all_of_a_file_or_nothing(cell: LockstepCell, drift: Drift) -> None:
@@ -932,3 +955,83 @@ def test_K14_a_debugger_stops_inside_control(workcell: Workcell, where: str) -> 
         harness.start()
         debugger.runcall(harness.step, 3)
     assert debugger.seen == [("control", 1.0), ("control", 2.0), ("control", 3.0)]
+
+
+# --- K16: apart ----------------------------------------------------------------------------------
+
+
+PIDS = """
+import os
+
+
+def note(what):
+    with open(__file__ + ".pids", "a") as file:
+        file.write(f"{what} {os.getpid()}\\n")
+
+
+note("import")
+"""
+NOTING = '''
+    @classmethod
+    def create(cls, parts):
+        note("create")
+        return cls(parts)
+
+    def prepare_parameters(self, values, params):
+        note("prepare")
+        params.factor = values["factor"]
+        if values["factor"] == 2.0:
+            os._exit(3)
+        while values["factor"] == 3.0:
+            pass
+'''
+
+
+def test_K16_code_of_users_never_runs_in_the_servers_process(cell: LockstepCell, drift: Drift) -> None:
+    path = Path(drift.write(0.1))
+    text = path.read_text().partition("    def prepare_parameters")[0] + NOTING
+    text += "    @staticmethod\n" + path.read_text().partition("    @staticmethod\n")[2]
+    path.write_text(text.replace("import helper", PIDS))
+    cell.server.load_action_types(str(path))
+    pids = path.with_name("drift.py.pids")
+    mine, other = cell.session("left"), cell.session("right")
+    pids.unlink()
+    mine.add(Action("a", "drift"))
+    mine.start("a")
+    cell.step()
+    notes = [line.split() for line in pids.read_text().splitlines()]
+    assert [what for what, _ in notes] == ["create", "prepare"], "the file is imported once, when it is loaded"
+    assert notes[0][1] == notes[1][1] != str(os.getpid())
+    assert not [m for m in sys.modules.values() if getattr(m, "__file__", None) == str(path)]
+
+    other.add(Action("b", "drift"))
+    with pytest.raises(DefinitionError, match="prepare_parameters of action type 'drift' ended its process; got exit"):
+        mine.set("a", factor=2.0)
+    with pytest.raises(DefinitionError, match="action 'a': the process that prepares it has ended. It keeps"):
+        mine.set("a", factor=1.0)
+    cell.step()
+    assert mine.value("a.speed") == 0.1, "the loop has its code and its parameters"
+    mine.add(Action("c", "drift"))
+    other.set("b", factor=1.0)
+
+    refused: list[str] = []
+
+    def hang() -> None:
+        try:
+            mine.set("c", factor=3.0)
+        except DefinitionError as error:
+            refused.append(str(error))
+
+    setting = threading.Thread(target=hang)
+    pids.unlink()
+    setting.start()
+    appear(pids)
+    other.set("b", factor=1.5)
+    mine.close()
+    setting.join(60.0)
+    (told,) = refused
+    assert told.startswith(
+        "action 'c': prepare_parameters of action type 'drift' had not returned when its session ended; "
+        f"got it was still running at {path}:"
+    )
+    other.set("b", factor=1.0)

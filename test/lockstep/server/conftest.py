@@ -9,9 +9,9 @@ import pytest
 
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.testing.shared_builder import shared_builder
 
 
 def make_wait(id: str, part: str = "arm", *reactions: ReactionDefinition, **values: float | str) -> ActionDefinition:
@@ -38,8 +38,7 @@ def workcell() -> Workcell:
 @pytest.fixture(scope="session")
 def types(workcell: Workcell) -> ActionTypes:
     specs = [t.text for t in workcell.action_types]
-    with Builder() as builder:
-        return ActionTypes.build(specs, builder, lambda _: None, builtin=())
+    return ActionTypes.build(specs, shared_builder(), lambda _: None, builtin=())
 
 
 @pytest.fixture

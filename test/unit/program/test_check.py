@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate, dump_program, parse_program
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart
@@ -50,7 +51,7 @@ VARIABLES = {
     "rangefinder.distance": VariableRef(0, "float", "m"),
 }
 CELL = Catalogue(
-    types={"move": Move, "guarded": Guarded},
+    types={"move": DeclaredType.of(Move), "guarded": DeclaredType.of(Guarded)},
     parts={
         "arm": KnownPart(kinds=("arm",), dof=7, joint_unit="rad"),
         "left": KnownPart(kinds=("arm",), dof=2, joint_unit="rad"),
@@ -260,7 +261,7 @@ def test_actions_of_the_session_are_known() -> None:
         "actions:\n  a: {type: move, parts: arm, reactions: [{when: old.left > 1 m, start: old, signal: old.pause}]}\n"
     )
     filled = ProgramTemplate(text).fill(defined=["old"])
-    session = SessionFacts(parts=("arm",), actions={"old": (Move, frozenset({"arm"}))})
+    session = SessionFacts(parts=("arm",), actions={"old": (DeclaredType.of(Move), frozenset({"arm"}))})
     (warning,) = check_program(filled, CELL, session)
     assert "reads a state variable of action 'old', which is always unknown there: both move arm" in warning
     with pytest.raises(DefinitionError, match="program:2: .*keeps its owner, but starts an action that takes a part"):

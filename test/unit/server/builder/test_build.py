@@ -29,7 +29,7 @@ def test_the_second_build_finds_the_code_in_the_cache(action_file):
     second = build(spec, said.append)
     assert second.cached and second.key == first.key
     assert said == ["checking custom"]
-    assert (first.type_name, first.class_name, first.methods, first.n_slots) == ("custom", "Custom", ("control",), 1)
+    assert (first.declared.name, first.methods) == ("custom", ("control",))
 
 
 def test_the_cache_serves_another_process_without_compiling(action_file):

@@ -145,7 +145,7 @@ def test_a_builder_killed_in_the_middle_is_told_and_replaced(action_file):
         thread.join(timeout=60)
         assert "slow.py:Custom: the builder process ended in the middle. Was it killed?" in str(errors[0])
         assert wait_for(lambda: not alive(child)), "what it was building ends with it"
-        assert builder.build(good).type_name == "custom"
+        assert builder.build(good).declared.name == "custom"
         assert builder.pid != pid
 
 

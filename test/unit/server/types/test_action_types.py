@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import record
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types.action_types import ActionTypes, register
@@ -20,18 +21,24 @@ def declare(**attributes: Any) -> type[ActionType]:
     return type("Made", (ActionType,), {"name": "made", "slots": (ARM,), "__doc__": "Do\n    something."} | attributes)
 
 
+def loaded(key: str = "", **attributes: Any) -> LoadedType:
+    made = declare(**attributes)
+    return LoadedType(DeclaredType.of(made), key, made)
+
+
 def test_a_good_type_has_its_layouts_and_description() -> None:
-    made = declare(
+    made = loaded(
+        "k" * 64,
         slots=(ARM, EYE),
         parameters=(Parameter(name="goal", length="dof"),),
         state_variables=(StateVariable(name="is_done", type="bool"),),
         signals=("stop_now",),
     )
-    types = ActionTypes([LoadedType(made, "k" * 64)])
+    types = ActionTypes([made])
     registered = types.get("made", "action 'x'")
-    assert (registered.index, registered.key, registered.description) == (0, "k" * 64, "Do\nsomething.")
+    assert (registered.index, registered.key, registered.declared.description) == (0, "k" * 64, "Do\nsomething.")
     assert registered.moving_slots == (ARM,)
-    assert registered.state_dtype.names == ("stop_now", "is_done")
+    assert registered.declared.state_record.offsets == {"stop_now": 0, "is_done": 8}
     assert types.keys == ["k" * 64]
 
 
@@ -75,26 +82,26 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_bad_declaration_is_refused(name: str) -> None:
     attributes, text = BAD[name]
     with pytest.raises(DefinitionError) as error:
-        register(LoadedType(declare(**attributes), ""), 0)
+        register(loaded(**attributes), 0)
     assert text in str(error.value)
 
 
 def test_too_many_slots_are_refused() -> None:
     slots = tuple(Slot(name=f"s{i}", kinds=(PartKind.ARM,)) for i in range(5))
     with pytest.raises(CapacityError, match=r"has too many slots; expected at most 4 \(MAX_ACTION_SLOTS\); got 5"):
-        register(LoadedType(declare(slots=slots), ""), 0)
+        register(loaded(slots=slots), 0)
 
 
 def test_two_types_of_one_name_are_refused_with_both_places() -> None:
     with pytest.raises(DefinitionError) as error:
-        ActionTypes([LoadedType(declare(), "a"), LoadedType(declare(), "b")])
+        ActionTypes([loaded("a"), loaded("b")])
     assert "two action types have the name 'made'" in str(error.value)
     assert "test_action_types:Made and " in str(error.value)
 
 
 def test_an_unknown_type_is_refused_with_near_matches() -> None:
     with pytest.raises(DefinitionError) as error:
-        ActionTypes([LoadedType(declare(), "")]).get("maed", "action 'x'")
+        ActionTypes([loaded()]).get("maed", "action 'x'")
     assert str(error.value) == (
         "action 'x': unknown action type; expected one of the known names; did you mean 'made'; got 'maed'"
     )

@@ -1,0 +1,65 @@
+"""What a type declares is the same after its way from one process to another."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from robot_rt_control.actions import BUILTIN
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, state_dtype
+from robot_rt_control.definitions.declared_type import DeclaredType
+from robot_rt_control.definitions.streams import StreamInput, StreamOutput
+from robot_rt_control.server.builder.source import load_action_type
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+ARM = Slot(name="arm", kinds=(PartKind.ARM,))
+
+
+class Streaming(ActionType):
+    """Streams in both directions."""
+
+    name = "streaming"
+    slots = (ARM,)
+    parameters = (
+        Parameter(name="a", default=np.float64(0.5)),
+        Parameter(name="b", length=2, default=(1.0, 2.0), maximum=np.inf),
+    )
+    streams = (StreamInput(name="goal", units=("m", "rad"), length=2), StreamOutput(name="found"))
+    signals = ("go",)
+    time_budget = 1e-4
+
+    @staticmethod
+    def interpolate_goal(state, params, arm):
+        state.goal.value[0] = 1.0
+
+
+@pytest.mark.parametrize("spec", [*BUILTIN, Streaming])
+def test_declarations_arrive_as_they_were(spec):
+    declared = DeclaredType.of(load_action_type(spec).action_type)
+    arrived = DeclaredType.from_json(declared.to_json())
+    assert dataclasses.asdict(arrived) == dataclasses.asdict(declared)
+    assert [type(s) for s in arrived.streams] == [type(s) for s in declared.streams]
+    assert all(isinstance(kind, PartKind) for slot in arrived.slots for kind in slot.kinds)
+
+
+def test_what_the_server_needs_of_the_records():
+    declared = DeclaredType.of(Streaming)
+    fields = state_dtype(Streaming).fields
+    assert fields is not None
+    assert declared.state_record.offsets == {name: field[1] for name, field in fields.items()}
+    assert declared.own_gaps == ("goal",) and [s.name for s in declared.inputs] == ["goal"]
+    assert declared.place == f"{__name__}:Streaming" and declared.description == "Streams in both directions."
+
+
+def test_declarations_that_are_not_plain_data_are_refused():
+    class Odd(Streaming):
+        name = "odd"
+        time_budget = len  # type: ignore[assignment]
+
+    with pytest.raises(DefinitionError) as refused:
+        DeclaredType.of(Odd).to_json()
+    assert str(refused.value) == (
+        "action type 'odd': its declarations; expected numbers, texts and tuples; "
+        "got <built-in function len>, a builtin_function_or_method"
+    )
