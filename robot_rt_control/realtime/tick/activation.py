@@ -125,6 +125,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt.activation = w.next_activation
     rt.start_tick = w.tick
     rt.judged_from = judged_from
+    rt.judged_installs = -1
     rt.sensed_tick = 0
     rt.controlled_tick = 0
     rt.status = _OK

@@ -65,6 +65,7 @@ def install(w, ch):
     new = 1 - w.active_tables
     _end_removed(w, ch, new)
     w.active_tables = new
+    w.installs += 1
     _forget_inactive(w)
     _sort_active(w)
     for p in range(w.n_parts):

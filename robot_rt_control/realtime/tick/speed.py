@@ -7,7 +7,7 @@ with at most (A - a s^2) / v: slowly at full speed, where the plan itself may ne
 
 import math
 
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.action_time import set_time
 from robot_rt_control.vocabulary.enums import OperationalState
 
@@ -39,12 +39,16 @@ def _largest_rate(w, rising):
     return rate
 
 
-@realtime
+@inlined
 def advance_speed(w):
     """One tick of the way to `speed_target`. What conditions read as `speed` is what actions get as dt."""
+    if w.speed != w.speed_target:
+        _advance(w)
+
+
+@realtime
+def _advance(w):
     target = w.speed_target
-    if w.speed == target:
-        return
     step = _largest_rate(w, target > w.speed) * w.period
     if abs(target - w.speed) <= step:
         w.speed = target
