@@ -6,19 +6,23 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
+import numpy as np
+
+from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
-from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
+from robot_rt_control.realtime.executor.lockstep_loop import exchange_dtype, exchange_entry, lockstep_entry
 from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
 
 _LOOP_CLOCK = offset_of(world_dtype, "loop_clock")
 _BATCH_S = 0.005
 """Simulated time that passes between two pauses, at a factor of 1 ..."""
 _MOST = 4.0
-"""... and at most so many times as much: who waits for the loop gets in between two batches."""
+"""... and at most this many times as much: callers of `serve` get their turn between two batches."""
 _GUEST_POLL_S = 0.0002
 
 
@@ -45,13 +49,25 @@ class Lockstep:
         self._world, self._channel, self._devices = world, channel, devices
         self._period_ns, self._factor, self._before_tick = period_ns, factor, before_tick
         self._clock = ctypes.c_int64.from_address(world.address + _LOOP_CLOCK)
-        self._entry = lockstep_entry(keep_gil=devices.in_process)
+        self._exchanged = self._exchange_record()
+        if devices.hosts:
+            self._exchange, self._exchanged_at = exchange_entry(), address_of(self._exchanged)
+        else:
+            self._entry = lockstep_entry()
         self._lock = threading.Lock()
         self._guests = 0
         self._counting = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self.meter = FactorMeter(max(factor, 0.0))
+
+    def _exchange_record(self) -> np.record:
+        x: np.record = np.zeros(1, exchange_dtype)[0]
+        x.world, x.channel, x.period_ns = self._world.address, self._channel.address, self._period_ns
+        x.n_devices = len(self._devices.hosts)
+        for i, host in enumerate(self._devices.hosts.values()):
+            x.images[i], x.drivers[i] = host.addresses
+        return x
 
     @property
     def time_ns(self) -> int:
@@ -99,13 +115,8 @@ class Lockstep:
         self._before_tick()
         self._clock.value = time.pthread_getcpuclockid(threading.get_ident())
         head = self._written()
-        if self._devices.in_process:
-            world, channel, period = self._world.address, self._channel.address, self._period_ns
-            read, write, entry = self._devices.read, self._devices.write, self._entry
-            for _ in range(ticks):
-                read()
-                entry(world, channel, 1, period)
-                write()
+        if self._devices.hosts:
+            self._devices.run(ticks, partial(self._exchange, self._exchanged_at))
         else:
             self._entry(self._world.address, self._channel.address, ticks, self._period_ns)
         if self._written() != head:
