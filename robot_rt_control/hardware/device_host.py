@@ -25,6 +25,8 @@ from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, JOINTED_KIN
 
 _log = logging.getLogger(__name__)
 
+_FOLLOWING = DriverMode.FOLLOWING
+
 
 class DeviceHost:
     """One plugin and its image. One thread calls all methods, `cycle_read` and `cycle_write` once in each period.
@@ -169,7 +171,7 @@ class DeviceHost:
 
     def _follow(self, period_s: float) -> None:
         modes = self._modes.tobytes()
-        if modes != self._last_modes or self.mode != DriverMode.FOLLOWING:
+        if modes != self._last_modes or self.mode != _FOLLOWING:
             if not self._switch(modes, period_s):
                 return
             # A first command of a mode has no predecessor: it does not move yet.
