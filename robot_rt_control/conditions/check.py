@@ -50,17 +50,17 @@ def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
     ends = np.cumsum(lengths)
     # Values on the stack after each instruction, counted from the start of its own program.
     total = np.cumsum(1 - takes)
-    behind = total - np.repeat(np.concatenate([[0], total[ends[:-1] - 1]]), lengths)
-    before = behind - 1 + takes
+    after = total - np.repeat(np.concatenate([[0], total[ends[:-1] - 1]]), lengths)
+    before = after - 1 + takes
     bad = np.flatnonzero(before < takes)
     if len(bad):
         return f"an empty stack at instruction {bad[0]}"
-    bad = np.flatnonzero(behind > capacities.MAX_CONDITION_DEPTH)
+    bad = np.flatnonzero(after > capacities.MAX_CONDITION_DEPTH)
     if len(bad):
         return f"a stack deeper than {capacities.MAX_CONDITION_DEPTH} (MAX_CONDITION_DEPTH) at instruction {bad[0]}"
-    bad = np.flatnonzero(behind[ends - 1] != 1)
+    bad = np.flatnonzero(after[ends - 1] != 1)
     if len(bad):
-        return f"{behind[ends - 1][bad[0]]} values instead of one at the end of program {bad[0]}"
+        return f"{after[ends - 1][bad[0]]} values instead of one at the end of program {bad[0]}"
     for field, skips in zip(("if_less", "if_equal", "if_greater"), find_skips(codes, ends), strict=True):
         bad = np.flatnonzero(instructions[field] != skips)
         if len(bad):

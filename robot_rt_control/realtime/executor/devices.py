@@ -112,7 +112,7 @@ class Devices:
             try:
                 successor = ProcessImage.attach(self._image_name(device.name), image.manifest)
             except ChannelError:
-                continue  # not up yet; the device's age tells meanwhile
+                continue  # not up yet; until then the device's age shows it
             pending = self._world.address + _PENDING_IMAGE
             while load_acquire(pending):
                 time.sleep(0.001)

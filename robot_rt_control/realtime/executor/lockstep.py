@@ -29,7 +29,7 @@ _GUEST_POLL_S = 0.0002
 class Lockstep:
     """Runs ticks one after the other; simulator and loop wait for each other.
 
-    On a machine that is too slow for the factor, simulated time falls behind: no tick is left out, none is late.
+    On a machine that is too slow for the factor, simulated time runs more slowly: no tick is left out, none is late.
 
     Args:
         factor: simulated seconds in a second; 0: as fast as possible; negative: only by `step`.
@@ -100,7 +100,7 @@ class Lockstep:
                 self._guests -= 1
 
     def step(self, ticks: int) -> int:
-        """Run so many ticks. Returns the last one's number. Raises HardwareError: a simulator failed."""
+        """Run `ticks` ticks. Returns the last one's number. Raises HardwareError: a simulator failed."""
         last = 0
 
         def run() -> None:

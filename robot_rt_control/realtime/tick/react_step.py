@@ -212,12 +212,12 @@ def react(w, ch):
     """Judge, respond, and bring the parts that were set free to their default action."""
     t = w.tables[w.active_tables]
     n = 0
-    if w.judged_installs != w.installs:
-        w.judged_installs = w.installs
-        _prepare(w, t, 0, t.n_free_reactions, 0)
     for i in range(t.n_free_reactions):
         if not session_ended(w, t.reactions[i].session):
+            if w.judged_installs != w.installs:
+                _prepare(w, t, i, i + 1, 0)
             n = _judge(w, t, i, i + 1, n)
+    w.judged_installs = w.installs
     for k in range(w.n_active):
         slot = w.active[k]
         rt = w.actions_runtime[slot]

@@ -26,7 +26,7 @@ _RING_HEAD = offset_of(stream_ring_dtype, "head")
 _RING_TAIL = offset_of(stream_ring_dtype, "tail")
 _SAMPLES_OUT = offset_of(channel_dtype, "samples_out")
 _FLAGS = 4
-"""Numbers behind an input's value and velocity: age, valid, timed_out, fresh; behind these a gap function's window."""
+"""Numbers of an input after value and velocity: age, valid, timed_out, fresh; then a gap function's window."""
 
 
 @inlined
