@@ -12,13 +12,14 @@ import numpy as np
 
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.memory.layout import channel_dtype, offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
 from robot_rt_control.realtime.executor.lockstep_loop import exchange_dtype, exchange_entry, lockstep_entry
 from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
 
 _LOOP_CLOCK = offset_of(world_dtype, "loop_clock")
+_WRITTEN = (offset_of(channel_dtype, "events", "head"), offset_of(channel_dtype, "samples_out"))
 _BATCH_S = 0.005
 """Simulated time that passes between two pauses, at a factor of 1 ..."""
 _MOST = 4.0
@@ -48,7 +49,9 @@ class Lockstep:
     ) -> None:
         self._world, self._channel, self._devices = world, channel, devices
         self._period_ns, self._factor, self._before_tick = period_ns, factor, before_tick
+        # By address, since a record takes microseconds for a field, and a batch may be one tick.
         self._clock = ctypes.c_int64.from_address(world.address + _LOOP_CLOCK)
+        self._counts = [ctypes.c_int64.from_address(channel.address + offset) for offset in _WRITTEN]
         self._exchanged = self._exchange_record()
         if devices.hosts:
             self._exchange, self._exchanged_at = exchange_entry(), address_of(self._exchanged)
@@ -124,8 +127,7 @@ class Lockstep:
 
     def _written(self) -> int:
         """Counts what the loop has written for the server: events, and samples of stream outputs."""
-        memory = self._channel.memory
-        return int(memory.events.head) + int(memory.samples_out)
+        return sum(count.value for count in self._counts)
 
     def _run(self) -> None:
         """Batches of ticks: paced to the wall clock, or without pause."""
