@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench.report import Goal, Options, Report
+from bench.running import running_workcell
 
 if TYPE_CHECKING:
     from robot_rt_control.client import Client, Event, Session
@@ -21,16 +21,8 @@ _EVERY_S = 0.02
 
 
 def measure(options: Options) -> Report:
-    # A domain of its own: other people's nodes are not to be disturbed.
-    os.environ["ROS_DOMAIN_ID"] = str(60 + os.getpid() % 20)
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    from robot_rt_control.application.demo_workcell import DemoWorkcell
-    from robot_rt_control.client import Client
-
     n = options.amount(_EVENTS)
-    log = options.output / "callback_workcell.log"
-    with DemoWorkcell(["--workcell", "arm7", "--hardware", "mock"], log) as workcell, Client("bench") as client:
-        workcell.wait_until_ready(client, lambda _: None, 300.0)
+    with running_workcell(options, "callback") as client:
         called = time_callbacks(client, n)
         answered = time_answers(client, n)
         round_trips = time_round_trips(client, n)
@@ -69,7 +61,7 @@ def measure(options: Options) -> Report:
 
 
 def _swing(client: Client, n: int, call: Callable[[Session, Event], bool]) -> None:
-    """Let a reaction fire, and call `call(session, event)`, until it says that it is enough."""
+    """Let a reaction fire, and call `call(session, event)` each time, until it returns True."""
     from robot_rt_control.client import Action, Reaction
 
     with client.session("arm") as session:

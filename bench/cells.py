@@ -70,11 +70,11 @@ def action(
 
 
 def sine(arm: int, reactions: Sequence[ReactionDefinition] = (), id: str = "") -> ActionDefinition:
-    """A joint-space action that moves for ever, so little that it may start anew wherever it was stopped."""
+    """A joint-space action that moves for ever, with an amplitude so small that it can restart at any point."""
     values: dict[str, Value] = {"amplitude": 0.01, "frequency": 0.3}
     return action(id or f"sine_{arm}", "sine_wave", f"arm_{arm}", values, reactions)
 
 
 def twist(arm: int, reactions: Sequence[ReactionDefinition] = ()) -> ActionDefinition:
-    """A Cartesian action: inverse kinematics in each tick. So slow that it goes on for minutes."""
+    """A Cartesian action: inverse kinematics in each tick. Slow enough to last for minutes."""
     return action(f"twist_{arm}", "velocity_move", f"arm_{arm}", {"linear": (0.0, 0.0, 1e-4)}, reactions)

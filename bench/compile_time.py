@@ -50,7 +50,7 @@ def measure(options: Options) -> Report:
             )
             seconds[state] = json.loads(done.stdout)
     rows = [[name, *[f"{x:.2f}" for state in seconds for x in seconds[state][i]]] for i, name in enumerate(_STEPS)]
-    # Of processor time: on an idle machine that is what passes on the clock.
+    # Processor time, which on an idle machine is the time on the clock.
     loops, cached = (seconds[state][1][1] + seconds[state][2][1] for state in ("empty", "full"))
     imports = seconds["full"][0][1]
     return Report(

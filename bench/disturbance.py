@@ -1,4 +1,4 @@
-"""What else goes on in an executor's process: a thread that publishes with rclpy, and one that makes garbage."""
+"""What else runs in an executor's process: a thread that publishes with rclpy, and one that makes garbage."""
 
 from __future__ import annotations
 

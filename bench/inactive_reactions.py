@@ -1,4 +1,4 @@
-"""What reactions of actions cost that are not active: nothing."""
+"""Reactions of inactive actions cost nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCKS = 50
 
 
 def with_inactive(reactions: int) -> ServerBench:
-    """One arm under an action with ten reactions, beside actions that are not active, with so many in all."""
+    """One arm under an action with ten reactions; its inactive actions have `reactions` in all."""
     bench = ServerBench(arms_cell(1), builtin_types())
     session = bench.server.open_session("bench", ["arm_0"], 0.0)
     each = never_firing(reactions // _ACTIONS, 0)

@@ -187,7 +187,7 @@ class Attack:
         return self._log.read_text(errors="replace")
 
     def _pid(self, process: str) -> int:
-        """Of the process of this name that the supervisor started last."""
+        """Process id of the latest process of this name that the supervisor started."""
         start = f"started {process} (process "
         return int(self._log_text().rpartition(start)[2].partition(")")[0])
 
@@ -293,7 +293,7 @@ class Attack:
 
 
 def run(kills: int, seed: int, console: Console) -> bool:
-    """Attack so many times. Returns whether everything held."""
+    """Attack `kills` times. Returns whether everything held."""
     domain = str(90 + os.getpid() % 10)
     os.environ |= {"ROS_DOMAIN_ID": domain, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     random = Random(seed)

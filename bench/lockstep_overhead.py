@@ -47,8 +47,8 @@ def iiwa_cell() -> Workcell:
 
 
 def bare_loop(workcell: Workcell) -> Callable[[int], None]:
-    """The same simulation and the same motion by hand, with the calls that the plugin makes, too: read the joints,
-    set the drives (with speeds, so that the arm does not lag behind), step."""
+    """The same simulation and the same motion by hand, with the plugin's calls of PyBullet: read the joints,
+    set the drives (with speeds, so that the arm does not lag), step."""
     import pybullet
 
     from robot_rt_control.hardware.pybullet.parameters import PyBulletParameters

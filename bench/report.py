@@ -92,7 +92,7 @@ def summary(goals: Sequence[Goal]) -> Table:
 
 
 def load_average() -> float:
-    """Of the last minute: processes that ran or wanted to."""
+    """Mean number of processes that ran or waited for a processor in the last minute."""
     return float(Path("/proc/loadavg").read_text().split()[0])
 
 

@@ -20,7 +20,7 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.report import (  # noqa: E402  (behind the path)
+from bench.report import (  # noqa: E402  (needs the path)
     Goal,
     Options,
     Report,
@@ -60,12 +60,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     of = machine()
     console.print(", ".join(f"{name.replace('_', ' ')} {value}" for name, value in of.items()))
     goals: list[Goal] = []
+    failed: list[str] = []
     for name in given.only or BENCHMARKS:
         busy = load_average()
         begin = time.monotonic()
         with console.status(f"{name} ..."):
             measure: Callable[[Options], Report] = import_module(f"bench.{BENCHMARKS[name]}").measure
-            report = measure(options)
+            try:
+                report = measure(options)
+            except Exception as error:  # the other figures are measured all the same
+                console.print_exception()
+                failed.append(f"{name} was not measured: {error}")
+                continue
         show(console, report)
         seconds = time.monotonic() - begin
         path = save(report, name, given.output, of | {"load_average": busy})
@@ -75,7 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     console.print()
     console.print(summary(goals))
     console.print(f"{missed} aims missed" if missed else "all aims reached")
-    return 0
+    for line in failed:
+        console.print(line, style="red", markup=False)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

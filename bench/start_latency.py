@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench.report import Goal, Options, Report
+from bench.running import running_workcell
 
 if TYPE_CHECKING:
     from robot_rt_control.client import Client
@@ -19,16 +19,8 @@ _PAUSE_S = (0.005, 0.015)
 
 
 def measure(options: Options) -> Report:
-    # A domain of its own: other people's nodes are not to be disturbed.
-    os.environ["ROS_DOMAIN_ID"] = str(60 + os.getpid() % 20)
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    from robot_rt_control.application.demo_workcell import DemoWorkcell
-    from robot_rt_control.client import Client
-
     starts = options.amount(_STARTS)
-    log = options.output / "start_workcell.log"
-    with DemoWorkcell(["--workcell", "arm7", "--hardware", "mock"], log) as workcell, Client("bench") as client:
-        workcell.wait_until_ready(client, lambda _: None, 300.0)
+    with running_workcell(options, "start") as client:
         to_command, to_answer = time_starts(client, starts)
     rows = [
         [name, *[f"{1e3 * x:.2f}" for x in (*np.percentile(seconds, [50, 90, 99]), seconds.max())]]

@@ -20,7 +20,7 @@ _BLOCKS = 10
 
 
 def active_arms(n: int, reactions: int, make: Make = sine) -> ServerBench:
-    """A bench with n arms, each under an action with so many reactions that never fire."""
+    """A bench with n arms, each under an action with `reactions` reactions that never fire."""
     bench = ServerBench(arms_cell(n), builtin_types())
     session = bench.server.open_session("bench", [f"arm_{i}" for i in range(n)], 0.0)
     actions = [make(i, never_firing(reactions, i)) for i in range(n)]

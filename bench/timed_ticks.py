@@ -63,7 +63,7 @@ def distribution(histogram: np.ndarray, longest: int) -> Distribution:
 
 
 def compile_loop() -> None:
-    """So that no measurement begins with compiling."""
+    """Compile the loop now, not in the first measurement."""
     record = (numba.from_dtype(world_dtype), numba.from_dtype(channel_dtype))
     entry: Any = run_timed
     entry.for_python.compile((*record, numba.int64, numba.int64, numba.int64[::1], numba.int64[::1]))
@@ -79,14 +79,14 @@ class TickTimer:
         self._longest = np.zeros(1, np.int64)
 
     def run(self, ticks: int, *, count: bool = True) -> None:
-        """Run so many ticks; they count, or they only warm up."""
+        """Run some ticks; with `count` False they only warm up."""
         histogram = self._histogram if count else np.zeros_like(self._histogram)
         longest = self._longest if count else np.zeros_like(self._longest)
         run_timed(self._world, self._channel, ticks, self._period, histogram, longest)
 
     @property
     def distribution(self) -> Distribution:
-        """Of all ticks that counted."""
+        """Distribution over all counted ticks."""
         return distribution(self._histogram, int(self._longest[0]))
 
 

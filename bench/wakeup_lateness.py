@@ -67,7 +67,7 @@ class LoopUnderTest:
         self.executor.deactivate()
 
     def lateness(self, seconds: float) -> tuple[np.ndarray, int]:
-        """Histogram and maximum [ns] of so many seconds."""
+        """Histogram and maximum [ns] over a number of seconds."""
         self.executor.activate()
         self._server.start(self._session.id, ["sine_0"])
         timing = self.executor.channel.memory.timing
@@ -119,7 +119,7 @@ def of_python(rate: int, seconds: float) -> tuple[np.ndarray, int]:
             counts[bin_of(late)] += 1
             longest = max(longest, late)
             if late > period:
-                deadline += late // period * period  # as the loop does: go on with the first deadline ahead
+                deadline += late // period * period  # as the loop does: continue with the first deadline ahead
 
     thread = threading.Thread(target=run)
     thread.start()

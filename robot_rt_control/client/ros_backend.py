@@ -222,7 +222,10 @@ class RosBackend(RosServices, ThreadedWaiting):
     ) -> None:
         self._context = rclpy.context.Context()
         self._context.init(args=arguments)
-        self.node: rclpy.node.Node = rclpy.create_node(name, namespace=namespace, context=self._context)
+        # Without parameter services: what the node waits for is listed anew at each event that it receives.
+        self.node: rclpy.node.Node = rclpy.create_node(
+            name, namespace=namespace, context=self._context, start_parameter_services=False
+        )
         self._timeout_s = timeout_s
         self._services = Services(self.node, timeout_s=timeout_s, startup_s=startup_s)
         self._streams = StreamLink(self.node, timeout_s=timeout_s)

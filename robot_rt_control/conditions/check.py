@@ -9,14 +9,23 @@ from __future__ import annotations
 import numpy as np
 
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, NEEDS_STACK, Operator
 
-_LEFT = np.array([Operator.TRUTH <= op < Operator.AND for op in Operator])
+_LEFT = np.array([Operator.IS_UNKNOWN <= op < Operator.AND for op in Operator])
 """Whether an operator reads variable `left`."""
 _RIGHT = np.array([Operator.LESS <= op <= Operator.NOT_EQUAL or op == Operator.APPROX for op in Operator])
 """Whether an operator reads variable `right`."""
 _TAKES = np.array([2 if op in (Operator.AND, Operator.OR) else int(op == Operator.NOT) for op in Operator])
 """How many values an operator takes from the stack; each leaves one."""
+_HOLDS = {
+    Operator.LESS_CONSTANT: (True, False, False),
+    Operator.LESS_EQUAL_CONSTANT: (True, True, False),
+    Operator.GREATER_CONSTANT: (False, False, True),
+    Operator.GREATER_EQUAL_CONSTANT: (False, True, True),
+    Operator.EQUAL_CONSTANT: (False, True, False),
+    Operator.NOT_EQUAL_CONSTANT: (True, False, True),
+}
+"""Whether a comparison holds if the variable is less than the constant, equal, greater."""
 
 
 def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
@@ -41,42 +50,46 @@ def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
     ends = np.cumsum(lengths)
     # Values on the stack after each instruction, counted from the start of its own program.
     total = np.cumsum(1 - takes)
-    behind = total - np.repeat(np.concatenate([[0], total[ends[:-1] - 1]]), lengths)
-    before = behind - 1 + takes
+    after = total - np.repeat(np.concatenate([[0], total[ends[:-1] - 1]]), lengths)
+    before = after - 1 + takes
     bad = np.flatnonzero(before < takes)
     if len(bad):
         return f"an empty stack at instruction {bad[0]}"
-    bad = np.flatnonzero(behind > capacities.MAX_CONDITION_DEPTH)
+    bad = np.flatnonzero(after > capacities.MAX_CONDITION_DEPTH)
     if len(bad):
         return f"a stack deeper than {capacities.MAX_CONDITION_DEPTH} (MAX_CONDITION_DEPTH) at instruction {bad[0]}"
-    bad = np.flatnonzero(behind[ends - 1] != 1)
+    bad = np.flatnonzero(after[ends - 1] != 1)
     if len(bad):
-        return f"{behind[ends - 1][bad[0]]} values instead of one at the end of program {bad[0]}"
-    if_true, if_false = find_skips(codes, ends)
-    bad = np.flatnonzero((instructions["if_true"] != if_true) | (instructions["if_false"] != if_false))
+        return f"{after[ends - 1][bad[0]]} values instead of one at the end of program {bad[0]}"
+    for field, skips in zip(("if_less", "if_equal", "if_greater"), find_skips(codes, ends), strict=True):
+        bad = np.flatnonzero(instructions[field] != skips)
+        if len(bad):
+            return f"what follows instruction {bad[0]}"
+    bad = np.flatnonzero(~_LEFT[operators] & (instructions["left"] != 0))  # the loop loads it before it decides
     if len(bad):
-        return f"the successor of instruction {bad[0]}"
+        return f"the variable of instruction {bad[0]}"
     return ""
 
 
-def find_skips(codes: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The fields `if_true` and `if_false` of all instructions: they skip what cannot change the value any more.
+def find_skips(codes: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
+    """The fields `if_less`, `if_equal` and `if_greater` of all instructions: they skip what cannot change the value.
 
     Args:
-        codes: the field `operator` of all instructions, shape (n,); the first instruction of each program combines
-            nothing.
+        codes: the field `operator` of all instructions, shape (n,); the first of each program combines nothing.
         ends: index after the last instruction of each program, shape (m,).
     """
-    _, joins = _split(np.asarray(codes, np.int64))
+    operators, joins = _split(np.asarray(codes, np.int64))
     places = np.arange(len(joins))
     end = np.asarray(ends)[np.searchsorted(ends, places, side="right")]
-    found = []
-    for passed_over in (JOIN_OR, JOIN_AND):
-        stops = np.append(np.flatnonzero(joins != passed_over), len(joins))
+    follows = []  # a comparison that does not hold, one that holds
+    for value, skipped in enumerate((JOIN_AND, JOIN_OR)):
+        stops = np.append(np.flatnonzero(joins != skipped), len(joins))
         next_stop = stops[np.searchsorted(stops, places, side="right")]
         joined = np.append(joins, 0)[next_stop] != 0
-        found.append(np.where(next_stop == end, 0, np.where(joined, next_stop - places, -1)))
-    return found[0], found[1]
+        follows.append(np.where(next_stop == end, -value, np.where(joined, next_stop - places, NEEDS_STACK)))
+    simple = np.isin(operators, list(_HOLDS))
+    holds = np.array([_HOLDS.get(op, (False,) * 3) for op in Operator])[operators]
+    return [np.where(simple, np.where(holds[:, i], follows[1], follows[0]), NEEDS_STACK) for i in range(3)]
 
 
 def offsets_read(instructions: np.ndarray) -> np.ndarray:

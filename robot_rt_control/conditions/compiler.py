@@ -59,10 +59,11 @@ class _Row(NamedTuple):
     """The fields of an instruction."""
 
     operator: int
+    if_less: int = 0
+    if_equal: int = 0
+    if_greater: int = 0
     left: int = 0
     right: int = 0
-    if_true: int = 0
-    if_false: int = 0
     constant: float = 0.0
     tolerance: float = 0.0
 
@@ -112,7 +113,9 @@ def compile_condition(
     assert code.depth <= capacities.MAX_CONDITION_DEPTH
     instructions = np.array(list(code.rows), instruction_dtype)
     ends = np.array([len(instructions)])
-    instructions["if_true"], instructions["if_false"] = find_skips(instructions["operator"], ends)
+    instructions["if_less"], instructions["if_equal"], instructions["if_greater"] = find_skips(
+        instructions["operator"], ends
+    )
     instructions.flags.writeable = False
     return CompiledCondition(instructions, list(refs), text)
 
@@ -195,12 +198,12 @@ def _leaf(
     *,
     negated: bool = False,
 ) -> _Code:
-    row = _Row(operator, left, right, constant=constant, tolerance=tolerance)
+    row = _Row(operator, left=left, right=right, constant=constant, tolerance=tolerance)
     return _Code((row, _Row(Operator.NOT)) if negated else (row,))
 
 
 def _truth(ref: VariableRef, wanted: bool) -> _Code:
-    return _leaf(Operator.TRUTH, ref.offset) if wanted else _leaf(Operator.EQUAL_CONSTANT, ref.offset)
+    return _leaf(Operator.NOT_EQUAL_CONSTANT if wanted else Operator.EQUAL_CONSTANT, ref.offset)
 
 
 def _comparison(node: Comparison, refs: Mapping[str, VariableRef], negated: bool) -> _Code:

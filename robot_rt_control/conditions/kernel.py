@@ -8,13 +8,13 @@ from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.memory.plain_access import load_f8
 from robot_rt_control.native.realtime_code import inlined, realtime
-from robot_rt_control.vocabulary.enums import JOIN_AND, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, NEEDS_STACK, Operator
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 """What `evaluate` returns."""
 
 _IS_UNKNOWN, _APPROX_CONSTANT, _APPROX = int(Operator.IS_UNKNOWN), int(Operator.APPROX_CONSTANT), int(Operator.APPROX)
-_CONSTANT, _TRUTH, _LESS_VARIABLE = int(Operator.CONSTANT), int(Operator.TRUTH), int(Operator.LESS)
+_CONSTANT, _LESS_VARIABLE = int(Operator.CONSTANT), int(Operator.LESS)
 _AND, _OR = int(Operator.AND), int(Operator.OR)
 # Comparisons with a variable follow those with a constant, in the same order.
 _LESS, _LESS_EQUAL = int(Operator.LESS_CONSTANT), int(Operator.LESS_EQUAL_CONSTANT)
@@ -32,8 +32,9 @@ def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int
     """The value of the condition whose program is `instructions[first : first + count]`, count >= 1.
 
     Nearly all conditions compare variables with constants and combine each result with the previous one: `a > 1 and
-    b < 2 or c >= 3`. While all values are known, such a program needs no stack, and each comparison names the next
-    one that can still change the result, or none. In a tick with many reactions this loop takes the most time.
+    b < 2 or c >= 3`. While all values are known, such a program needs neither stack nor operators: each instruction
+    says what follows if its variable is less than, equal to or greater than its constant. In a tick with many
+    reactions this loop takes the most time.
 
     Args:
         base_address: start of the world; the offsets of variables are relative to it.
@@ -46,28 +47,20 @@ def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int
     address = start
     while True:
         row = instruction_at(address)
-        operator = int(row.operator) & (JOIN_AND - 1)
-        if operator < _LESS or operator > _EQUAL:
-            break
         value = load_f8(base_address + int(row.left))
         constant = row.constant
-        if (value != value) | (constant != constant):
-            break
-        if operator == _LESS:
-            holds = value < constant
-        elif operator == _GREATER:
-            holds = value > constant
-        elif operator == _LESS_EQUAL:
-            holds = value <= constant
-        elif operator == _GREATER_EQUAL:
-            holds = value >= constant
+        if value < constant:
+            skip = int(row.if_less)
+        elif value > constant:
+            skip = int(row.if_greater)
+        elif value == constant:
+            skip = int(row.if_equal)
         else:
-            holds = value == constant
-        skip = int(row.if_true) if holds else int(row.if_false)
-        if skip == 0:
-            return int(holds)
-        if skip < 0:
             break
+        if skip <= 0:
+            if skip == NEEDS_STACK:
+                break
+            return -skip
         address += skip * _SIZE
     return evaluate_with_stack(base_address, start, count)
 
@@ -120,8 +113,6 @@ def evaluate_with_stack(base_address: int, start: int, count: int) -> int:
                 is_true, is_false = value == other, (value < other) | (value > other)
             elif operator == _NOT_EQUAL:
                 is_true, is_false = (value < other) | (value > other), value == other
-            elif operator == _TRUTH:
-                is_true, is_false = (value < 0.0) | (value > 0.0), value == 0.0
             elif operator == _IS_UNKNOWN:
                 is_true, is_false = value != value, value == value
             else:

@@ -25,6 +25,8 @@ from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, JOINTED_KIN
 
 _log = logging.getLogger(__name__)
 
+_FOLLOWING = DriverMode.FOLLOWING
+
 
 class DeviceHost:
     """One plugin and its image. One thread calls all methods, `cycle_read` and `cycle_write` once in each period.
@@ -67,11 +69,12 @@ class DeviceHost:
         self.image = ProcessImage.private(manifest) if image_name is None else ProcessImage.create(image_name, manifest)
         self._side = self.image.new_driver_side()
         self._publish, self._take = driver_calls()
-        self._addresses = self.image.address, address_of(self._side)
+        self.addresses = self.image.address, address_of(self._side)
+        """Of the image, and of the driver's side of it (`layout.driver_dtype`)."""
         n = len(commands)
         # Views, because reading a field of a record takes a microsecond.
         fields = np.frombuffer(memoryview(self._side).cast("B"), driver_dtype)
-        self._enable, self._last_cycle = fields["enable"], fields["last_cycle"]
+        self._enable, self._last_cycle = _buffer(fields["enable"]), _buffer(fields["last_cycle"])
         self._published = self._side.state[: len(states)]
         self._taken = self._side.command[:n]
         self._command = self.lifecycle.command
@@ -117,19 +120,26 @@ class DeviceHost:
 
     def cycle_read(self, time_s: float, period_s: float) -> None:
         """Read the device and publish its states."""
+        self.read_device(time_s, period_s)
+        self._publish(*self.addresses)
+
+    def cycle_write(self, time_s: float, period_s: float) -> None:
+        """Take the newest command and write it to the device, or brake and hold."""
+        self.write_device(time_s, period_s, self._take(*self.addresses) == 1)
+
+    def read_device(self, time_s: float, period_s: float) -> None:
+        """First half of `cycle_read`: the states are in the driver's side."""
         if self.failure is None:
             try:
                 self.lifecycle.read(time_s, period_s)
                 self._publication[:] = self._measured
             except HardwareError as error:
                 self._fail(error)
-        self._publish(*self._addresses)
 
-    def cycle_write(self, time_s: float, period_s: float) -> None:
-        """Take the newest command, or brake and hold, and write to the device."""
+    def write_device(self, time_s: float, period_s: float, new: bool) -> None:
+        """Second half of `cycle_write`; `new`: the driver's side has a command that was not seen before."""
         if self.failure is not None:
             return
-        new = self._take(*self._addresses) == 1
         self._silent = 0 if new else self._silent + 1
         enabled = self._enable[0] == 1
         if self._latched and new and not enabled and not self._ending:
@@ -161,14 +171,14 @@ class DeviceHost:
 
     def _follow(self, period_s: float) -> None:
         modes = self._modes.tobytes()
-        if modes != self._last_modes or self.mode != DriverMode.FOLLOWING:
+        if modes != self._last_modes or self.mode != _FOLLOWING:
             if not self._switch(modes, period_s):
                 return
             # A first command of a mode has no predecessor: it does not move yet.
-            self._predecessor[:], self._older_cycle = self._arrived, int(self._last_cycle[0]) - 1
+            self._predecessor[:], self._older_cycle = self._arrived, self._last_cycle[0] - 1
         else:
             self._predecessor[:], self._older_cycle = self._followed, self._newer_cycle
-        self._newer_cycle = int(self._last_cycle[0])
+        self._newer_cycle = self._last_cycle[0]
         self._followed[:] = self._arrived
 
     def _switch(self, modes: bytes, period_s: float) -> bool:

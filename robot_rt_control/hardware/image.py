@@ -175,8 +175,7 @@ driver_at: Callable[[int], Any] = record_at(driver_dtype)
 def driver_calls() -> tuple[Callable[[int, int], object], Callable[[int, int], int]]:
     """`publish_state` and `take_command` for a driver in Python: of the addresses of image and driver's record.
 
-    Compiled on first use. A call takes a third of a microsecond, where Numba's own dispatcher takes two, and a
-    simulation in lockstep makes both in each tick.
+    Compiled on first use. A call takes a third of a microsecond; Numba's own dispatcher takes two.
     """
 
     def publish(image: int, driver: int) -> None:

@@ -38,6 +38,12 @@ class LifecycleState(IntEnum):
     FINALIZED = 4
 
 
+# In Python 3.11 to look up an enum's member costs more than a call, and these are looked up in each cycle.
+_OK = HardwareReturn.OK
+_ACTIVE = LifecycleState.ACTIVE
+_READABLE = (LifecycleState.INACTIVE, LifecycleState.ACTIVE)
+
+
 def load_plugin(name: str) -> type[HardwarePlugin]:
     """The plugin class of a name: "mock", "pybullet", "topic", "package.module:Class" or "/path/to/file.py:Class".
 
@@ -185,7 +191,7 @@ class HardwareLifecycle:
     @property
     def can_write(self) -> bool:
         """Whether the device takes commands."""
-        return self.lifecycle_state == LifecycleState.ACTIVE
+        return self.lifecycle_state == _ACTIVE
 
     def configure(self) -> None:
         """Open the device. Raises: HardwareError."""
@@ -223,13 +229,13 @@ class HardwareLifecycle:
 
     def read(self, time_s: float, period_s: float) -> None:
         """Fill the state. Raises: HardwareError, after `on_error` was called."""
-        if self.lifecycle_state not in (LifecycleState.INACTIVE, LifecycleState.ACTIVE):
+        if self.lifecycle_state not in _READABLE:
             raise HardwareError(f"{self._what}: read", expected="state ACTIVE", got=self.lifecycle_state.name)
         self._cycle("read", self.plugin.read, time_s, period_s)
 
     def write(self, time_s: float, period_s: float) -> None:
         """Send the command. Raises: HardwareError, after `on_error` was called."""
-        if self.lifecycle_state != LifecycleState.ACTIVE:
+        if self.lifecycle_state != _ACTIVE:
             raise HardwareError(f"{self._what}: write", expected="state ACTIVE", got=self.lifecycle_state.name)
         self._cycle("write", self.plugin.write, time_s, period_s)
 
@@ -239,7 +245,7 @@ class HardwareLifecycle:
         reason = ""
         try:
             result = call(time_s, period_s)
-            if result == HardwareReturn.OK:
+            if result == _OK:
                 return
             reason = self.plugin.reason
         except Exception as error:  # a plugin may raise anything: that is an ERROR of the device
@@ -258,11 +264,11 @@ class HardwareLifecycle:
             return
         self.plugin.reason = ""
         result = self.plugin.prepare_command_mode_switch(changed)
-        if result != HardwareReturn.OK:
+        if result != _OK:
             reason, self.plugin.reason = self.plugin.reason, ""
             raise self._failed("prepare_command_mode_switch", result, reason)
         result = self.plugin.perform_command_mode_switch(changed)
-        if result != HardwareReturn.OK:
+        if result != _OK:
             reason = self.plugin.reason
             self._handle_error()
             raise self._failed("perform_command_mode_switch", result, reason)

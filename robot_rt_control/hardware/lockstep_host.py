@@ -10,7 +10,7 @@ from robot_rt_control.vocabulary.errors import HardwareError
 
 
 class LockstepHost(DeviceHost):
-    """A plugin with a private image. One period is `cycle_read`, the tick, `cycle_write`.
+    """A plugin with a private image. One period is `read_device`, an exchange with the tick, `write_device`.
 
     Args:
         plugin: its name, or a fresh object.

@@ -267,13 +267,14 @@ stream_dtype = record(
 
 instruction_dtype = record(
     [
-        ("operator", "i4"),
-        ("left", "i4"),  # offset of a state variable
+        ("operator", "i2"),
+        # what follows if variable `left` is less than `constant`, equal, greater: the distance to the next instruction
+        # that can change the value; 0: the condition is false; -1: it is true; -2: the stack is needed
+        ("if_less", "i2"),
+        ("if_equal", "i2"),
+        ("if_greater", "i2"),
+        ("left", "i4"),  # offset of a state variable; 0 if the operator reads none
         ("right", "i4"),  # offset of a state variable
-        # so many instructions further the program goes on after a comparison that holds, or does not; 0: its value is
-        # the condition's; -1: what follows needs the stack
-        ("if_true", "i2"),
-        ("if_false", "i2"),
         ("constant", "f8"),
         ("tolerance", "f8"),
     ]
@@ -364,6 +365,7 @@ action_runtime_dtype = record(
         ("activation", "i8"),  # counts activations, never reset
         ("start_tick", "i8"),
         ("judged_from", "i8"),  # its reactions are evaluated from this tick
+        ("judged_installs", "i8"),  # `installs` when its reactions' memories were last brought up to date
         ("sensed_tick", "i8"),  # the last tick in which its sense ran
         ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
@@ -531,6 +533,8 @@ world_dtype = record(
         ("budget_policy", "i8"),  # BudgetPolicy
         ("budget_report_ticks", "i8"),  # ticks between two reports of one action
         ("next_activation", "i8"),
+        ("installs", "i8"),  # how often tables were taken
+        ("judged_installs", "i8"),  # as an action's, for the free-standing reactions
         ("n_active", "i8"),
         ("n_scheduled", "i8"),
         ("events_lost", "i8"),

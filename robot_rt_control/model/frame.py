@@ -31,13 +31,12 @@ def base_frame(chain: np.record) -> Frame:
 
 
 @inlined
-def _compose(
+def _rotate(
     a: Frame,
     r00: float, r01: float, r02: float,
     r10: float, r11: float, r12: float,
     r20: float, r21: float, r22: float,
-    x: float, y: float, z: float,
-) -> Frame:  # fmt: skip
+) -> tuple[float, float, float, float, float, float, float, float, float]:  # fmt: skip
     return (
         a[0] * r00 + a[1] * r10 + a[2] * r20,
         a[0] * r01 + a[1] * r11 + a[2] * r21,
@@ -48,6 +47,19 @@ def _compose(
         a[6] * r00 + a[7] * r10 + a[8] * r20,
         a[6] * r01 + a[7] * r11 + a[8] * r21,
         a[6] * r02 + a[7] * r12 + a[8] * r22,
+    )
+
+
+@inlined
+def _compose(
+    a: Frame,
+    r00: float, r01: float, r02: float,
+    r10: float, r11: float, r12: float,
+    r20: float, r21: float, r22: float,
+    x: float, y: float, z: float,
+) -> Frame:  # fmt: skip
+    return (
+        *_rotate(a, r00, r01, r02, r10, r11, r12, r20, r21, r22),
         a[9] + a[0] * x + a[1] * y + a[2] * z,
         a[10] + a[3] * x + a[4] * y + a[5] * z,
         a[11] + a[6] * x + a[7] * y + a[8] * z,
@@ -108,7 +120,7 @@ def moved(chain: np.record, j: int, q: float, f: Frame) -> Frame:
         )  # fmt: skip
     c = math.cos(q)
     s = math.sin(q)
-    if x == 0.0 and y == 0.0:  # about z, as in most robot descriptions: a third of the work
+    if x == 0.0 and y == 0.0:  # about z or y, as in most robot descriptions: a third of the work
         s = s * z
         return (
             c * f[0] + s * f[1], c * f[1] - s * f[0], f[2],
@@ -116,12 +128,22 @@ def moved(chain: np.record, j: int, q: float, f: Frame) -> Frame:
             c * f[6] + s * f[7], c * f[7] - s * f[6], f[8],
             f[9], f[10], f[11],
         )  # fmt: skip
+    if x == 0.0 and z == 0.0:
+        s = s * y
+        return (
+            c * f[0] - s * f[2], f[1], c * f[2] + s * f[0],
+            c * f[3] - s * f[5], f[4], c * f[5] + s * f[3],
+            c * f[6] - s * f[8], f[7], c * f[8] + s * f[6],
+            f[9], f[10], f[11],
+        )  # fmt: skip
     # Rodrigues' formula
     v = 1.0 - c
-    return _compose(
-        f,
-        c + v * x * x, v * x * y - s * z, v * x * z + s * y,
-        v * x * y + s * z, c + v * y * y, v * y * z - s * x,
-        v * x * z - s * y, v * y * z + s * x, c + v * z * z,
-        0.0, 0.0, 0.0,
+    return (
+        *_rotate(
+            f,
+            c + v * x * x, v * x * y - s * z, v * x * z + s * y,
+            v * x * y + s * z, c + v * y * y, v * y * z - s * x,
+            v * x * z - s * y, v * y * z + s * x, c + v * z * z,
+        ),
+        f[9], f[10], f[11],
     )  # fmt: skip

@@ -125,35 +125,35 @@ class Operator(IntEnum):
 
     CONSTANT = 0
     """Push `constant`: 0 false, 1 true, NaN unknown."""
-    TRUTH = 1
-    """Push whether variable `left` is non-zero."""
-    IS_UNKNOWN = 2
-    LESS_CONSTANT = 3
+    IS_UNKNOWN = 1
+    LESS_CONSTANT = 2
     """Compare variable `left` with `constant`; the same for the next five."""
-    LESS_EQUAL_CONSTANT = 4
-    GREATER_CONSTANT = 5
-    GREATER_EQUAL_CONSTANT = 6
-    EQUAL_CONSTANT = 7
-    NOT_EQUAL_CONSTANT = 8
-    LESS = 9
+    LESS_EQUAL_CONSTANT = 3
+    GREATER_CONSTANT = 4
+    GREATER_EQUAL_CONSTANT = 5
+    EQUAL_CONSTANT = 6
+    NOT_EQUAL_CONSTANT = 7
+    LESS = 8
     """Compare variable `left` with variable `right`; the same for the next five."""
-    LESS_EQUAL = 10
-    GREATER = 11
-    GREATER_EQUAL = 12
-    EQUAL = 13
-    NOT_EQUAL = 14
-    APPROX_CONSTANT = 15
+    LESS_EQUAL = 9
+    GREATER = 10
+    GREATER_EQUAL = 11
+    EQUAL = 12
+    NOT_EQUAL = 13
+    APPROX_CONSTANT = 14
     """|variable `left` - `constant`| <= `tolerance`."""
-    APPROX = 16
+    APPROX = 15
     """|variable `left` - variable `right`| <= `tolerance`."""
-    AND = 17
-    OR = 18
-    NOT = 19
+    AND = 16
+    OR = 17
+    NOT = 18
 
 
 JOIN_AND = 32
 JOIN_OR = 64
 """Flags added to a leaf's operator: its value is combined with the top of the stack instead of being pushed."""
+NEEDS_STACK = -2
+"""What follows a comparison, instead of a distance; 0 and -1: the condition is false, true."""
 
 
 class ReactionFlag(IntFlag):

@@ -13,8 +13,9 @@ from robot_rt_control.hardware.pybullet.world import PyBulletWorld, Robot
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError
 
+_POSITION, _VELOCITY, _EFFORT = CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT
 _CATCH_UP = 1.1
-"""A position drive moves its goal, and the joint, at most so many times as fast as the system limit."""
+"""A position drive moves its goal, and the joint, at most this many times as fast as the system limit."""
 
 
 def _clamped(value: float, most: float) -> float:
@@ -26,7 +27,7 @@ class Drives:
 
     Position and velocity drives are PyBullet's motor constraints, with the joint's effort limit as their
     greatest effort. A position drive takes away the fraction k of the error in each step; so that
-    it does not lag behind a moving command, its velocity goal is (1 - k) times the command's change: then the
+    it does not lag a moving command, its velocity goal is (1 - k) times the command's change: then the
     joint is where the command was for it to be, in the step after the command. As a real drive does, it limits the
     joint's speed: if commands went on while the simulation stood still, or stopped dead, the joint catches up
     without a blow.
@@ -81,7 +82,7 @@ class Drives:
         self._release()
 
     def _followed(self, values: list[float], *, offset: bool) -> list[float]:
-        """Values of the joints, and behind them those of the mimics."""
+        """Values of the joints, then those of the mimics."""
         if not self._mimics:
             return values
         return values + [values[leader] * m.multiplier + (m.offset if offset else 0.0) for leader, m in self._mimics]
@@ -105,7 +106,7 @@ class Drives:
 
     def apply(self) -> None:
         """Hand this period's goals to the simulator; efforts count for one step of the simulation only."""
-        if self.mode == CommandMode.POSITION:
+        if self.mode == _POSITION:
             k = self._feed_forward
             goal = self._commands[0].tolist()
             changes = list(map(sub, goal, self._last))
@@ -119,7 +120,7 @@ class Drives:
             if any(map(gt, map(abs, errors), self._steps)):
                 goal = [q + _clamped(error, most) for q, error, most in zip(measured, errors, self._steps, strict=True)]
             self._drive(goal, [k * change for change in changes])
-        elif self.mode == CommandMode.VELOCITY:
+        elif self.mode == _VELOCITY:
             pybullet.setJointMotorControlArray(
                 self.body,
                 self._all,
@@ -129,7 +130,7 @@ class Drives:
                 velocityGains=self._velocity_gains,
                 physicsClientId=self._client,
             )
-        elif self.mode == CommandMode.EFFORT:
+        elif self.mode == _EFFORT:
             self.apply_effort()
         else:
             self._drive(self._held, [0.0] * len(self._held))

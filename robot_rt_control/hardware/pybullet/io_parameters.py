@@ -46,7 +46,7 @@ class ZoneInput(Parameters):
     objects: tuple[str, ...] = Field(min_length=1)
     """Any of them counts; an analog input gives how many."""
     pose: Pose = Pose()
-    """Of the box's center in the world."""
+    """Pose of the box's center in the world."""
     size: tuple[Positive, Positive, Positive]
     """[m] edge lengths along the box's x, y, z."""
 
@@ -64,7 +64,7 @@ class JointInput(Parameters):
     above: Finite = 0.0
     """[rad or m] digital: 1 above it."""
     rest: Finite = 0.0
-    """[rad or m] where the joint is pushed to."""
+    """[rad or m] to which the joint is pushed."""
     force: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
     """[Nm or N] with which it is pushed there; 0: the joint is free."""
 
@@ -79,14 +79,14 @@ class HeldInput(Parameters):
 class GripOutput(Parameters):
     """While it is on, hold the nearest object within reach: a suction gripper, a magnet, a clamp.
 
-    It takes hold of what comes into reach later, too. What it holds stays where it is, seen from the body.
+    It also takes hold of what comes into reach later. What it holds stays where it is, seen from the body.
     """
 
     type: Literal["grip"]
     body: str
     """An object, or a part, that holds."""
     link: str | None = None
-    """Of the body; default: its root link."""
+    """Link of the body; default: its root link."""
     objects: tuple[str, ...] = Field(min_length=1)
     """What it may hold."""
     reach: Positive = 0.005

@@ -49,7 +49,7 @@ class Profile(Parameters):
     """A body whose top follows a line: the same outline at all y. Its sides are upright, its bottom is flat."""
 
     points: Annotated[tuple[tuple[Finite, Finite], ...], Field(min_length=2, max_length=1000)]
-    """Of the top: x and z, straight lines between them; x increases."""
+    """Points x and z of the top, joined by straight lines; x increases."""
     width: Positive
     """Along y, the origin at half of it."""
     bottom: Finite = 0.0
@@ -104,12 +104,12 @@ class ToolParameters(Parameters):
     link: str
     """Parent in the robot; the joint is called `<name>_joint`."""
     name: str = Field(min_length=1)
-    """Of its own link."""
+    """Name of its own link."""
     box: Box | None = None
     sphere: Sphere | None = None
     cylinder: Cylinder | None = None
     pose: Pose = Pose()
-    """Of the shape's origin in the link's frame."""
+    """Pose of the shape's origin in the link's frame."""
     mass: Positive = 0.1
     """[kg]"""
     color: tuple[float, float, float] = (0.3, 0.3, 0.3)
@@ -136,8 +136,8 @@ class RangefinderParameters(Parameters):
     link: str | None = None
     """Default: as the part says."""
     pose: Pose | None = None
-    """Of the sensor in the link's frame; a ray that starts inside a convex shape does not see that shape. Default: as
-    the part says, or, if `link` is given here, the link's own frame."""
+    """Pose of the sensor in the link's frame; a ray that starts inside a convex shape does not see that shape.
+    Default: as the part says, or, if `link` is given here, the link's own frame."""
     range: tuple[Annotated[float, Field(ge=0.0)], Positive] | None = None
     """[m] least and greatest distance that it can measure. Default: as the part says, else 0 to 10 m."""
     noise: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
@@ -151,7 +151,7 @@ class RangefinderParameters(Parameters):
 
 
 class ForceTorqueParameters(Parameters):
-    """Force and torque in a joint (also a fixed one), as the tool behind it feels its environment."""
+    """Force and torque in a joint (also a fixed one), as the tool after it feels its environment."""
 
     type: Literal["force_torque"] = "force_torque"
     part_of: str | None = Field(default=None, validation_alias=AliasChoices("part_of", "part"))
@@ -159,8 +159,8 @@ class ForceTorqueParameters(Parameters):
     joint: str | None = None
     """Default: the joint before the link that the part says."""
     pose: Pose | None = None
-    """Of the sensor in the frame of the link behind the joint. Default: as the part says, or, if `joint` is given here,
-    the link's own frame."""
+    """Pose of the sensor in the frame of the joint's child link. Default: as the part says, or, if `joint` is given
+    here, the link's own frame."""
 
 
 class ContactParameters(Parameters):
@@ -176,7 +176,7 @@ SensorParameters = Annotated[
 
 
 class SurfaceParameters(Parameters):
-    """How something gives way where it is touched. Two such surfaces act like springs in series; dampings add up.
+    """How something gives way under contact. Two such surfaces act like springs in series; dampings add up.
 
     Without it a contact is as stiff as the simulator can make it.
     """
@@ -216,12 +216,12 @@ class WorldParameters(Parameters):
     """Mounted on robots."""
     surfaces: tuple[SurfaceParameters, ...] = ()
     sensors: dict[str, SensorParameters] = Field(default_factory=dict)
-    """Of each sensor part, by the part's name."""
+    """Sensors, by the part's name."""
     io: dict[str, IoParameters] = Field(default_factory=dict)
-    """Of each io part with named channels, by the part's name: see pybullet_io_parameters.py."""
+    """Io parts with named channels, by the part's name: see pybullet_io_parameters.py."""
     camera: CameraParameters = CameraParameters()
     seed: int = 0
-    """Of the sensors' noise."""
+    """Seed of the sensors' noise."""
 
     @field_validator("objects", "tools")
     @classmethod
@@ -234,7 +234,7 @@ class WorldParameters(Parameters):
 
 
 class GainParameters(Parameters):
-    """Of the simulated joint drives. A drive is a constraint: it reaches its goal up to the joint's effort limit."""
+    """Gains of the joint drives. A drive is a constraint: it reaches its goal up to the joint's effort limit."""
 
     position: Annotated[float, Field(gt=0.0, le=1.0)] = 0.3
     """Part of the position error that one step takes away."""

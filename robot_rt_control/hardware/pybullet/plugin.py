@@ -25,6 +25,8 @@ from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
 
+_OK = HardwareReturn.OK
+
 
 def _placer(state: np.ndarray, places: list[int]) -> Callable[[list[float]], None]:
     """A function that writes values to these places of a float64 array."""
@@ -132,7 +134,7 @@ class PyBulletPlugin(HardwarePlugin):
             for name, drives in self._drives.items()
             if drives.mode == CommandMode.EFFORT
         ]
-        return HardwareReturn.OK
+        return _OK
 
     def read(self, time_s: float, period_s: float) -> HardwareReturn:
         world = self._world
@@ -148,7 +150,7 @@ class PyBulletPlugin(HardwarePlugin):
             sensor.read()
         for io in self._io:
             io.read()
-        return HardwareReturn.OK
+        return _OK
 
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
         world = self._world
@@ -163,7 +165,7 @@ class PyBulletPlugin(HardwarePlugin):
                 if drives.mode == CommandMode.EFFORT:
                     drives.apply_effort()
             pybullet.stepSimulation(physicsClientId=world.client)
-        return HardwareReturn.OK
+        return _OK
 
     # --- beyond the contract: what tests and demonstrations ask of a simulation --------------------------
 

@@ -88,11 +88,11 @@ class Rangefinder:
 
 
 class ForceTorque:
-    """The wrench that the environment exerts on the tool behind a joint, in the sensor frame.
+    """The wrench that the environment exerts on the tool after a joint, in the sensor frame.
 
-    The simulator gives R, what the link before the joint exerts on the one behind it, about that link's center of
+    The simulator gives R, what the link before the joint exerts on the one after it, about that link's center of
     mass and in its inertial frame. What is reported is -R, moved to the sensor frame: by Newton's law the
-    sum of contact and weight of everything behind the joint, minus its mass times acceleration. A tool of
+    sum of contact and weight of everything after the joint, minus its mass times acceleration. A tool of
     mass m that hangs at rest under a sensor with z up reads force.z = -m g; pressing on something with F
     adds +F. Nothing is tared.
     """
@@ -107,13 +107,13 @@ class ForceTorque:
         # PyBullet gives a link the index of the joint before it.
         index = robot.link(str(mount.link), item) if given.joint is None else robot.joint(given.joint, item)
         if index == BASE_LINK:
-            raise HardwareError(f"{item}: link {mount.link!r}", expected="a link behind a joint", got="the root link")
+            raise HardwareError(f"{item}: link {mount.link!r}", expected="a joint's child link", got="the root link")
         self._body, self._joint, pose = robot.body, index, mount.pose
         self._client, self._state = world.client, state
         pybullet.enableJointForceTorqueSensor(self._body, self._joint, True, physicsClientId=self._client)
         dynamics = pybullet.getDynamicsInfo(self._body, self._joint, physicsClientId=self._client)
         sensor = pybullet.invertTransform(pose.position, pose.orientation)
-        # X_SC: the inertial frame C of the link behind the joint, in the sensor frame S
+        # X_SC: the inertial frame C of the joint's child link, in the sensor frame S
         position, orientation = pybullet.multiplyTransforms(*sensor, dynamics[3], dynamics[4])
         turn = _rotation(orientation)
         x, y, z = position
@@ -121,7 +121,7 @@ class ForceTorque:
         transform = np.zeros((6, 6))
         transform[:3, :3] = transform[3:, 3:] = -turn
         transform[3:, :3] = -lever @ turn
-        # The reaction lacks what the joint's own drive exerts along its axis, which is given in frame C, too.
+        # The reaction lacks what the joint's own drive exerts along its axis, which is also given in frame C.
         info = pybullet.getJointInfo(self._body, self._joint, physicsClientId=self._client)
         drive = np.zeros(6)
         if info[2] == pybullet.JOINT_PRISMATIC:

@@ -12,7 +12,7 @@ from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
 
 def write_with_tools(urdf: Path, tools: Sequence[ToolParameters], file: Path, item: str) -> None:
-    """Write a robot's URDF with tools on its links, each a link of its own behind a fixed joint `<name>_joint`.
+    """Write a robot's URDF with tools on its links, each a link of its own after a fixed joint `<name>_joint`.
 
     Args:
         urdf: of the robot; files that it names relative to itself are named by their full path in the new one.
@@ -89,7 +89,7 @@ def _inertia_per_mass(tool: ToolParameters) -> tuple[float, float, float]:
 
 
 def _roll_pitch_yaw(q: tuple[float, float, float, float]) -> tuple[float, float, float]:
-    """Of a unit quaternion x y z w, as URDF counts them: about fixed x, then y, then z [rad]."""
+    """Roll, pitch and yaw of a unit quaternion x y z w, as URDF defines them: about fixed x, then y, then z [rad]."""
     x, y, z, w = q
     roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     pitch = math.asin(max(-1.0, min(1.0, 2.0 * (w * y - z * x))))

@@ -22,7 +22,7 @@ from robot_rt_control.vocabulary.errors import CapacityError, HardwareError
 
 
 class World:
-    """The executor's private memory: `memory` is a record of `layout.world_dtype`, `address` where it begins."""
+    """The executor's private memory: `memory` is a record of `layout.world_dtype`, `address` its first byte."""
 
     def __init__(self, workcell: Workcell) -> None:
         self.workcell = workcell
@@ -59,7 +59,7 @@ class World:
             w.devices[device.index].max_age = default if given is None else given
 
     def link_device(self, index: int, manifest: Manifest) -> None:
-        """Connect a device's interfaces with the parts behind it. Before the first tick.
+        """Connect a device's interfaces with its parts. Before the first tick.
 
         Raises:
             HardwareError: the device lacks an interface that one of its parts needs.

@@ -50,7 +50,7 @@ def time_ticks(code, state, params, parts, shortest_ns):
         shortest_ns: shape (ticks,), [ns], updated.
 
     Returns:
-        The number of ticks that ran: fewer where the action failed.
+        The number of ticks that ran: fewer if the action failed.
     """
     base = address_of(parts)
     for k in range(len(shortest_ns)):

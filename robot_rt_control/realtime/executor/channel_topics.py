@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Topic:
-    """One channel: where its number is, and who publishes it."""
+    """One channel: the place of its number, and its publisher."""
 
     part: int
     field: str
-    """Of the part's record: inputs or outputs."""
+    """Field of the part's record: inputs or outputs."""
     index: int
     is_digital: bool
     publisher: Any

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from robot_rt_control.hardware.from_workcell import hardware_info
@@ -34,16 +33,13 @@ class Devices:
     def __init__(self, world: World, *, in_process: bool, image_name: Callable[[str], str]) -> None:
         self._world, self._image_name = world, image_name
         python = [d for d in world.workcell.devices if d.plugin != MOCK]
-        self.in_process = in_process and bool(python)
         self._hosted = python if in_process else []
         self._driven = [] if in_process else python
         self.hosts: dict[str, Any] = {}
         self._images: dict[str, ProcessImage] = {}
         self._retired: list[ProcessImage] = []
         self.silent: set[str] = set()
-        """Lockstep: hosted devices that publish no states, for tests of what becomes of it."""
-        self._readers: list[tuple[str, Callable[[], object]]] = []
-        self._writers: list[Callable[[], object]] = []
+        """Lockstep: hosted devices that publish no states, for tests of what follows."""
 
     def open(self, timeout_s: float, progress: Callable[[str], object]) -> None:
         """Start the plugins of this process, and wait for the driver processes of the others.
@@ -59,9 +55,6 @@ class Devices:
             self.hosts[device.name] = host
             self._connect(device, host.image)
             host.activate()
-            period = self._world.workcell.period
-            self._readers.append((device.name, partial(host.cycle_read, 0.0, period)))
-            self._writers.append(partial(host.cycle_write, 0.0, period))
         waiting = Waiting(progress, timeout_s)
         for device in self._driven:
             progress(f"waiting for the driver process of device {device.name!r}")
@@ -87,16 +80,28 @@ class Devices:
         record.max_age = max_age
         self._world.link_device(device.index, image.manifest)
 
-    def read(self) -> None:
-        """Lockstep: let the hosted plugins publish their state."""
-        for name, reader in self._readers:
-            if name not in self.silent:
-                reader()
+    def run(self, periods: int, exchange: Callable[[int], int]) -> None:
+        """Lockstep: run the hosted plugins for some periods.
 
-    def write(self) -> None:
-        """Lockstep: let the hosted plugins take their commands."""
-        for writer in self._writers:
-            writer()
+        Args:
+            periods: how many.
+            exchange: runs a tick between reading and writing. Takes the devices that publish nothing, returns those
+                with a new command; bit i is the i-th of `hosts`.
+        """
+        period = self._world.workcell.period
+        hosts = [
+            (1 << i, name, host.read_device, host.write_device) for i, (name, host) in enumerate(self.hosts.items())
+        ]
+        for _ in range(periods):
+            silent = 0
+            for bit, name, read, _write in hosts:
+                if name in self.silent:
+                    silent |= bit
+                else:
+                    read(0.0, period)
+            new = exchange(silent)
+            for bit, _name, _read, write in hosts:
+                write(0.0, period, new & bit != 0)
 
     def reattach(self) -> None:
         """Attach to the successors of driver processes that have died. The parts stay faulted until cleared."""
@@ -107,7 +112,7 @@ class Devices:
             try:
                 successor = ProcessImage.attach(self._image_name(device.name), image.manifest)
             except ChannelError:
-                continue  # not up yet; the device's age tells meanwhile
+                continue  # not up yet; until then the device's age shows it
             pending = self._world.address + _PENDING_IMAGE
             while load_acquire(pending):
                 time.sleep(0.001)
@@ -123,5 +128,3 @@ class Devices:
             host.shutdown()
         for image in self._images.values():
             image.close()
-
-

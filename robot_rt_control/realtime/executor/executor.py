@@ -54,7 +54,7 @@ class ExecutorOptions:
     real_time_factor: float = 1.0
     """Lockstep: simulated seconds in a second; 0: as fast as possible; negative: only by `step`."""
     priority: int = 80
-    """Of the real-time thread under SCHED_FIFO; 0: an ordinary thread."""
+    """Priority of the real-time thread under SCHED_FIFO; 0: an ordinary thread."""
     cpu: int = -1
     """Processor of the real-time thread; -1: any."""
     lock_memory: bool = True
@@ -292,7 +292,7 @@ class Executor:
         return "lockstep" if self._thread is None else self._thread.scheduling.description
 
     def step(self, ticks: int) -> int:
-        """Lockstep: run so many ticks. Returns the last tick's number.
+        """Lockstep: run `ticks` ticks. Returns the last tick's number.
 
         Raises:
             RobotControlError: the clock is another one, or the executor is not configured.
@@ -311,7 +311,7 @@ class Executor:
             self.recorder.serve(finish=finish)
 
     def miss_deadlines(self, count: int) -> None:
-        """Lockstep: let the next tick find that so many deadlines were missed, as if the machine had been busy."""
+        """Lockstep: let the next tick find some missed deadlines, as if the machine had been busy."""
         self.world.memory.overrun.missed += count
         self.channel.memory.timing.deadline_misses += count
 

@@ -33,7 +33,7 @@ _WRITTEN = offset_of(world_dtype, "recorder", "written")
 
 
 def default_folder() -> Path:
-    """Folder of all logs: $ROBOT_RT_CONTROL_FAULTS, else in the user's folder for what programs leave behind."""
+    """Folder of all logs: $ROBOT_RT_CONTROL_FAULTS, else in the user's folder for program state."""
     given = os.environ.get("ROBOT_RT_CONTROL_FAULTS")
     if given:
         return Path(given)
@@ -205,7 +205,7 @@ class FaultRecorder:
 
 
 def _columns(world: World, channel: Channel) -> list[_Column]:
-    """What each row holds behind its tick."""
+    """What each row holds after its tick."""
     found = [_Column(name, world.address + offset_of(world_dtype, name), 1) for name in ("speed", "protective_stop")]
     snapshot = channel.address + offset_of(channel.memory.dtype, "snapshot")
     for part in world.workcell.parts:

@@ -1,4 +1,4 @@
-"""The clock `hardware`: the driver's cycle drives the tick, and the loop's own watch where the driver falls silent."""
+"""The clock `hardware`: the driver's cycle drives the tick; if the driver falls silent, the loop's own watch does."""
 
 from robot_rt_control.hardware.image import image_at
 from robot_rt_control.memory.atomics import field_address, load_acquire_i4, load_relaxed, store_relaxed

@@ -6,26 +6,31 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
+import numpy as np
+
+from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.memory.layout import channel_dtype, offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
-from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
+from robot_rt_control.realtime.executor.lockstep_loop import exchange_dtype, exchange_entry, lockstep_entry
 from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
 
 _LOOP_CLOCK = offset_of(world_dtype, "loop_clock")
+_WRITTEN = (offset_of(channel_dtype, "events", "head"), offset_of(channel_dtype, "samples_out"))
 _BATCH_S = 0.005
 """Simulated time that passes between two pauses, at a factor of 1 ..."""
 _MOST = 4.0
-"""... and at most so many times as much: who waits for the loop gets in between two batches."""
+"""... and at most this many times as much: callers of `serve` get their turn between two batches."""
 _GUEST_POLL_S = 0.0002
 
 
 class Lockstep:
     """Runs ticks one after the other; simulator and loop wait for each other.
 
-    On a machine that is too slow for the factor, simulated time falls behind: no tick is left out, none is late.
+    On a machine that is too slow for the factor, simulated time runs more slowly: no tick is left out, none is late.
 
     Args:
         factor: simulated seconds in a second; 0: as fast as possible; negative: only by `step`.
@@ -44,14 +49,28 @@ class Lockstep:
     ) -> None:
         self._world, self._channel, self._devices = world, channel, devices
         self._period_ns, self._factor, self._before_tick = period_ns, factor, before_tick
+        # By address, since a record takes microseconds for a field, and a batch may be one tick.
         self._clock = ctypes.c_int64.from_address(world.address + _LOOP_CLOCK)
-        self._entry = lockstep_entry(keep_gil=devices.in_process)
+        self._counts = [ctypes.c_int64.from_address(channel.address + offset) for offset in _WRITTEN]
+        self._exchanged = self._exchange_record()
+        if devices.hosts:
+            self._exchange, self._exchanged_at = exchange_entry(), address_of(self._exchanged)
+        else:
+            self._entry = lockstep_entry()
         self._lock = threading.Lock()
         self._guests = 0
         self._counting = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self.meter = FactorMeter(max(factor, 0.0))
+
+    def _exchange_record(self) -> np.record:
+        x: np.record = np.zeros(1, exchange_dtype)[0]
+        x.world, x.channel, x.period_ns = self._world.address, self._channel.address, self._period_ns
+        x.n_devices = len(self._devices.hosts)
+        for i, host in enumerate(self._devices.hosts.values()):
+            x.images[i], x.drivers[i] = host.addresses
+        return x
 
     @property
     def time_ns(self) -> int:
@@ -84,7 +103,7 @@ class Lockstep:
                 self._guests -= 1
 
     def step(self, ticks: int) -> int:
-        """Run so many ticks. Returns the last one's number. Raises HardwareError: a simulator failed."""
+        """Run `ticks` ticks. Returns the last one's number. Raises HardwareError: a simulator failed."""
         last = 0
 
         def run() -> None:
@@ -99,13 +118,8 @@ class Lockstep:
         self._before_tick()
         self._clock.value = time.pthread_getcpuclockid(threading.get_ident())
         head = self._written()
-        if self._devices.in_process:
-            world, channel, period = self._world.address, self._channel.address, self._period_ns
-            read, write, entry = self._devices.read, self._devices.write, self._entry
-            for _ in range(ticks):
-                read()
-                entry(world, channel, 1, period)
-                write()
+        if self._devices.hosts:
+            self._devices.run(ticks, partial(self._exchange, self._exchanged_at))
         else:
             self._entry(self._world.address, self._channel.address, ticks, self._period_ns)
         if self._written() != head:
@@ -113,8 +127,7 @@ class Lockstep:
 
     def _written(self) -> int:
         """Counts what the loop has written for the server: events, and samples of stream outputs."""
-        memory = self._channel.memory
-        return int(memory.events.head) + int(memory.samples_out)
+        return sum(count.value for count in self._counts)
 
     def _run(self) -> None:
         """Batches of ticks: paced to the wall clock, or without pause."""

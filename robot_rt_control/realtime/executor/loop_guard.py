@@ -22,7 +22,7 @@ from robot_rt_control.realtime.executor.scheduling import make_realtime
 from robot_rt_control.vocabulary.capacities import MAX_LABEL_BYTES
 
 EXIT_CODE = 70
-"""Of a process that was ended by this watch."""
+"""Exit code of a process that this watch has ended."""
 LIMIT_S = 1.0
 """[s] of processor time inside one action in one tick."""
 _LOOK_NS = 50_000_000
@@ -64,7 +64,7 @@ _TYPE_NAME = offset_of(tables_dtype["types"].base, "name")
 
 @realtime
 def _append(g, length, address, most):
-    """Put the bytes at an address, up to a 0, behind the text. Returns its new length."""
+    """Append the bytes at an address, up to a 0, to the text. Returns its new length."""
     copy_bytes(address_of(g) + _TEXT + length, address, most)
     for i in range(length, length + most):
         if g.text[i] == 0:

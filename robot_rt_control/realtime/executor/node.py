@@ -92,7 +92,7 @@ _PARAMETERS = (
 _CLOCK_S = 0.01
 """Between two messages on /clock; each costs every node in simulated time a callback."""
 _SHORTFALL_S = 10.0
-"""At most so often it is said that simulated time falls behind."""
+"""[s] Shortest time between two warnings that simulated time falls behind."""
 
 
 def _duration(nanoseconds: int) -> Time:
@@ -327,7 +327,7 @@ class RealtimeExecutorNode(WorkcellNode):
         return answer_to("take_picture", do, response, self.get_logger().error)
 
     def _picture(self, request: Any) -> Path:
-        """Of the first simulated device; simulated time stands still meanwhile."""
+        """Take a picture with the first simulated device; simulated time stands still meanwhile."""
         core = self._core()
         if core.lockstep is None or not core.devices.hosts:
             raise HardwareError("no device is simulated in this process", hint="Ask its driver node")
@@ -342,7 +342,7 @@ class RealtimeExecutorNode(WorkcellNode):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop."""
+    """Run the node until it is stopped."""
     return run_node(RealtimeExecutorNode, argv, about=ABOUT)
 
 

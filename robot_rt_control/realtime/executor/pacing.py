@@ -27,7 +27,7 @@ class Pacer:
         self._due = clock()
 
     def pause(self, simulated_s: float) -> float:
-        """[s] to wait now that `simulated_s` more have been simulated; 0: go on, it is late."""
+        """[s] to wait after `simulated_s` more were simulated; 0: none, it is late."""
         now = self._clock()
         self._due = max(self._due + simulated_s / self._factor, now - _DEBT_S)
         return max(self._due - now, 0.0)
@@ -61,7 +61,7 @@ class FactorMeter:
             return (simulated_s - simulated) / (now - begin) if now > begin else float("nan")
 
     def shortfall(self, factor: float) -> str:
-        """A warning where the factor over a whole second is clearly below the target; empty: it is not."""
+        """A warning if the factor over a whole second is clearly below the target; else empty."""
         with self._lock:
             whole = self._samples[-1][0] - self._samples[0][0] >= _WINDOW_S if self._samples else False
         if self.target <= 0.0 or not whole or factor >= _WARN_BELOW * self.target:

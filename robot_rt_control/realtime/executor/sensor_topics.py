@@ -5,7 +5,7 @@
 - `<part>/<channel>` of io and sensor parts: std_msgs/Float64, unknown: NaN
 - the same of digital channels: std_msgs/Bool, when it changes, latched; not while it is unknown
 
-A message's frame is a link of robot_description; it is empty where the workcell file does not say where the sensor is.
+A message's frame is a link of robot_description; it is empty if the workcell file does not place the sensor.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def _check_actions(t: np.record, n_parts: int) -> None:
     _in_range("first reaction of action", used["first_reaction"], 0, int(t.n_reactions) + 1)
     owned = used[used["n_reactions"] > 0]
     if (owned["first_reaction"] < t.n_free_reactions).any():
-        _refuse("first reaction of action", "behind the free-standing ones", "an earlier one")
+        _refuse("first reaction of action", "after the free-standing ones", "an earlier one")
     if len(owned) and int((owned["first_reaction"] + owned["n_reactions"]).max()) > t.n_reactions:
         _refuse("reactions of action", f"at most {int(t.n_reactions)}", "more")
 
@@ -148,7 +148,7 @@ def _check_conditions(t: np.record, n_parts: int) -> None:
     ends = np.cumsum(r["n_instructions"], dtype=np.int64)
     starts = ends - r["n_instructions"]
     if (r["first_instruction"] != starts).any() or (len(ends) and int(ends[-1]) != t.n_instructions):
-        _refuse("instructions of reaction", "those of all reactions one behind the other", "another place")
+        _refuse("instructions of reaction", "those of all reactions in order, without gaps", "another place")
     ins = t.instructions[: t.n_instructions]
     fault = find_fault(ins, r["n_instructions"])
     if fault:
@@ -161,7 +161,7 @@ def _check_streams(t: np.record) -> None:
     _in_range("action of stream", streams["action"], 0, int(t.n_actions))
     used = actions["identity"] != 0
     _in_range("number of streams of action", actions["n_streams"][used], 0, capacities.MAX_ACTION_STREAMS + 1)
-    # Exactly those of its range are an action's, one range behind the other.
+    # Exactly those of its range are an action's, one range after the other.
     rows = np.arange(len(streams))
     first, count = actions["first_stream"].astype(np.int64), actions["n_streams"].astype(np.int64)
     of = streams["action"]

@@ -44,7 +44,7 @@ _GONE = offset_of(channel_dtype, "server_gone")
 
 @realtime
 def watch_server(w, ch, loop, now):
-    """Set `w.server_lost` where the attached server's heartbeats have been silent for too long.
+    """Set `w.server_lost` if the attached server's heartbeats have been silent for too long.
 
     A server that has detached, or whose death the non-real-time side has seen, is lost at once.
     """
@@ -76,7 +76,7 @@ def watch_server(w, ch, loop, now):
 
 @realtime
 def ring_bell(ch):
-    """Wake whoever waits for events."""
+    """Wake the threads that wait for events."""
     bell = address_of(ch) + _BELL
     store_release_i4(bell, load_acquire_i4(bell) + 1)
     ring(bell)
@@ -112,7 +112,7 @@ def run_wallclock(w, ch, loop):
         timing.ticks += 1
         deadline += period
         if end > deadline:
-            # The next period has begun already: count it, and go on with the first deadline still ahead.
+            # The next period has begun already: count it, and continue with the first deadline still ahead.
             missed = (end - deadline) // period + 1
             timing.deadline_misses += missed
             w.overrun.missed += missed

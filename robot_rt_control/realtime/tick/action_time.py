@@ -5,7 +5,7 @@ from robot_rt_control.native.realtime_code import realtime
 
 @realtime
 def set_time(w, p):
-    """Set dt of a part. Its safety action knows no override: it brings the part to rest as fast at any speed."""
+    """Set dt of a part. The speed override does not slow down its safety action."""
     slot = w.parts_runtime[p].active_action
     if slot >= 0 and slot == w.tables[w.active_tables].safety_action[p]:
         w.parts[p].dt = w.period
@@ -20,10 +20,10 @@ def _within(x, bound):
 
 @realtime
 def show_motion(w, p):
-    """Velocity and acceleration of the last command in the part's time: what an action goes on from.
+    """Velocity and acceleration of the last command in the part's time: an action continues from these.
 
-    Where time stands still so does the part; and no velocity seems larger than what the limits allow, as it would
-    where the part was braked in real time.
+    While the part's time stands still, both are 0. The velocity shown is never above the limits, even if the part was
+    braked in real time.
     """
     show_motion_of(w.parts[p], w.limits[p], w.period)
 

@@ -43,7 +43,7 @@ SAFETY = 1
 
 @realtime
 def call(w, slot, address):
-    """Call one real-time function of an action. Returns its status; OK where the type has no such function.
+    """Call one real-time function of an action. Returns its status; OK if the type has no such function.
 
     Meanwhile `w.inside` names the action, for the watch outside the loop (`loop_guard`).
     """
@@ -125,6 +125,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt.activation = w.next_activation
     rt.start_tick = w.tick
     rt.judged_from = judged_from
+    rt.judged_installs = -1
     rt.sensed_tick = 0
     rt.controlled_tick = 0
     rt.status = _OK
@@ -154,7 +155,7 @@ def begin_activation(w, ch, slot, judged_from):
 
 @realtime
 def forget_variables(w, slot):
-    """Of an action that is not active: its state variables are unknown, its signals are not raised."""
+    """Make an inactive action's state variables unknown and its signals not raised."""
     a = w.tables[w.active_tables].actions[slot]
     first = a.state_offset // 8
     for i in range(first, first + a.n_signals):
@@ -195,8 +196,8 @@ def end_activation(w, ch, slot, cause):
 def take_fallback(w, ch, part, which):
     """Begin the default or safety action of a part that has no active action. It has yet to enter.
 
-    Where the part has none, its motion is not enabled, or a protective stop holds it, the loop itself brings the part
-    to rest and holds it.
+    If the part has none, is not enabled, or is held by a protective stop, the loop itself brings it to rest and
+    holds it.
     """
     t = w.tables[w.active_tables]
     slot = t.default_action[part] if which == DEFAULT else t.safety_action[part]
@@ -278,7 +279,7 @@ def fail_activation(w, ch, slot, status):
 
 @realtime
 def raise_signal(w, ch, slot, signal):
-    """Raise a signal to an action; it is dropped, and that is reported, where the action is not active."""
+    """Raise a signal to an action. If the action is not active, the signal is dropped and the drop reported."""
     a = w.tables[w.active_tables].actions[slot]
     if w.actions_runtime[slot].active == 1:
         w.state_arena[a.state_offset // 8 + signal] = 1.0

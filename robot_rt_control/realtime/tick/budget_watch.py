@@ -1,7 +1,7 @@
-"""Watching how long the code of each action takes in a tick: in the wall-clock loop alone.
+"""Watching how long the code of each action takes in a tick: only in the wall-clock loop.
 
-The one place where the tick reads a clock, and only where `w.watching` says so: in lockstep it never does, so that a
-replay does not depend on the machine.
+Only here does the tick read a clock, and only if `w.watching` is set. In lockstep it never does, so a replay does
+not depend on the machine.
 """
 
 from robot_rt_control.memory.clock import now_ns
@@ -19,7 +19,7 @@ _EVENT = int(EventKind.BUDGET_EXCEEDED)
 
 @realtime
 def begin_timing(w):
-    """The time before a call of an action's code [ns]; 0 where nothing is watched."""
+    """The time before a call of an action's code [ns]; 0 if nothing is watched."""
     if w.watching == 0:
         return 0
     return now_ns()
@@ -27,7 +27,7 @@ def begin_timing(w):
 
 @realtime
 def elapsed_ns(w, began):
-    """The time [ns] since `begin_timing`; 0 where nothing is watched."""
+    """The time [ns] since `begin_timing`; 0 if nothing is watched."""
     if w.watching == 0:
         return 0
     return now_ns() - began
@@ -35,10 +35,10 @@ def elapsed_ns(w, began):
 
 @realtime
 def judge_budget(w, ch, slot):
-    """After an action's last call in a tick: report it where it took longer than it may. Returns a status.
+    """After an action's last call in a tick: report it if it took longer than allowed. Returns a status.
 
-    The time includes what the operating system took for others meanwhile: only an action that is too slow in several
-    ticks in a row may fail by it.
+    The time includes the operating system's interruptions, so an action fails only if it is too slow in several
+    ticks in a row.
     """
     if w.watching == 0:
         return _OK

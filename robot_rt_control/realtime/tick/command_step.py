@@ -74,7 +74,7 @@ _ENABLED = int(OperationalState.ENABLED)
 
 @realtime
 def _session_index(w, identity):
-    """Index of a session that has not ended, else -1. The system's, which is the first one, takes no commands."""
+    """Index of a session that has not ended, else -1. The first session is the system's and takes no commands."""
     t = w.tables[w.active_tables]
     for i in range(1, t.n_sessions):
         if t.sessions[i].identity == identity and not session_ended(w, i):

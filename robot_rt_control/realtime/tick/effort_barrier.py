@@ -1,4 +1,4 @@
-"""Efforts near a limit: what an action pushes with fades before the joint's end, and brakes where it is too fast.
+"""Efforts near a limit: an action's effort fades before the joint's end, and brakes a joint that is too fast.
 
 An effort says nothing about motion, and the loop does not know the inertia that it moves. The bounds of the effort are
 therefore a law of what is measured: with room d to a limit, a joint may approach it with speed
@@ -6,8 +6,8 @@ therefore a law of what is measured: with room d to a limit, a joint may approac
     w(d) = min(k d, sqrt(A d), V)       (half of the deceleration A; linear near the end; never above the limit V)
 
 and the effort towards the limit is at most E (w - v) L / A, within ±E: all of it far below that speed, none at it,
-full braking A / L above it. So the excess decays with the rate L where the joint's inertia is E / A, which is the
-largest that the limits of effort and acceleration allow, and faster where it is less; k = L / 4 lets the joint creep to
+full braking A / L above it. So the excess decays with the rate L if the joint's inertia is E / A, the largest
+that the limits of effort and acceleration allow, and faster if it is less; k = L / 4 lets the joint creep to
 its limit without overshoot. L = 10 /s is stable down to 1/300 of that inertia at a period of 1 ms with the default
 rate of efforts. A joint that is lighter than 1/20 of it and pushed with its full effort may pass its velocity limit
 before the effort, whose rate is limited, has come down; then the monitor faults it.

@@ -12,7 +12,7 @@ _TAIL = offset_of(channel_dtype, "events", "tail")
 
 @realtime
 def begin_event(w, ch, kind, reason):
-    """Reserve the next entry and reset it. Returns its index, or -1 where the ring is full (then it is counted)."""
+    """Reserve the next entry and reset it. Returns its index, or -1 if the ring is full (the loss is counted)."""
     head = ch.events.head
     if head - load_acquire(address_of(ch) + _TAIL) >= _N:
         w.events_lost += 1

@@ -43,7 +43,7 @@ def _sort_active(w):
 
 @realtime
 def _forget_inactive(w):
-    """Actions that never ran have unknown variables, whatever lay in their place before."""
+    """Reset the variables of inactive actions: their memory may hold another action's values."""
     t = w.tables[w.active_tables]
     for slot in range(t.n_actions):
         if t.actions[slot].identity != 0 and w.actions_runtime[slot].active == 0:
@@ -65,6 +65,7 @@ def install(w, ch):
     new = 1 - w.active_tables
     _end_removed(w, ch, new)
     w.active_tables = new
+    w.installs += 1
     _forget_inactive(w)
     _sort_active(w)
     for p in range(w.n_parts):

@@ -1,6 +1,6 @@
 """Step 6, limits: whatever an action wrote, what leaves is finite, within the limits, and can still brake.
 
-Jerk, where it is limited: jerk_limit.py. Efforts near a limit: effort_barrier.py. Else, for a joint with position q,
+A limited jerk: jerk_limit.py. Efforts near a limit: effort_barrier.py. Otherwise, for a joint with position q,
 velocity v and deceleration a, moving towards a limit at distance d, the next period's velocity must leave room to
 brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
 """
@@ -79,7 +79,7 @@ def _limit_position(part, limits, dt):
 
 @realtime
 def _present_position(part, j, dt):
-    """Where joint j is as a velocity command leaves: measured, else where the last command has brought it."""
+    """Position of joint j as a velocity command leaves: measured if known, else as the last command implies."""
     if math.isfinite(part.position[j]):
         return part.position[j]
     return part.commanded_position[j] + part.commanded_velocity[j] * dt
@@ -129,7 +129,7 @@ def _brake(part, limits, mode, dt):
 
 @realtime
 def _braking_mode(limits, last):
-    """The mode to brake in: position where the hardware has it, else velocity, else effort."""
+    """The mode to brake in: position if the hardware has it, else velocity, else effort."""
     if last == _POSITION or last == _VELOCITY:
         return last
     if limits.supported_modes & (1 << _POSITION):
@@ -155,7 +155,7 @@ def _first_non_finite(part):
 
 @realtime
 def _monitor(w, ch, p):
-    """Fault the part where the measured motion violates a system limit. Unknown values violate nothing."""
+    """Fault the part if the measured motion violates a system limit. Unknown values violate nothing."""
     part = w.parts[p]
     limits = w.limits[p]
     for j in range(part.dof):
@@ -174,7 +174,7 @@ def _monitor(w, ch, p):
 
 @realtime
 def limit(w, ch):
-    """Limit what every part with joints is commanded, or bring it to rest where no action commands it."""
+    """Limit what every part with joints is commanded, or bring it to rest if no action commands it."""
     dt = w.period
     for p in range(w.n_parts):
         part = w.parts[p]

@@ -1,4 +1,4 @@
-"""Outputs of io parts: what leaves, and what is written where something failed."""
+"""Outputs of io parts: what leaves, and what is written after a failure."""
 
 import math
 
@@ -8,7 +8,7 @@ from robot_rt_control.vocabulary.enums import FaultReason, OperationalState
 _ENABLED = int(OperationalState.ENABLED)
 _NON_FINITE = int(FaultReason.NON_FINITE_COMMAND)
 _READ_BACK_TOLERANCE = 1e-6
-"""Of the range of an analog output: closer than this it counts as read back."""
+"""An analog output counts as read back within this fraction of its range."""
 
 
 @realtime

@@ -1,6 +1,6 @@
 """What missed deadlines lead to, by the policy. The loop has counted them; who counts is the clock's business."""
 
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.parts import fault_part
 from robot_rt_control.vocabulary.enums import EventKind, FaultReason, OperationalState, OverrunPolicy
@@ -22,12 +22,16 @@ def _too_many(w, missed):
     return o.count >= o.limit and w.tick - o.ticks[o.count % o.limit] < o.window
 
 
-@realtime
+@inlined
 def act_on_overruns(w, ch):
-    """Report missed deadlines, and fault all enabled parts where there were too many. Policy COUNT does nothing."""
+    """Report missed deadlines, and fault all enabled parts if there were too many. Policy COUNT does nothing."""
+    if w.overrun.missed | w.overrun.unreported != 0:
+        _act(w, ch)
+
+
+@realtime
+def _act(w, ch):
     o = w.overrun
-    if o.missed == 0 and o.unreported == 0:
-        return
     missed = o.missed
     o.missed = 0
     if o.policy == _COUNT:

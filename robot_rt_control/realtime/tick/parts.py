@@ -92,7 +92,7 @@ def clear_fault(w, p):
 
 @realtime
 def enable_part(w, ch, p):
-    """Enable motion, starting from where the part is measured to be. Returns 0, or why not."""
+    """Enable motion, starting from the measured position. Returns 0, or why not."""
     pr = w.parts_runtime[p]
     if pr.state == _ENABLED:
         return 0

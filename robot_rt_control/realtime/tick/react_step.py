@@ -47,8 +47,21 @@ memory_at: Callable[[int], Any] = record_at(reaction_runtime_dtype)
 
 
 @realtime
-def _judge(w, t, first, last, activation, n):
-    """Judge reactions first to last - 1 of one activation; each firing is noted. Returns the new number of firings."""
+def _prepare(w, t, first, last, activation):
+    """Reset the memories of reactions first to last - 1 that belong to another reaction or activation."""
+    for i in range(first, last):
+        r = t.reactions[i]
+        m = w.reactions_runtime[r.runtime_slot]
+        if m.activation != activation or m.identity != r.identity:
+            m.identity = r.identity
+            m.activation = activation
+            m.memory = 0
+            m.fired = 0
+
+
+@realtime
+def _judge(w, t, first, last, n):
+    """Judge reactions first to last - 1; each firing is noted. Returns the new number of firings."""
     base = address_of(w)
     memories = base + _MEMORIES
     reactions = address_of(t.reactions)
@@ -58,11 +71,6 @@ def _judge(w, t, first, last, activation, n):
         r = reaction_at(address)
         value = evaluate(base, t.instructions, int(r.first_instruction), int(r.n_instructions))
         m = memory_at(memories + int(r.runtime_slot) * _MEMORY_SIZE)
-        if m.activation != activation or m.identity != r.identity:
-            m.identity = r.identity
-            m.activation = activation
-            m.memory = 0
-            m.fired = 0
         if value != m.memory and value != _UNKNOWN:
             m.memory = value
             if value == 1 and (m.fired == 0 or r.flags & _FIRE_ONCE == 0):
@@ -206,13 +214,20 @@ def react(w, ch):
     n = 0
     for i in range(t.n_free_reactions):
         if not session_ended(w, t.reactions[i].session):
-            n = _judge(w, t, i, i + 1, 0, n)
+            if w.judged_installs != w.installs:
+                _prepare(w, t, i, i + 1, 0)
+            n = _judge(w, t, i, i + 1, n)
+    w.judged_installs = w.installs
     for k in range(w.n_active):
         slot = w.active[k]
         rt = w.actions_runtime[slot]
         if rt.judged_from <= w.tick:
             a = t.actions[slot]
-            n = _judge(w, t, a.first_reaction, a.first_reaction + a.n_reactions, rt.activation, n)
+            last = a.first_reaction + a.n_reactions
+            if rt.judged_installs != w.installs:
+                rt.judged_installs = w.installs
+                _prepare(w, t, a.first_reaction, last, rt.activation)
+            n = _judge(w, t, a.first_reaction, last, n)
     if n == 0:
         return
     for f in range(n):

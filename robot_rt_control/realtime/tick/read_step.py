@@ -68,7 +68,7 @@ def _derive(w, p):
 
 @realtime
 def _take_states(w):
-    """The devices' states into the parts; unknown where they are too old."""
+    """Copy the devices' states to the parts; values that are too old become unknown."""
     base = address_of(w)
     links = base + _READS
     for address in range(links, links + w.n_reads * _LINK_SIZE, _LINK_SIZE):
@@ -83,7 +83,7 @@ def _take_states(w):
 
 @realtime
 def read(w, ch):
-    """Read all devices; values that are too old become unknown and fault the moving parts behind them."""
+    """Read all devices; values that are too old become unknown and fault the parts that they move."""
     for d in range(w.n_devices):
         _read_device(w, d)
     _take_states(w)

@@ -1,7 +1,7 @@
 """The last ticks: a ring that the loop writes in each tick, and the requests to make a log of it.
 
-The ring belongs to the loop; the executor's non-real-time side copies it whenever it likes. Each row is under a
-sequence lock of its own, the tick's number (-1 while the row is written), so that a row is copied whole or not at all.
+The ring belongs to the loop; the executor's non-real-time side copies it at any time. Each row is under a
+sequence lock of its own, the tick's number (-1 while the row is written), so a row is copied as a whole or not at all.
 """
 
 from robot_rt_control.memory.atomics import (

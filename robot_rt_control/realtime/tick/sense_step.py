@@ -11,7 +11,7 @@ _OK = int(Status.OK)
 def sense(w, ch):
     """Sense, in global order, every active action that has not been sensed in this tick: a new one after its on_enter.
 
-    So later steps call it again for what they have started.
+    Later steps call it again for the actions that they start.
     """
     k = 0
     while k < w.n_active:

@@ -14,11 +14,11 @@ class ServerWatch:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self.epoch = int(channel.memory.server_epoch)
-        """Of the server that is watched, or was last."""
+        """Epoch of the present or last watched server."""
         self._descriptor = -1
 
     def died(self, timeout_s: float) -> bool:
-        """Wait for at most so long. True: the attached server has died meanwhile (said once for each server)."""
+        """Wait at most this long. True: the attached server has died (reported once for each server)."""
         memory = self._channel.memory
         if int(memory.server_epoch) != self.epoch:
             self.epoch = int(memory.server_epoch)

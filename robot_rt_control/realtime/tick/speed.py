@@ -2,18 +2,18 @@
 
 A motion q(sigma) that is planned within velocity v and acceleration a runs at d(sigma)/dt = s. Its acceleration is
 then q'' s^2 + q' ds/dt, at most a s^2 + v |ds/dt|. So that this stays within the system's limit A, the override changes
-with at most (A - a s^2) / v: slowly at full speed, where the plan itself may need nearly all, faster below.
+with at most (A - a s^2) / v: slowly at full speed, since the plan itself may need nearly all of it, and faster below.
 """
 
 import math
 
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.action_time import set_time
 from robot_rt_control.vocabulary.enums import OperationalState
 
 _ENABLED = int(OperationalState.ENABLED)
 _FLOOR = 0.1
-"""This fraction of A is left to the override even where a plan may need all of it: a stop must not take for ever."""
+"""This fraction of A is left to the override even if a plan needs all of it, so that a stop always ends."""
 
 
 @realtime
@@ -39,12 +39,16 @@ def _largest_rate(w, rising):
     return rate
 
 
-@realtime
+@inlined
 def advance_speed(w):
     """One tick of the way to `speed_target`. What conditions read as `speed` is what actions get as dt."""
+    if w.speed != w.speed_target:
+        _advance(w)
+
+
+@realtime
+def _advance(w):
     target = w.speed_target
-    if w.speed == target:
-        return
     step = _largest_rate(w, target > w.speed) * w.period
     if abs(target - w.speed) <= step:
         w.speed = target

@@ -10,7 +10,7 @@ from robot_rt_control.memory.layout import (
     world_dtype,
 )
 from robot_rt_control.memory.plain_access import load_f8, store_f8
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.stream_values import find_values, is_known, join_stream
 from robot_rt_control.realtime.tick.stream_window import reset_stream, take_samples
 from robot_rt_control.vocabulary import capacities
@@ -26,13 +26,19 @@ _RING_HEAD = offset_of(stream_ring_dtype, "head")
 _RING_TAIL = offset_of(stream_ring_dtype, "tail")
 _SAMPLES_OUT = offset_of(channel_dtype, "samples_out")
 _FLAGS = 4
-"""Numbers behind an input's value and velocity: age, valid, timed_out, fresh; behind these a gap function's window."""
+"""Numbers of an input after value and velocity: age, valid, timed_out, fresh; then a gap function's window."""
 
 
-@realtime
+@inlined
 def take_streams(w, ch):
     """Take what has come in all stream inputs, of active actions and others: what is written before a start counts."""
     t = w.tables[w.active_tables]
+    if t.n_streams > 0:
+        _take(w, ch, t)
+
+
+@realtime
+def _take(w, ch, t):
     for i in range(t.n_streams):
         d = t.streams[i]
         s = w.streams_runtime[d.place]

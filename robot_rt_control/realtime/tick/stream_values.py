@@ -2,7 +2,7 @@
 
 The loop follows a *way* from one sample to the next that is known. It begins at the earlier sample; where the next
 one became known only after that had passed (or several passed in one tick), it begins at the present values, so
-that values never jump because a next sample has become known. On the cubic way the velocity is continuous, too.
+that values never jump because a next sample has become known. On the cubic way the velocity is also continuous.
 """
 
 import math
@@ -15,12 +15,12 @@ from robot_rt_control.vocabulary.enums import GapPolicy
 _HOLD, _LINEAR = int(GapPolicy.HOLD), int(GapPolicy.LINEAR)
 _EXTRAPOLATE, _CUSTOM = int(GapPolicy.EXTRAPOLATE), int(GapPolicy.CUSTOM)
 _JOINING = -2
-"""As `way_end`: the action has just started, and the way begins where the samples say."""
+"""A value of `way_end`: the action has just started, and the way begins at the samples."""
 
 
 @realtime
 def join_stream(s, n, activation, now):
-    """An action has started: its stream's times and counts begin anew.
+    """An action has started: its stream's times and counts are reset.
 
     Samples that an earlier activation has used are gone: its goal is not this one's. Those that have come since stay.
     """

@@ -19,7 +19,7 @@ _SHORTEST = 1e-9
 
 @realtime
 def reset_stream(s, identity):
-    """Begin anew, for another action."""
+    """Reset the stream for another action."""
     s.identity = identity
     s.activation = 0
     s.missed = 0
@@ -52,7 +52,7 @@ def _make_room(s):
 
 @realtime
 def forget_used(s, n):
-    """Forget the samples that an activation has seen take effect, also where later partial ones go on from them."""
+    """Forget the samples that an activation has seen take effect, even if later partial samples build on them."""
     if s.used < s.first:
         return
     while s.count > 0 and s.first <= s.used:
@@ -150,7 +150,7 @@ def take_samples(s, ring, n, quaternion, tick, period):
     begin = ring.tail
     tail = begin
     if head < tail or head - tail > _N:
-        tail = head  # nothing that a right writer leaves behind
+        tail = head  # a correct writer never leaves this
     for _ in range(_N + 1):
         _advance(s, tick)
         if tail >= head or s.count - 1 - s.present >= _AHEAD:

@@ -24,7 +24,7 @@ def try_start(w, slot):
     An action with stream inputs is not tried: its samples are taken in only once it has started.
 
     Returns:
-        The status that `on_enter` will return if the action starts in this tick; OK where there is none.
+        The status that `on_enter` will return if the action starts in this tick; OK if there is none.
     """
     t = w.tables[w.active_tables]
     a = t.actions[slot]

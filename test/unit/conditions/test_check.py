@@ -9,7 +9,8 @@ from robot_rt_control.conditions.check import find_fault, find_skips, offsets_re
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
 
-TRUTH, AND, NOT, LESS = Operator.TRUTH, Operator.AND, Operator.NOT, Operator.LESS_CONSTANT
+TRUTH, AND, NOT, LESS = Operator.NOT_EQUAL_CONSTANT, Operator.AND, Operator.NOT, Operator.LESS_CONSTANT
+FIELDS = ("if_less", "if_equal", "if_greater")
 
 
 def program(*operators: int) -> np.ndarray:
@@ -19,9 +20,10 @@ def program(*operators: int) -> np.ndarray:
 
 
 def complete(operators: list[int], lengths: list[int]) -> np.ndarray:
-    """Programs whose instructions contain their successors."""
+    """Programs whose instructions also say what follows them."""
     rows = program(*operators)
-    rows["if_true"], rows["if_false"] = find_skips(rows["operator"], np.cumsum(np.array(lengths, np.int64)))
+    for field, skips in zip(FIELDS, find_skips(rows["operator"], np.cumsum(np.array(lengths, np.int64))), strict=True):
+        rows[field] = skips
     return rows
 
 
@@ -40,30 +42,54 @@ def test_valid(operators: list[int], lengths: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("operators", "lengths", "if_true", "if_false"),
+    ("operators", "lengths", "if_holds", "if_not"),
     [
-        ([LESS], [1], [0], [0]),
-        ([LESS, LESS + JOIN_AND, LESS + JOIN_AND], [3], [1, 1, 0], [0, 0, 0]),
-        ([LESS, LESS + JOIN_OR, LESS + JOIN_OR], [3], [0, 0, 0], [1, 1, 0]),
-        ([LESS, LESS + JOIN_AND, LESS + JOIN_OR], [3], [1, 0, 0], [2, 1, 0]),
-        ([LESS, LESS + JOIN_OR, LESS + JOIN_AND], [3], [2, 1, 0], [1, 0, 0]),
-        ([LESS, LESS + JOIN_OR, NOT], [3], [-1, -1, 0], [1, -1, 0]),
-        ([LESS, LESS + JOIN_OR, LESS, LESS + JOIN_AND], [2, 2], [0, 0, 1, 0], [1, 0, 0, 0]),
-        ([LESS, LESS, LESS + JOIN_OR, AND], [4], [-1, -1, -1, 0], [-1, 1, -1, 0]),
+        ([LESS], [1], [-1], [0]),
+        ([LESS, LESS + JOIN_AND, LESS + JOIN_AND], [3], [1, 1, -1], [0, 0, 0]),
+        ([LESS, LESS + JOIN_OR, LESS + JOIN_OR], [3], [-1, -1, -1], [1, 1, 0]),
+        ([LESS, LESS + JOIN_AND, LESS + JOIN_OR], [3], [1, -1, -1], [2, 1, 0]),
+        ([LESS, LESS + JOIN_OR, LESS + JOIN_AND], [3], [2, 1, -1], [1, 0, 0]),
+        ([LESS, LESS + JOIN_OR, NOT], [3], [-2, -2, -2], [1, -2, -2]),
+        ([LESS, LESS + JOIN_OR, LESS, LESS + JOIN_AND], [2, 2], [-1, -1, 1, -1], [1, 0, 0, 0]),
+        ([LESS, LESS, LESS + JOIN_OR, AND], [4], [-2, -2, -2, -2], [-2, 1, -2, -2]),
+        ([Operator.CONSTANT, Operator.IS_UNKNOWN, Operator.LESS], [1, 1, 1], [-2, -2, -2], [-2, -2, -2]),
     ],
 )
-def test_skips(operators: list[int], lengths: list[int], if_true: list[int], if_false: list[int]) -> None:
+def test_skips(operators: list[int], lengths: list[int], if_holds: list[int], if_not: list[int]) -> None:
     rows = complete(operators, lengths)
-    assert (rows["if_true"].tolist(), rows["if_false"].tolist()) == (if_true, if_false)
+    assert [rows[field].tolist() for field in FIELDS] == [if_holds, if_not, if_not]
 
 
-@pytest.mark.parametrize("field", ["if_true", "if_false"])
-@pytest.mark.parametrize("wrong", [-1, 1, 2])
+@pytest.mark.parametrize(
+    ("operator", "holds"),
+    [
+        (Operator.LESS_CONSTANT, "<"),
+        (Operator.LESS_EQUAL_CONSTANT, "<="),
+        (Operator.GREATER_CONSTANT, ">"),
+        (Operator.GREATER_EQUAL_CONSTANT, "=>"),
+        (Operator.EQUAL_CONSTANT, "="),
+        (Operator.NOT_EQUAL_CONSTANT, "<>"),
+    ],
+)
+def test_comparisons_that_hold(operator: Operator, holds: str) -> None:
+    rows = complete([operator], [1])
+    assert [rows[field][0] for field in FIELDS] == [-1 if sign in holds else 0 for sign in "<=>"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("wrong", [-2, 1, 2])
 def test_wrong_skips(field: str, wrong: int) -> None:
     """The loop follows them without checking the program's end."""
     rows = complete([LESS, LESS + JOIN_AND, LESS], [2, 1])
     rows[field][1] = wrong
-    assert find_fault(rows, np.array([2, 1])) == "the successor of instruction 1"
+    assert find_fault(rows, np.array([2, 1])) == "what follows instruction 1"
+
+
+def test_a_variable_that_the_operator_does_not_read() -> None:
+    """The loop loads it all the same, and its offset is not checked."""
+    rows = complete([Operator.CONSTANT], [1])
+    rows["left"] = 8
+    assert find_fault(rows, np.array([1])) == "the variable of instruction 0"
 
 
 @pytest.mark.parametrize(
@@ -74,8 +100,8 @@ def test_wrong_skips(field: str, wrong: int) -> None:
         ([TRUTH], [], "lengths that do not divide 1 instructions into programs"),
         ([20], [1], "the operator 20 in instruction 0"),
         ([-1], [1], "the operator -1 in instruction 0"),
-        ([TRUTH, TRUTH + JOIN_AND + JOIN_OR], [2], "the operator 97 in instruction 1"),
-        ([TRUTH, TRUTH, AND + JOIN_OR], [3], "the operator 81 in instruction 2"),
+        ([TRUTH, TRUTH + JOIN_AND + JOIN_OR], [2], "the operator 103 in instruction 1"),
+        ([TRUTH, TRUTH, AND + JOIN_OR], [3], "the operator 80 in instruction 2"),
         ([AND], [1], "an empty stack at instruction 0"),
         ([TRUTH, AND], [2], "an empty stack at instruction 1"),
         ([TRUTH, NOT, TRUTH + JOIN_AND], [1, 2], "an empty stack at instruction 1"),

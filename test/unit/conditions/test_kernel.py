@@ -35,7 +35,7 @@ def run(request: pytest.FixtureRequest) -> Run:
             entry["operator"], entry["left"], entry["right"] = operator, 8 * left, 8 * right
             entry["constant"], entry["tolerance"] = constant, tolerance
         own = instructions[1:-1]
-        own["if_true"], own["if_false"] = find_skips(own["operator"], np.array([len(rows)]))
+        own["if_less"], own["if_equal"], own["if_greater"] = find_skips(own["operator"], np.array([len(rows)]))
         return function(memory.ctypes.data, instructions, 1, len(rows))
 
     return run
@@ -80,11 +80,6 @@ def test_approx(run: Run, a: float, b: float, expected: int) -> None:
 @pytest.mark.parametrize(
     ("operator", "value", "expected"),
     [
-        (Operator.TRUTH, 0.0, FALSE),
-        (Operator.TRUTH, -0.0, FALSE),
-        (Operator.TRUTH, 1.0, TRUE),
-        (Operator.TRUTH, -3.0, TRUE),
-        (Operator.TRUTH, NAN, UNKNOWN),
         (Operator.IS_UNKNOWN, NAN, TRUE),
         (Operator.IS_UNKNOWN, 0.0, FALSE),
         (Operator.IS_UNKNOWN, INF, FALSE),
@@ -99,6 +94,7 @@ def test_constant(run: Run, constant: float, expected: int) -> None:
     assert run([(Operator.CONSTANT, 0, 0, constant, 0)], [0.0]) == expected
 
 
+TRUTH = Operator.NOT_EQUAL_CONSTANT
 VALUE = {0.0: FALSE, 1.0: TRUE, NAN: UNKNOWN}
 AND_TABLE = {
     (a, b): FALSE if FALSE in (a, b) else UNKNOWN if UNKNOWN in (a, b) else TRUE for a in range(3) for b in range(3)
@@ -111,12 +107,12 @@ OR_TABLE = {
 def test_kleene_tables_with_values_below_untouched(run: Run) -> None:
     """Each table with every value below the two operands on the stack; it is brought up again by the last OR."""
     for (a, va), (b, vb), (below, v_below) in itertools.product(VALUE.items(), repeat=3):
-        first, second = (Operator.TRUTH, 0, 0, 0, 0), (Operator.TRUTH, 1, 0, 0, 0)
-        third = (Operator.TRUTH, 2, 0, 0, 0)
+        first, second = (TRUTH, 0, 0, 0, 0), (TRUTH, 1, 0, 0, 0)
+        third = (TRUTH, 2, 0, 0, 0)
         for table, plain, join in ((AND_TABLE, Operator.AND, JOIN_AND), (OR_TABLE, Operator.OR, JOIN_OR)):
             expected = OR_TABLE[v_below, table[va, vb]]
             popped = [third, first, second, (plain, 0, 0, 0, 0), (Operator.OR, 0, 0, 0, 0)]
-            joined = [third, first, (Operator.TRUTH + join, 1, 0, 0, 0), (Operator.OR, 0, 0, 0, 0)]
+            joined = [third, first, (TRUTH + join, 1, 0, 0, 0), (Operator.OR, 0, 0, 0, 0)]
             assert run(popped, [a, b, below]) == expected, (plain, a, b, below)
             assert run(joined, [a, b, below]) == expected, (plain, a, b, below)
 
@@ -124,7 +120,7 @@ def test_kleene_tables_with_values_below_untouched(run: Run) -> None:
 def test_not(run: Run) -> None:
     inverse = {FALSE: TRUE, TRUE: FALSE, UNKNOWN: UNKNOWN}
     for value, known in VALUE.items():
-        rows = [(Operator.TRUTH, 0, 0, 0, 0), (Operator.NOT, 0, 0, 0, 0)]
+        rows = [(TRUTH, 0, 0, 0, 0), (Operator.NOT, 0, 0, 0, 0)]
         assert run(rows, [value]) == inverse[known]
         assert run([*rows, (Operator.NOT, 0, 0, 0, 0)], [value]) == known
 
@@ -144,7 +140,7 @@ def test_chains_of_comparisons(run: Run) -> None:
 @pytest.mark.parametrize("top", [0.0, 1.0, NAN])
 def test_full_stack(run: Run, top: float) -> None:
     """32 values: the deepest one still decides."""
-    rows = [(Operator.TRUTH, 0, 0, 0, 0)] + [(Operator.TRUTH, 1, 0, 0, 0)] * 31 + [(Operator.OR, 0, 0, 0, 0)] * 31
+    rows = [(TRUTH, 0, 0, 0, 0)] + [(TRUTH, 1, 0, 0, 0)] * 31 + [(Operator.OR, 0, 0, 0, 0)] * 31
     assert run(rows, [top, 0.0]) == (UNKNOWN if math.isnan(top) else int(top))
 
 

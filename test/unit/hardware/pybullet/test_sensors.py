@@ -248,7 +248,7 @@ def test_a_sensor_that_is_nowhere_is_explained(simulate, sensor, got):
 def test_a_wrench_needs_a_joint(simulate):
     with pytest.raises(HardwareError, match="expected mounted_on and link in the workcell file; got a place"):
         simulate(PartKind.FORCE_TORQUE_SENSOR, None, mount=Mount(part=None, link=None, pose=Pose()))
-    with pytest.raises(HardwareError, match="link 'frame'; expected a link behind a joint; got the root link"):
+    with pytest.raises(HardwareError, match="link 'frame'; expected a joint's child link; got the root link"):
         simulate(PartKind.FORCE_TORQUE_SENSOR, None, mount=Mount(part="gantry", link="frame", pose=Pose()))
 
 

@@ -8,20 +8,25 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from robot_rt_control.hardware.lockstep_host import LockstepHost
+from robot_rt_control.hardware.mock_plugin import MockPlugin
+from robot_rt_control.hardware.plugin import HardwareInfo, HardwareReturn
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.executor.lockstep import Lockstep
+from robot_rt_control.testing.devices import arm
 from robot_rt_control.vocabulary.enums import Command
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 class Bench:
-    def __init__(self, world: World, factor: float) -> None:
+    def __init__(self, world: World, factor: float, hosts: dict[str, LockstepHost] | None = None) -> None:
         self.w, self.channel = world.memory, Channel.private()
         self.batches = 0
         devices = Devices(world, in_process=True, image_name=lambda device: device)
+        devices.hosts.update(hosts or {})
         self.lockstep = Lockstep(
             world, self.channel, devices, period_ns=1_000_000, factor=factor, before_tick=self._before
         )
@@ -35,11 +40,11 @@ class Bench:
 
 
 @pytest.fixture
-def make(world: World) -> Iterator[Callable[[float], Bench]]:
+def make(world: World) -> Iterator[Callable[..., Bench]]:
     made: list[Bench] = []
 
-    def bench(factor: float) -> Bench:
-        made.append(Bench(world, factor))
+    def bench(factor: float, hosts: dict[str, LockstepHost] | None = None) -> Bench:
+        made.append(Bench(world, factor, hosts))
         return made[-1]
 
     yield bench
@@ -47,7 +52,7 @@ def make(world: World) -> Iterator[Callable[[float], Bench]]:
         started.lockstep.stop()
 
 
-def test_time_goes_by_steps(make: Callable[[float], Bench]) -> None:
+def test_time_goes_by_steps(make: Callable[..., Bench]) -> None:
     bench = make(-1.0)
     bench.lockstep.start()
     time.sleep(0.02)
@@ -58,7 +63,7 @@ def test_time_goes_by_steps(make: Callable[[float], Bench]) -> None:
     assert bench.lockstep.step(0) == 42
 
 
-def test_who_waits_for_events_is_woken_after_a_step(make: Callable[[float], Bench]) -> None:
+def test_who_waits_for_events_is_woken_after_a_step(make: Callable[..., Bench]) -> None:
     bench = make(-1.0)
     internal = bench.w.internal
     internal.command, internal.part = int(Command.DISABLE), -1
@@ -73,7 +78,7 @@ def test_who_waits_for_events_is_woken_after_a_step(make: Callable[[float], Benc
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_I13_time_goes_no_faster_than_its_factor(make: Callable[[float], Bench], factor: float) -> None:
+def test_I13_time_goes_no_faster_than_its_factor(make: Callable[..., Bench], factor: float) -> None:
     bench = make(factor)
     bench.lockstep.step(1)  # compiles
     begin, first = time.monotonic(), bench.tick
@@ -87,11 +92,16 @@ def test_I13_time_goes_no_faster_than_its_factor(make: Callable[[float], Bench],
     assert bench.tick == first + ticks, "it stands still"
 
 
-def test_I14_a_device_that_takes_long_slows_time_down_and_misses_nothing(make: Callable[[float], Bench]) -> None:
-    bench = make(1.0)
-    slow = bench.lockstep._devices
-    slow.in_process = True
-    slow._readers.append(("slow", lambda: time.sleep(0.004)))
+class Slow(MockPlugin):
+    def read(self, time_s: float, period_s: float) -> HardwareReturn:
+        time.sleep(0.004)
+        return super().read(time_s, period_s)
+
+
+def test_I14_a_device_that_takes_long_slows_time_down_and_misses_nothing(make: Callable[..., Bench]) -> None:
+    host = LockstepHost(Slow(), HardwareInfo(name="slow", parts=(arm(),)))
+    host.activate()
+    bench = make(1.0, {"slow": host})
     bench.lockstep.step(1)
     bench.lockstep.meter.factor(bench.lockstep.time_ns * 1e-9)
     bench.lockstep.start()
@@ -103,9 +113,11 @@ def test_I14_a_device_that_takes_long_slows_time_down_and_misses_nothing(make: C
     assert factor < 0.3
     assert "simulated time runs at 0." in bench.lockstep.meter.shortfall(factor)
     assert bench.channel.memory.timing.deadline_misses == 0
+    assert host.image.record.state_cycle == bench.tick + 1, "one look at the device for each tick, and one before"
+    host.shutdown()
 
 
-def test_as_fast_as_possible_is_faster_than_the_clock(make: Callable[[float], Bench]) -> None:
+def test_as_fast_as_possible_is_faster_than_the_clock(make: Callable[..., Bench]) -> None:
     bench = make(0.0)
     bench.lockstep.step(1)
     begin = time.monotonic()
@@ -120,7 +132,7 @@ def test_as_fast_as_possible_is_faster_than_the_clock(make: Callable[[float], Be
         time.sleep(0.001)
 
 
-def test_what_is_served_runs_between_ticks(make: Callable[[float], Bench]) -> None:
+def test_what_is_served_runs_between_ticks(make: Callable[..., Bench]) -> None:
     bench = make(0.0)
     bench.lockstep.step(1)
     bench.lockstep.start()
@@ -137,7 +149,7 @@ def test_what_is_served_runs_between_ticks(make: Callable[[float], Bench]) -> No
     assert seen[0][0] <= seen[-1][0]
 
 
-def test_whoever_is_to_be_served_gets_in_while_time_falls_behind(make: Callable[[float], Bench]) -> None:
+def test_whoever_is_to_be_served_gets_in_while_time_falls_behind(make: Callable[..., Bench]) -> None:
     bench = make(1000.0)  # never reached: the loop does not pause
     bench.lockstep.step(1)
     bench.lockstep.start()

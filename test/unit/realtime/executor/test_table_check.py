@@ -115,7 +115,7 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "signals": ("actions.n_signals", 1 << 20, "state"),
     "negative signals": ("actions.n_signals", -1, "number of signals"),
     "variables": ("actions.n_variables", 1 << 20, "state"),
-    "first reaction": ("actions.first_reaction", 0, "behind the free-standing ones"),
+    "first reaction": ("actions.first_reaction", 0, "after the free-standing ones"),
     "too many reactions": ("actions.n_reactions", 6, "at most 6"),
     "reactions of another": ("actions.n_reactions", 4, "those that it owns"),
     "fewer reactions": ("actions.n_reactions", 2, "those that it owns"),

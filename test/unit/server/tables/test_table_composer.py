@@ -41,7 +41,9 @@ def block(lengths: list[int], *, owner: int, session: int, first: int) -> Reacti
         instructions["constant"][start] = length
         start += length
     ends = np.cumsum(np.array(lengths, np.int64))
-    instructions["if_true"], instructions["if_false"] = find_skips(instructions["operator"], ends)
+    instructions["if_less"], instructions["if_equal"], instructions["if_greater"] = find_skips(
+        instructions["operator"], ends
+    )
     return ReactionBlock(reactions, instructions)
 
 

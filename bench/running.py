@@ -1,0 +1,31 @@
+"""A workcell of processes of its own, joined by DDS: an arm on mock hardware, at 1 kHz."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from bench.report import Options
+
+if TYPE_CHECKING:
+    from robot_rt_control.client import Client
+
+_STARTUP_S = 900.0
+"""The first time after a change, the loop is compiled."""
+
+
+@contextmanager
+def running_workcell(options: Options, name: str) -> Iterator[Client]:
+    """A client of a workcell that is up. Its log is `<name>_workcell.log` in the folder of the results."""
+    # A domain of its own: other people's nodes are not to be disturbed.
+    os.environ["ROS_DOMAIN_ID"] = str(60 + os.getpid() % 20)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    from robot_rt_control.application.demo_workcell import DemoWorkcell
+    from robot_rt_control.client import Client
+
+    arguments = ["--workcell", "arm7", "--hardware", "mock"]
+    with DemoWorkcell(arguments, options.output / f"{name}_workcell.log") as workcell, Client("bench") as client:
+        workcell.wait_until_ready(client, lambda _: None, _STARTUP_S)
+        yield client
