@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def workcell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]:
     """A KUKA iiwa in PyBullet, in simulated time: executor and control server, each in a process of its own."""
     folder = tmp_path_factory.mktemp("workcell")

@@ -31,6 +31,7 @@ from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
+from robot_rt_control.ros.periodic import Periodic
 from robot_rt_control.ros.readiness import report_status
 from robot_rt_control.ros.refusals import answer_to
 from robot_rt_control.vocabulary import defaults
@@ -89,8 +90,8 @@ _PARAMETERS = (
     ),
 )
 
-_CLOCK_S = 0.01
-"""Between two messages on /clock; each costs every node in simulated time a callback."""
+_CLOCK_S = 0.025
+"""Between two messages on /clock, as rosbag2 has it; each costs every node in simulated time a callback."""
 _SHORTFALL_S = 10.0
 """[s] Shortest time between two warnings that simulated time falls behind."""
 
@@ -120,6 +121,7 @@ class RealtimeExecutorNode(WorkcellNode):
         self.executor_core: Executor | None = None
         self._trouble = ""
         self._made: list[Any] = []
+        self._periodic: list[Periodic] = []
 
     # --- life cycle -----------------------------------------------------------------------------
 
@@ -163,6 +165,8 @@ class RealtimeExecutorNode(WorkcellNode):
         self.get_logger().info(f"ticking every {core.workcell.period * 1e3:g} ms ({core.scheduling})")
 
     def deactivate(self) -> None:
+        while self._periodic:
+            self._periodic.pop().stop()
         self.remove(*self._made)
         self._made.clear()
         if not self._core().deactivate():
@@ -190,17 +194,12 @@ class RealtimeExecutorNode(WorkcellNode):
         self._joints = self.create_publisher(sensor_msgs.msg.JointState, "joint_states", 10)
         self._status = self.create_publisher(msg.ExecutorStatus, "~/status", 10)
         self._sensors = SensorTopics(self, workcell)
-        slow, fast = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
-        self._joint_timer = self.create_timer(
-            1.0 / self.value("joint_state_rate"), self._publish_joints, callback_group=fast
-        )
-        timers = [
-            self._joint_timer,
-            self.create_timer(0.2, self._publish_status, callback_group=slow),
-        ]
+        slow = MutuallyExclusiveCallbackGroup()
+        self._joint_period = Periodic(self._publish_joints, 1.0 / self.value("joint_state_rate"), self.callback_failed)
+        self._periodic.append(self._joint_period)
         if self._core().options.clock == LOCKSTEP:
             self._clock_publisher = self.create_publisher(Clock, "/clock", 10)
-            timers.append(self.create_timer(_CLOCK_S, self._publish_clock, callback_group=fast))
+            self._periodic.append(Periodic(self._publish_clock, _CLOCK_S, self.callback_failed))
             self._made.append(self._clock_publisher)
         clock_topic = self._clock_publisher.topic_name if self._core().options.clock == LOCKSTEP else ""
         self._made += HealthTopic(self, self._core(), clock_topic).entities
@@ -217,7 +216,8 @@ class RealtimeExecutorNode(WorkcellNode):
             self._made.append(
                 self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
             )
-        self._made += [*timers, step, self._joints, self._status, description, *self._sensors.publishers]
+        status_timer = self.create_timer(0.2, self._publish_status, callback_group=slow)
+        self._made += [status_timer, step, self._joints, self._status, description, *self._sensors.publishers]
 
     def _stamp(self, time_ns: int) -> Time:
         """A tick's start on the ROS clock: simulated time in lockstep."""
@@ -286,8 +286,7 @@ class RealtimeExecutorNode(WorkcellNode):
 
     def parameter_changed(self, name: str) -> None:
         if name == "joint_state_rate" and self.active:
-            self._joint_timer.timer_period_ns = round(1e9 / self.value(name))
-            self._joint_timer.reset()  # the next message comes after the new period, not after the old one
+            self._joint_period.period_s = 1.0 / self.value(name)
 
     def _tell_trouble(self, parts: Sequence[PartStatus]) -> None:
         """Say to who has started this process which parts are not enabled."""
