@@ -42,7 +42,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 
 
-@pytest.fixture(scope="package")
+_running: list[DemoWorkcell] = []
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    # It would run until the end of the session, and take a processor from all later tests.
+    if nextitem is None or not nextitem.path.is_relative_to(Path(__file__).parent):
+        for workcell in _running:
+            workcell.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
 def workcell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]:
     """A KUKA iiwa in PyBullet, in simulated time: executor and control server, each in a process of its own."""
     folder = tmp_path_factory.mktemp("workcell")
@@ -53,6 +63,7 @@ def workcell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]
     with DemoWorkcell(["--workcell", str(file)], folder / "workcell.log") as made:
         with Client("starting", timeout_s=60.0) as starting:
             made.wait_until_ready(starting, lambda _: None)
+        _running.append(made)
         yield made
 
 

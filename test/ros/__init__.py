@@ -1,1 +1,0 @@
-"""A package, so that fixtures of its scope end with its last test: a workcell takes a processor."""
