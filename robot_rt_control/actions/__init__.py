@@ -18,5 +18,6 @@ BUILTIN = (
     "robot_rt_control.actions.follow_pose_stream:FollowPoseStream",
     "robot_rt_control.actions.follow_joint_velocity_stream:FollowJointVelocityStream",
     "robot_rt_control.actions.follow_twist_stream:FollowTwistStream",
+    "robot_rt_control.actions.laws.velocity:Velocity",
 )
 """The built-in action types, as "module:Class": the server loads them by these names."""

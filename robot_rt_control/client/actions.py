@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ import numpy as np
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
 from robot_rt_control.definitions.action_type import ActionType
-from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    AxisDefinition,
+    ParameterValue,
+    ReactionDefinition,
+    StrategyDefinition,
+)
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -150,6 +157,45 @@ def reply_of(result: object, reply_to: str) -> Mapping[str, Any]:
     return result
 
 
+class Strategy:
+    """A law for one degree of freedom of an action, and when it governs.
+
+    Args:
+        name: unique in its list.
+        law: name of an action type that commands one degree of freedom.
+        when: the condition, as text or expression, judged in every tick; left out only for the last one of a list.
+        parts: parts that the law reads, such as a sensor.
+        parameters: of the law, as those of an Action.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        law: str,
+        *,
+        when: str | Condition = "",
+        parts: str | Iterable[str] = (),
+        **parameters: Any,
+    ) -> None:
+        self.name, self.law, self.when = name, law, str(when)
+        self.parts = (parts,) if isinstance(parts, str) else tuple(parts)
+        self.parameters = parameters
+
+    def definition(self) -> StrategyDefinition:
+        """What the control server gets to know of it.
+
+        Raises:
+            DefinitionError: it is not valid in itself.
+        """
+        return StrategyDefinition(
+            name=self.name,
+            law=self.law,
+            when=self.when,
+            parts=self.parts,
+            parameters=parameter_values(self.parameters),
+        )
+
+
 class Action:
     """An action: a type with parameters, on some parts, with its reactions.
 
@@ -159,6 +205,7 @@ class Action:
             it is not there as it is, from its file on this machine.
         parts: the part, or slot → part; left out: the session's only part.
         reactions: judged while this action is active.
+        strategies: degree of freedom ("elbow", "joint[3]", "left.elbow") → its strategies in order of priority.
         parameters: by name: number, bool, text, list of numbers, or (value, "unit").
     """
 
@@ -169,12 +216,14 @@ class Action:
         *,
         parts: str | Mapping[str, str] | None = None,
         reactions: Iterable[Reaction] = (),
+        strategies: Mapping[str, Iterable[Strategy]] = MappingProxyType({}),
         **parameters: Any,
     ) -> None:
         self.id, self.parts = id, parts
         self.type: str = type if isinstance(type, str) else type.name
         self.action_class: builtins.type[ActionType] | None = None if isinstance(type, str) else type
         self.reactions = list(reactions)
+        self.strategies = {axis: list(given) for axis, given in strategies.items()}
         self.parameters = parameters
 
     def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
@@ -206,4 +255,8 @@ class Action:
             parts=tuple(self.parts_of(session_parts)),
             parameters=parameter_values(self.parameters),
             reactions=tuple(reaction.definition() for reaction in self.reactions),
+            strategies=tuple(
+                AxisDefinition(axis=axis, strategies=tuple(strategy.definition() for strategy in given))
+                for axis, given in self.strategies.items()
+            ),
         )

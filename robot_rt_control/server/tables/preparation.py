@@ -9,7 +9,7 @@ import inspect
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -17,18 +17,41 @@ from typing import TypeVar
 import numpy as np
 
 from robot_rt_control.definitions.action_type import ActionType, ParameterValue, fill_parameters
-from robot_rt_control.definitions.definitions import ActionDefinition
+from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefinition, StrategyDefinition
 from robot_rt_control.definitions.definitions import ParameterValue as GivenValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.model.catalogue import joint_unit
+from robot_rt_control.server.tables.axis_view import AxisView
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.actions import slot_parts
+from robot_rt_control.validation.strategies import find_axis
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError
 
 _log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedLaw:
+    """The law of a strategy."""
+
+    definition: StrategyDefinition
+    type: RegisteredType
+    parts: tuple[PartView, ...]
+    """That it reads, in the order of its slots after the first."""
+    parameters: np.ndarray
+    """The parameter record as bytes, shape (size,) of uint8."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedAxis:
+    """A degree of freedom with its strategies, in order of priority."""
+
+    name: str
+    view: AxisView
+    laws: tuple[PreparedLaw, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,6 +62,7 @@ class PreparedAction:
     type: RegisteredType
     parts: tuple[PartView, ...]
     """In the order of the type's slots."""
+    axes: tuple[PreparedAxis, ...] = ()
     instance: ActionType
     values: Mapping[str, ParameterValue]
     parameters: np.ndarray
@@ -78,9 +102,37 @@ class Preparer:
             id=definition.id,
             type=registered,
             parts=parts,
+            axes=tuple(
+                self._axis(definition.id, axis, parts[: len(registered.moving_slots)])
+                for axis in definition.strategies
+            ),
             instance=instance,
             values=values,
-            parameters=self.fill(definition.id, registered, instance, values),
+            parameters=self.fill(of, registered, instance, values),
+        )
+
+    def _axis(self, action: str, definition: AxisDefinition, moved: Sequence[PartView]) -> PreparedAxis:
+        joints = {part.name: part.joint_names for part in moved}
+        name, joint = find_axis(f"action {action!r}: {definition.label}", definition.axis, joints)
+        assert joint is not None  # the joints are known
+        view = AxisView(self._parts[name], joint)
+        laws = tuple(self._law(action, view, definition, strategy) for strategy in definition.strategies)
+        return PreparedAxis(name=definition.axis, view=view, laws=laws)
+
+    def _law(self, action: str, view: AxisView, axis: AxisDefinition, strategy: StrategyDefinition) -> PreparedLaw:
+        of = f"action {action!r}: strategy {strategy.name!r} of {axis.axis!r}"
+        registered = self._types.get(strategy.law, of)
+        declared, slots = registered.action_type.parameters, registered.action_type.slots
+        unit = view.joint_units[0]
+        values = check_parameters("", declared, strategy.parameters, dof=1, joint_unit=unit, of=of)
+        parts = tuple(self._parts[name] for name in strategy.parts)
+        by_slot = {s.name: p for s, p in zip(slots, (view, *parts), strict=True)}
+        instance = run_user_code(of, registered, "create", lambda: registered.action_type.create(by_slot))
+        return PreparedLaw(
+            definition=strategy,
+            type=registered,
+            parts=parts,
+            parameters=self.fill(of, registered, instance, values),
         )
 
     def new_values(
@@ -105,16 +157,19 @@ class Preparer:
         return {p.name: merged[p.name] for p in registered.action_type.parameters if p.name in merged}
 
     def fill(
-        self, action: str, registered: RegisteredType, instance: ActionType, values: Mapping[str, ParameterValue]
+        self, of: str, registered: RegisteredType, instance: ActionType, values: Mapping[str, ParameterValue]
     ) -> np.ndarray:
         """The parameter record for checked values, as bytes.
+
+        Args:
+            of: what has these parameters, for messages: "action 'approach'".
 
         Raises:
             DefinitionError: the type's own check refuses them, or its code raised an exception.
         """
         memory = np.zeros(1, registered.parameter_dtype)
         run_user_code(
-            f"action {action!r}",
+            of,
             registered,
             "prepare_parameters",
             lambda: fill_parameters(instance, values, memory[0]),
