@@ -58,6 +58,7 @@ class AxisDefinition:
         axis: a joint of the action's part by name or index, "elbow" or "joint[3]"; if the action moves several parts,
             with the part before it: "left.elbow".
         strategies: the first whose condition holds governs; the last one has no condition.
+        written: how a program's text names the degree of freedom, for its lines; empty: as `axis`.
 
     Raises:
         DefinitionError: the name of the degree of freedom is not valid, the list is empty or has no default, or a
@@ -66,6 +67,7 @@ class AxisDefinition:
 
     axis: str
     strategies: tuple[StrategyDefinition, ...]
+    written: str = ""
 
     @property
     def label(self) -> str:

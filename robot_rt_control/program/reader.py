@@ -137,7 +137,7 @@ class ProgramReader:
             strategies = self.each(given, partial(self.strategy, action, axis))
             if len(strategies) == len(self.places.data["actions"][action]["strategies"][name]):
                 with self.mistakes.collect(self.places, *path):
-                    yield AxisDefinition(axis=axis, strategies=strategies)
+                    yield AxisDefinition(axis=axis, strategies=strategies, written=name)
 
     def strategy(self, action: str, axis: str, written: schema.Strategy) -> StrategyDefinition:
         of = f"action {action!r}: strategy {written.name!r} of {axis!r}"

@@ -78,7 +78,8 @@ def find_in_strategies(
     joints = {name: None if part is None or part.joints is None else list(part.joints) for name, part in moved.items()}
     seen: dict[tuple[str, int], str] = {}
     for given in action.strategies:
-        of, path = f"action {action.id!r}: {given.label}", ("actions", action.id, "strategies", given.axis)
+        of = f"action {action.id!r}: {given.label}"
+        path = ("actions", action.id, "strategies", given.written or given.axis)
         unit = None
         try:
             part, joint = find_axis(of, given.axis, joints)

@@ -96,6 +96,8 @@ def _show_axis(part, j, axis):
     joint, shown = address_of(part) + 8 * int(j), address_of(axis)
     for offset in _JOINT_FIELDS:
         store_f8(shown + offset, load_f8(joint + offset))
+    # `motion_velocity` is the mean of the last tick; at its end, where the law goes on, it is higher by half a change.
+    axis.motion_velocity[0] += 0.5 * axis.dt * axis.motion_acceleration[0]
     axis.command_mode = _NO_MODE
     axis.position_command[0] = part.commanded_position[j]
     axis.velocity_command[0] = 0.0

@@ -223,3 +223,39 @@ class Fragile(ActionType):
         part.command_mode = POSITION
         for j in range(part.dof):
             part.position_command[j] = state.held[j]
+
+
+class Push(ActionType):
+    """A law: command one degree of freedom as it is told, and fail in one of its ticks."""
+
+    name = "push"
+    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
+    parameters = (
+        Parameter(name="step", unit="joint", default=0.0, description="Added to the last command in each tick."),
+        Parameter(name="mode", type="int", default=POSITION),
+        Parameter(name="fail_at", type="int", default=NEVER, description="Since it has taken over."),
+    )
+    State = {"entries": float, "controls": float}
+
+    @staticmethod
+    def on_enter(state, params, axis):
+        state.entries += 1.0
+
+    @staticmethod
+    def control(state, params, axis):
+        state.controls += 1.0
+        axis.command_mode = params.mode
+        axis.position_command[0] = axis.commanded_position[0] + params.step * state.entries
+        return 9 if state.controls == params.fail_at else 0
+
+
+class Echo(ActionType):
+    """A law that reads a rangefinder: so many micrometres in each tick as it sees metres."""
+
+    name = "echo"
+    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)), Slot(name="eye", kinds=(PartKind.RANGEFINDER,), moves=False))
+
+    @staticmethod
+    def control(state, params, axis, eye):
+        axis.command_mode = POSITION
+        axis.position_command[0] = axis.commanded_position[0] + 1e-6 * eye.distance
