@@ -19,7 +19,7 @@ from judging.contact import CONTACT, FORCE, WORKCELL, judge, plot
 from robot_rt_control.client import Action, Client, Reaction, Session, variable
 from robot_rt_control.testing.program_main import run_program
 
-STIFF: dict[str, Any] = {"force": 40.0, "mass": 20.0, "damping": 2000.0}  # [N], [kg], [N s/m]: comes down at 40 / 2000 m/s
+STIFF: dict[str, Any] = {"force": 40.0, "mass": 20.0, "damping": 2000.0}  # [N, kg, N s/m] down at 40 / 2000 m/s
 SOFT: dict[str, Any] = {"force": FORCE, "mass": 5.0, "damping": 500.0}
 WIPE = 0.04  # [m/s] along the mat
 LENGTH = 0.3  # [m] of the way along the mat

@@ -68,7 +68,9 @@ def install(program: Program) -> tuple[Installation, TableWriter]:
     """The tables of a program: those of its actions, and the strategies after them."""
     writer = TableWriter()
     plain = writer.write(definitions(), dict.fromkeys((A, B), (int(CommandMode.POSITION), 0.0)))
-    axes, strategies, instructions = [], [], [plain.instructions]
+    axes: list[Any] = []
+    strategies: list[Any] = []
+    instructions = [plain.instructions]
     parameters = [plain.parameters]
     state, first = FIRST_STATE, len(plain.instructions)
     for identity in (A, B):

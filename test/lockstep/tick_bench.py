@@ -128,8 +128,9 @@ class Bench:
         ctypes.memset(address, 0, _TABLES)
         for table in w.tables:
             table["version"] = 0
-            for name in ("types", "sessions", "actions", "reactions", "free_reactions", "instructions", "axes", "strategies"):
-                table[f"n_{name}"] = 0
+            for name in table.dtype.names:
+                if name.startswith("n_"):
+                    table[name] = 0
             table["default_action"][:] = -1
             table["safety_action"][:] = -1
         w.state_arena[:1024] = GARBAGE

@@ -22,6 +22,7 @@ FILES = {
     "K": "action_types",
     "I": "io",
     "W": "streams",
+    "Y": "strategies",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
 

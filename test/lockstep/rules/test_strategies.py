@@ -318,7 +318,7 @@ def test_Y12_what_a_strategy_reads_or_runs_stays(cell: LockstepCell) -> None:
     other = Action("other", "probe", parts="right")
     session = governed(cell, [Strategy("s", "push", when="other.is_done"), FORWARD], others=[other])
     see(cell, 0.9)
-    with pytest.raises(DefinitionError, match="action 'other' cannot be removed: a strategy of action 'a' refers to it"):
+    with pytest.raises(DefinitionError, match="'other' cannot be removed: a strategy of action 'a' refers to it"):
         session.remove("other")
     with pytest.raises(RobotControlError, match="action 'a'"):
         cell.server.unload_action_types(["push"])
