@@ -45,7 +45,8 @@ def cell() -> Iterator[LockstepCell]:
             reactions=[Reaction(NEAR, start="both", event="free", capture=["time", "rangefinder.age"])],
         )  # fmt: skip
         other.add(Action("look", "watch", parts={"part": "right", "eye": "rangefinder"}))
-        slow, echo = Strategy("slow", "velocity", when=NEAR, velocity=0.1), Strategy("echo", "echo", parts="rangefinder")
+        slow = Strategy("slow", "velocity", when=NEAR, velocity=0.1)
+        echo = Strategy("echo", "echo", parts="rangefinder")
         other.add(Action("governed", "hold", parts="right", strategies={"y": [slow, echo]}))
         other.add(reactions=[Reaction("time > 0.001", start="look")])
         session.start("a")
