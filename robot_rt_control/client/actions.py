@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.client.event import Event
-from robot_rt_control.client.expression import Condition
+from robot_rt_control.client.expression import Condition, Variable
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
@@ -165,6 +165,7 @@ class Strategy:
         law: name of an action type that commands one degree of freedom.
         when: the condition, as text or expression, judged in every tick; left out only for the last one of a list.
         parts: parts that the law reads, such as a sensor.
+        inputs: input of the law → the state variable that it reads, by name or from `variable`.
         parameters: of the law, as those of an Action.
     """
 
@@ -175,9 +176,11 @@ class Strategy:
         *,
         when: str | Condition = "",
         parts: str | Iterable[str] = (),
+        inputs: Mapping[str, str | Variable] = MappingProxyType({}),
         **parameters: Any,
     ) -> None:
         self.name, self.law, self.when = name, law, str(when)
+        self.inputs = tuple((name, str(variable)) for name, variable in inputs.items())
         self.parts = (parts,) if isinstance(parts, str) else tuple(parts)
         self.parameters = parameters
 
@@ -193,6 +196,7 @@ class Strategy:
             when=self.when,
             parts=self.parts,
             parameters=parameter_values(self.parameters),
+            inputs=self.inputs,
         )
 
 

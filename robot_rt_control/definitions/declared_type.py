@@ -6,6 +6,7 @@ from robot_rt_control.definitions.action_type import ActionType, Parameter
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.definitions.streams import check_streams
 from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 from robot_rt_control.vocabulary.names import check_name, check_type_name
 
@@ -28,6 +29,8 @@ def check_action_type(action_type: type[ActionType]) -> None:
         ("parameter", [p.name for p in action_type.parameters]),
         ("signal", list(action_type.signals)),
         ("state variable", [v.name for v in action_type.state_variables]),
+        ("input", [i.name for i in action_type.inputs]),
+        ("degree of freedom", [d.name for d in action_type.degrees_of_freedom]),
     ):
         for name in names:
             check_name(f"{of}: name of a {kind}", name)
@@ -36,6 +39,7 @@ def check_action_type(action_type: type[ActionType]) -> None:
     for parameter in action_type.parameters:
         check_parameter(of, parameter, lengths=("any", "dof"))
     check_streams(of, action_type.streams)
+    _check_strategies(of, action_type)
 
 
 def _check_slots(of: str, action_type: type[ActionType]) -> None:
@@ -53,6 +57,32 @@ def _check_slots(of: str, action_type: type[ActionType]) -> None:
         raise DefinitionError(
             f"{of}: slots", expected="those that are only read after those that move", got=str(moves)
         )
+
+
+def _check_strategies(of: str, action_type: type[ActionType]) -> None:
+    """What concerns strategies: inputs of a law, declared degrees of freedom."""
+    inputs, degrees, kinds = action_type.inputs, action_type.degrees_of_freedom, action_type.slots[0].kinds
+    if inputs and kinds != (PartKind.AXIS,):
+        raise DefinitionError(
+            f"{of} has inputs",
+            expected="a type whose first slot takes a degree of freedom alone (PartKind.AXIS): strategies bind inputs",
+            got=f"slot {action_type.slots[0].name!r} for {' or '.join(kind.name for kind in kinds)}",
+        )
+    if degrees and PartKind.AXIS in kinds:
+        raise DefinitionError(
+            f"{of} declares degrees of freedom", expected="a type for a whole part", got="one for a degree of freedom"
+        )
+    for what, limit, name, needed in (
+        ("inputs", capacities.MAX_LAW_INPUTS, "MAX_LAW_INPUTS", len(inputs)),
+        ("degrees of freedom", capacities.MAX_JOINTS, "MAX_JOINTS", len(degrees)),
+    ):
+        if needed > limit:
+            raise CapacityError(f"{of} has too many {what}", expected=f"at most {limit} ({name})", got=str(needed))
+    for degree in degrees:
+        if degree.unit not in ("m", "rad"):
+            raise DefinitionError(
+                f"{of}: unit of degree of freedom {degree.name!r}", expected="m or rad", got=repr(degree.unit)
+            )
 
 
 def check_parameter(owner: str, parameter: Parameter, *, lengths: tuple[str, ...]) -> None:

@@ -24,6 +24,7 @@ class StrategyDefinition:
         when: the condition, see conditions/grammar.py; it is judged as a level in every tick. Empty: always.
         parts: parts that the law only reads, in the order of its slots after the first.
         parameters: of the law; an omitted parameter takes its default.
+        inputs: (input of the law, name of the state variable that it reads), see `action_type.Input`.
         parse: False: `validation` checks the condition later, together with the rest of its program.
 
     Raises:
@@ -36,6 +37,7 @@ class StrategyDefinition:
     when: str = ""
     parts: tuple[str, ...] = ()
     parameters: tuple[ParameterValue, ...] = ()
+    inputs: tuple[tuple[str, str], ...] = ()
     parse: InitVar[bool] = True
 
     def __post_init__(self, parse: bool) -> None:
@@ -48,6 +50,8 @@ class StrategyDefinition:
             check_name(f"strategy {self.name!r}: name of a part", part)
         object.__setattr__(self, "parameters", tuple(self.parameters))
         each_once(f"strategy {self.name!r}: parameter", [p.name for p in self.parameters])
+        object.__setattr__(self, "inputs", tuple((name, str(variable)) for name, variable in self.inputs))
+        each_once(f"strategy {self.name!r}: input", [name for name, _ in self.inputs])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +59,8 @@ class AxisDefinition:
     """The strategies of one degree of freedom, in order of priority.
 
     Args:
-        axis: a joint of the action's part by name or index, "elbow" or "joint[3]"; if the action moves several parts,
-            with the part before it: "left.elbow".
+        axis: a joint of the action's part by name or index, "elbow" or "joint[3]", or a degree of freedom that the
+            action's type declares, "x"; if the action moves several parts, with the part before it: "left.elbow".
         strategies: the first whose condition holds governs; the last one has no condition.
         written: how a program's text names the degree of freedom, for its lines; empty: as `axis`.
 

@@ -137,6 +137,16 @@ JOINT_FIELDS = (
 )
 """The fields of a part with one number for each joint, except the commands."""
 
+degree_dtype = record(
+    [
+        *((name, "f8") for name in JOINT_FIELDS),
+        ("command_mode", "i8"),
+        *((name, "f8") for name in ("position_command", "velocity_command", "effort_command")),
+    ]
+)
+"""A degree of freedom that an action type declares: laws see it as a joint. `sense` of the action fills the fields of
+`JOINT_FIELDS`, with positions in m or rad; its `control` carries the laws' commands out. NONE: no law governs it."""
+
 limits_dtype = record(
     [
         *_joints("position_lower", "position_upper", "velocity", "acceleration", "effort", "effort_rate"),
@@ -308,11 +318,12 @@ axis_dtype = record(
     [
         ("action", "i4"),  # slot of its action
         ("part", "i4"),
-        ("joint", "i4"),
+        ("joint", "i4"),  # of the part, or number among the degrees of freedom that the action declares
         ("first_strategy", "i4"),  # in order of priority; the last one has no condition
         ("n_strategies", "i4"),
         ("reserved", "i4"),
         ("state_offset", "i8"),  # of its `governed_dtype` in the state arena
+        ("record_offset", "i8"),  # of its `degree_dtype` in its action's state; -1: it is a joint of the part
     ]
 )
 """A degree of freedom that strategies of an action govern. Those of one action are adjacent."""
@@ -324,7 +335,8 @@ strategy_dtype = record(
         ("parts", "i4", (c.MAX_ACTION_SLOTS - 1,)),  # parts that the law only reads, in its slots after the axis
         ("first_instruction", "i4"),
         ("n_instructions", "i4"),  # of its condition; 0: it has none, and governs where no earlier one does
-        ("reserved", "i4"),
+        ("n_inputs", "i4"),
+        ("inputs", "i8", (c.MAX_LAW_INPUTS,)),  # offsets of the state variables bound to it; -1: none, unknown
         ("parameter_offset", "i8"),  # in the parameter arena
         ("parameter_size", "i8"),
         ("state_offset", "i8"),  # in the state arena
@@ -340,6 +352,7 @@ governed_dtype = record(
         ("ticks", "f8"),  # since that strategy took over
         ("activation", "i8"),  # of its action, which the others belong to
         ("entering", "i8"),  # the law's on_enter has yet to run
+        ("inputs", "f8", (c.MAX_LAW_INPUTS,)),  # of the governing law, as they were when it was selected
     ]
 )
 """The loop's state of a degree of freedom; it lies in the state arena, so it is kept when tables are exchanged."""

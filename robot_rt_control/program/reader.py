@@ -150,6 +150,7 @@ class ProgramReader:
             law=written.law,
             when=when,
             parts=tuple(map(self.substitution.part, written.parts)),
+            inputs=tuple((name, self.substitution.variable(source)) for name, source in written.inputs.items()),
             parse=False,
         )
         key = strategy_key(action, axis, strategy)

@@ -175,6 +175,8 @@ class Strategy(Model):
     """Parts or roles that the law reads, in the order of its slots after the first."""
     parameters: Annotated[dict[Name, GivenValue], Each] = {}
     """What is left out takes the law's default."""
+    inputs: Annotated[dict[Name, VariableName], Each] = {}
+    """Input of the law → the state variable that it reads."""
 
 
 class ActionState(Model):
@@ -195,7 +197,7 @@ class ActionState(Model):
     reactions: Annotated[list[Reaction], Each] = []
     """Judged, in this order, while the action is active."""
     strategies: Annotated[dict[VariableName, Annotated[list[Strategy], EachOfEach]], Each] = {}
-    """Degree of freedom ("elbow", "joint[3]", "left.elbow") → its strategies in order of priority."""
+    """Degree of freedom ("elbow", "joint[3]", "left.elbow", "x") → its strategies in order of priority."""
     final: Flag = False
     """The program may end here: nothing needs to lead away."""
     manual: Flag = False

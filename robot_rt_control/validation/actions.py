@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.definitions.parameters import check_parameters, unit_for
 from robot_rt_control.definitions.streams import n_values
 from robot_rt_control.text.document import Path
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart, unknown_action_type
@@ -185,6 +185,6 @@ def _joint_unit_of(given: ParameterValue, parameter: Parameter | None) -> str:
     """The unit of joints whose part is not known yet: the unit of the value, if joints can have it."""
     if parameter is not None:
         for unit in ("rad", "m"):
-            if given.unit == parameter.unit.replace("joint", unit):
+            if given.unit == unit_for(parameter.unit, unit):
                 return unit
     return "rad or m"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from robot_rt_control.conditions.compiler import check_condition
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.definitions import ActionDefinition, StrategyDefinition
+from robot_rt_control.definitions.parameters import unit_for
 from robot_rt_control.validation.actions import Use, find_in_use
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart, moved_parts
 from robot_rt_control.validation.edges import Found
@@ -25,12 +26,16 @@ def is_law(action_type: type[ActionType]) -> bool:
     return PartKind.AXIS in slots[0].kinds and [s.moves for s in slots].count(True) == 1 and not action_type.streams
 
 
-def find_axis(of: str, axis: str, joints: Mapping[str, Sequence[str] | None]) -> tuple[str, int | None]:
+def find_axis(
+    of: str, axis: str, joints: Mapping[str, Collection[str] | None], *, by_index: bool
+) -> tuple[str, int | None]:
     """The part and the index of the joint that a degree of freedom means; None: its joints are not known.
 
     Args:
         of: the strategies, for messages.
-        joints: names of the joints of each part that the action moves; None: not known.
+        joints: names of the joints of each part that the action moves; None: not known. If the action's type declares
+            degrees of freedom, their names under the first part.
+        by_index: whether "joint[3]" names one.
 
     Raises:
         DefinitionError: there is no such joint, or it is not clear of which part.
@@ -47,19 +52,18 @@ def find_axis(of: str, axis: str, joints: Mapping[str, Sequence[str] | None]) ->
         raise DefinitionError(
             f"{of}: unknown part", expected=unknown("part that the action moves", part, joints), got=repr(part)
         )
-    names = joints[part]
-    if names is None:
+    if joints[part] is None:
         return part, None
-    if match := _BY_INDEX.fullmatch(joint):
+    names = list(joints[part] or ())
+    if by_index and (match := _BY_INDEX.fullmatch(joint)):
         if int(match[1]) < len(names):
             return part, int(match[1])
         raise DefinitionError(
             f"{of}: unknown degree of freedom", expected=f"joint[0] to joint[{len(names) - 1}]", got=repr(axis)
         )
     if joint not in names:
-        raise DefinitionError(
-            f"{of}: unknown degree of freedom", expected=unknown(f"joint of {part!r}", joint, names), got=repr(axis)
-        )
+        kind = f"joint of {part!r}" if by_index else "degree of freedom of the action's type"
+        raise DefinitionError(f"{of}: unknown degree of freedom", expected=unknown(kind, joint, names), got=repr(axis))
     return part, names.index(joint)
 
 
@@ -74,17 +78,17 @@ def find_in_strategies(
     action_type = (catalogue.types or {}).get(action.type)
     if action_type is None:
         return
-    moved = {name: catalogue.part(name) for name in moved_parts(action_type, action.parts)}
-    joints = {name: None if part is None or part.joints is None else list(part.joints) for name, part in moved.items()}
+    joints = _axes_of(action_type, action, catalogue)
     seen: dict[tuple[str, int], str] = {}
     for given in action.strategies:
         of = f"action {action.id!r}: {given.label}"
         path = ("actions", action.id, "strategies", given.written or given.axis)
         unit = None
         try:
-            part, joint = find_axis(of, given.axis, joints)
-            if joint is not None:
-                unit = list((moved[part].joints or {}).values())[joint]  # type: ignore[union-attr]  # joints are known
+            part, joint = find_axis(of, given.axis, joints, by_index=not action_type.degrees_of_freedom)
+            units = joints[part]
+            if joint is not None and units is not None:
+                unit = list(units.values())[joint]
                 other = seen.setdefault((part, joint), given.axis)
                 if other != given.axis:
                     raise DefinitionError(
@@ -109,6 +113,18 @@ def find_in_strategies(
             )
             yield from _find_in_law(use, with_axis, sampled)
             yield from _find_in_condition(use, action.id, strategy.when, scope)
+            yield from _find_in_inputs(use, action.id, strategy, scope, catalogue, unit)
+
+
+def _axes_of(
+    action_type: type[ActionType], action: ActionDefinition, catalogue: Catalogue
+) -> dict[str, Mapping[str, str] | None]:
+    """What strategies of an action can govern: part → name → unit of the position; None: not known."""
+    parts = moved_parts(action_type, action.parts)
+    if action_type.degrees_of_freedom:
+        return {parts[0]: {degree.name: degree.unit for degree in action_type.degrees_of_freedom}} if parts else {}
+    known = {name: catalogue.part(name) for name in parts}
+    return {name: None if part is None else part.joints for name, part in known.items()}
 
 
 def strategy_key(action: str, axis: str, strategy: StrategyDefinition) -> str:
@@ -139,3 +155,47 @@ def _find_in_condition(use: Use, action: str, when: str, scope: Scope) -> Found:
         )
     except DefinitionError as mistake:
         yield mistake, (*use.path, "when")
+
+
+def _find_in_inputs(
+    use: Use, action: str, strategy: StrategyDefinition, scope: Scope, catalogue: Catalogue, joint_unit: str | None
+) -> Found:
+    law = (catalogue.types or {}).get(use.type)
+    if law is None:
+        return
+    declared = {given.name: given for given in law.inputs}
+    for name, variable in strategy.inputs:
+        path = (*use.path, "inputs", name)
+        if name not in declared:
+            expected = unknown("input", name, declared)
+            yield DefinitionError(f"{use.of}: law {use.type!r} has no input {name!r}", expected=expected), path
+            continue
+        of = f"{use.of}: input {name!r}"
+        try:
+            ref = scope.resolve(variable, action)
+        except KeyError:
+            expected = unknown("state variable", variable, scope.known(action))
+            error = DefinitionError(f"{of}: there is no such state variable", expected=expected, got=repr(variable))
+            yield error, path
+            continue
+        unit = unit_for(declared[name].unit, joint_unit) if joint_unit else ""
+        if ref is not None and (ref.type != "float" or (ref.unit and unit and ref.unit != unit)):
+            yield (
+                DefinitionError(
+                    f"{of} cannot be {variable!r}",
+                    expected=f"a number in {unit}" if unit else "a number",
+                    got=f"one in {ref.unit}" if ref.type == "float" else f"type {ref.type}",
+                ),
+                path,
+            )
+    for given in law.inputs:
+        if not given.optional and given.name not in dict(strategy.inputs):
+            yield (
+                DefinitionError(
+                    f"{use.of}: input {given.name!r} of law {use.type!r} is not bound",
+                    expected="the name of a state variable" + (f" in {given.unit}" if given.unit else ""),
+                    got="none",
+                    hint=f"For example: inputs: {{{given.name}: watch.push_x}}",
+                ),
+                use.path,
+            )

@@ -81,9 +81,11 @@ def install(program: Program) -> tuple[Installation, TableWriter]:
             axis["action"], axis["joint"] = writer.slots.of[identity], joint
             axis["first_strategy"], axis["n_strategies"] = len(strategies), len(thresholds) + 1
             axis["state_offset"], state = state, state + governed_dtype.itemsize
+            axis["record_offset"] = -1
             for n, threshold in enumerate((*thresholds, None)):
                 law: Any = np.zeros(1, strategy_dtype)[0]
-                law["axis"] = len(axes)
+                law["axis"], law["n_inputs"] = len(axes), 2
+                law["inputs"][:2] = writer.resolve("part0.distance").offset, -1
                 law["state_offset"], law["state_size"], state = state, STATE.itemsize, state + STATE.itemsize
                 offset = plain.parameter_offset + sum(len(p) for p in parameters) * PARAMS.itemsize
                 law["parameter_offset"], law["parameter_size"] = offset, PARAMS.itemsize

@@ -23,6 +23,7 @@ FILES = {
     "I": "io",
     "W": "streams",
     "Y": "strategies",
+    "F": "laws",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_rt_control.conditions.check import find_fault, offsets_read
 from robot_rt_control.definitions.streams import SETTINGS, VARIABLES, record_size
-from robot_rt_control.memory.layout import governed_dtype, offset_of, part_dtype, world_dtype
+from robot_rt_control.memory.layout import degree_dtype, governed_dtype, offset_of, part_dtype, world_dtype
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -179,6 +179,11 @@ def _check_strategies(t: np.record, n_parts: int) -> None:
     owned &= ((owners["parts"] == axes["part"][:, None]) & moved).any(axis=1)
     if not owned.all() or int(actions["n_axes"][used].sum()) != len(axes):
         _refuse("axes of action", "those that it owns, on parts that it moves", "others")
+    # A declared degree of freedom lies in the state of its action.
+    records = axes["record_offset"]
+    low, high = owners["state_offset"], owners["state_offset"] + owners["state_size"] - degree_dtype.itemsize
+    if not ((records == -1) | ((records >= low) & (records <= high) & (records & 7 == 0))).all():
+        _refuse("record of axis", "one in the state of its action", "another place")
     _in_range("number of strategies of axis", axes["n_strategies"], 1, len(laws) + 1)
     ends = np.cumsum(axes["n_strategies"], dtype=np.int64)
     if (axes["first_strategy"] != ends - axes["n_strategies"]).any() or int(ends[-1] if len(ends) else 0) != len(laws):
@@ -188,6 +193,9 @@ def _check_strategies(t: np.record, n_parts: int) -> None:
         if ((laws["n_instructions"] == 0) != last).any():
             _refuse("conditions of strategies", "one for each but the last of an axis", "others")
     _in_range("law of strategy", laws["type"], 0, int(t.n_types))
+    _in_range("number of inputs of strategy", laws["n_inputs"], 0, capacities.MAX_LAW_INPUTS + 1)
+    bound = laws["inputs"][np.arange(capacities.MAX_LAW_INPUTS) < laws["n_inputs"][:, None]]
+    _readable("input of strategy", bound[bound != -1], n_parts)
     _in_range("part of strategy", laws["parts"].ravel(), 0, max(n_parts, 1))
     _in_range("size of the state of a strategy", laws["state_size"], 0, capacities.ACTION_STATE_BYTES + 1)
     _regions(

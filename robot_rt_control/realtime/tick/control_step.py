@@ -45,11 +45,15 @@ def control(w, ch):
         a = t.actions[slot]
         code = t.types[a.type]
         began = begin_timing(w)
-        status = call(w, slot, code.set_parameters)
+        status = _OK
+        if a.n_axes > 0:
+            status = govern(w, slot, True)
+        if status == _OK:
+            status = call(w, slot, code.set_parameters)
         if status == _OK:
             status = call(w, slot, code.control)
         if a.n_axes > 0 and status == _OK:
-            status = govern(w, slot)
+            status = govern(w, slot, False)
         rt.busy_ns += elapsed_ns(w, began)
         if status == _OK:
             status = judge_budget(w, ch, slot)

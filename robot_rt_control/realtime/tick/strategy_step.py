@@ -2,17 +2,26 @@
 
 Between react and control the strategies of all active actions are selected, on the state that the switches of the tick
 have left: so no strategy of an action that has ended runs, and an action that has just started selects in the same
-tick. Within control, after the action's own code, the law of each governing strategy commands its joint.
+tick. Within control the law of each governing strategy commands its degree of freedom: before the action's own code one
+that the action's type declares, after it a joint.
 
-A law is an action type whose part has one joint. `w.axis` shows it the governed joint as such a part.
+A law is an action type whose part has one joint. `w.axis` shows it the degree of freedom as such a part.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from robot_rt_control.conditions.kernel import TRUE, evaluate
 from robot_rt_control.memory.atomics import address_of, field_address, record_at
-from robot_rt_control.memory.layout import JOINT_FIELDS, governed_dtype, offset_of, part_dtype, world_dtype
+from robot_rt_control.memory.layout import (
+    JOINT_FIELDS,
+    degree_dtype,
+    governed_dtype,
+    offset_of,
+    part_dtype,
+    world_dtype,
+)
 from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
@@ -24,6 +33,8 @@ _PARAMETERS = offset_of(world_dtype, "parameter_arena")
 _PARTS = offset_of(world_dtype, "parts")
 _PART_SIZE = part_dtype.itemsize
 _JOINT_FIELDS = tuple(offset_of(part_dtype, name) for name in JOINT_FIELDS)
+_DEGREE_FIELDS = tuple(offset_of(degree_dtype, name) for name in JOINT_FIELDS)
+_N_FIELDS = len(JOINT_FIELDS)
 _OK = int(Status.OK)
 _MIXED_MODES = int(Status.MIXED_MODES)
 _NO_MODE = int(CommandMode.NONE)
@@ -31,6 +42,7 @@ _CHANGED = int(EventKind.STRATEGY_CHANGED)
 _NONE = -1
 
 governed_at: Callable[[int], Any] = record_at(governed_dtype)
+degree_at: Callable[[int], Any] = record_at(degree_dtype)
 
 
 @realtime
@@ -60,6 +72,9 @@ def _select_one(w, ch, t, slot, i, base):
         if evaluate(base, t.instructions, int(s.first_instruction), int(s.n_instructions)) == TRUE:
             chosen = n
             break
+    read = t.strategies[x.first_strategy + chosen]
+    for k in range(read.n_inputs):
+        g.inputs[k] = load_f8(base + read.inputs[k]) if read.inputs[k] >= 0 else math.nan
     if chosen == before:
         g.ticks += 1.0
         return
@@ -86,20 +101,37 @@ def _report(w, ch, t, slot, i, before, chosen):
 
 
 @realtime
-def _show_axis(part, j, axis):
-    """Show joint j of a part as a part with one joint, at rest unless the law writes a command."""
+def _show_joint(part, j, axis):
+    """Show joint j of a part as a part with one joint."""
+    joint, shown = address_of(part) + 8 * int(j), address_of(axis)
+    for offset in _JOINT_FIELDS:
+        store_f8(shown + offset, load_f8(joint + offset))
+
+
+@realtime
+def _show_degree(degree, axis):
+    """Show a declared degree of freedom as a part with one joint.
+
+    Args:
+        degree: address of its record.
+    """
+    shown = address_of(axis)
+    for k in range(_N_FIELDS):
+        store_f8(shown + _JOINT_FIELDS[k], load_f8(degree + _DEGREE_FIELDS[k]))
+
+
+@realtime
+def _show_rest(part, axis):
+    """Show what degrees of freedom have in common with their part; they hold unless the law writes a command."""
     axis.dof = 1
     axis.dt = part.dt
     axis.age = part.age
     axis.at_rest = part.at_rest
     axis.operational_state = part.operational_state
-    joint, shown = address_of(part) + 8 * int(j), address_of(axis)
-    for offset in _JOINT_FIELDS:
-        store_f8(shown + offset, load_f8(joint + offset))
     # `motion_velocity` is the mean of the last tick; at its end, where the law goes on, it is higher by half a change.
     axis.motion_velocity[0] += 0.5 * axis.dt * axis.motion_acceleration[0]
     axis.command_mode = _NO_MODE
-    axis.position_command[0] = part.commanded_position[j]
+    axis.position_command[0] = axis.commanded_position[0]
     axis.velocity_command[0] = 0.0
     axis.effort_command[0] = 0.0
 
@@ -142,29 +174,63 @@ def _run_law(w, slot, s, base, entering):
 
 
 @realtime
-def govern(w, slot):
-    """Let the governing laws of an action command their joints. Returns a status: that of the first law that fails."""
+def _govern_one(w, slot, x, base):
+    """Run the governing law of a degree of freedom on `w.axis`. Returns a status."""
+    g = governed_at(base + _STATE + x.state_offset)
+    s = w.tables[w.active_tables].strategies[x.first_strategy + int(g.strategy)]
+    part, axis = w.parts[x.part], w.axis
+    if x.record_offset >= 0:
+        _show_degree(base + _STATE + x.record_offset, axis)
+    else:
+        _show_joint(part, x.joint, axis)
+    _show_rest(part, axis)
+    for k in range(s.n_inputs):
+        axis.inputs[k] = g.inputs[k]
+    entering = g.entering == 1
+    g.entering = 0
+    return _run_law(w, slot, s, base, entering)
+
+
+@realtime
+def _command_joint(part, j, axis):
+    """Give a law's command to a joint. Returns a status."""
+    if axis.command_mode != _NO_MODE:
+        if part.command_mode != _NO_MODE and part.command_mode != axis.command_mode:
+            return _MIXED_MODES
+        part.command_mode = axis.command_mode
+    part.position_command[j] = axis.position_command[0]
+    part.velocity_command[j] = axis.velocity_command[0]
+    part.effort_command[j] = axis.effort_command[0]
+    return _OK
+
+
+@realtime
+def govern(w, slot, declared):
+    """Let the governing laws of an action command its degrees of freedom.
+
+    Args:
+        declared: those that the action's type declares, into its state; else those that are joints, into its parts.
+
+    Returns:
+        A status: that of the first law that fails.
+    """
     t = w.tables[w.active_tables]
     a = t.actions[slot]
     base = address_of(w)
     for i in range(a.first_axis, a.first_axis + a.n_axes):
         x = t.axes[i]
-        g = governed_at(base + _STATE + x.state_offset)
-        s = t.strategies[x.first_strategy + int(g.strategy)]
-        part = w.parts[x.part]
-        j = x.joint
+        if (x.record_offset >= 0) != declared:
+            continue
+        status = _govern_one(w, slot, x, base)
         axis = w.axis
-        _show_axis(part, j, axis)
-        entering = g.entering == 1
-        g.entering = 0
-        status = _run_law(w, slot, s, base, entering)
+        if status == _OK and declared:
+            d = degree_at(base + _STATE + x.record_offset)
+            d.command_mode = axis.command_mode
+            d.position_command = axis.position_command[0]
+            d.velocity_command = axis.velocity_command[0]
+            d.effort_command = axis.effort_command[0]
+        elif status == _OK:
+            status = _command_joint(w.parts[x.part], x.joint, axis)
         if status != _OK:
             return status
-        if axis.command_mode != _NO_MODE:
-            if part.command_mode != _NO_MODE and part.command_mode != axis.command_mode:
-                return _MIXED_MODES
-            part.command_mode = axis.command_mode
-        part.position_command[j] = axis.position_command[0]
-        part.velocity_command[j] = axis.velocity_command[0]
-        part.effort_command[j] = axis.effort_command[0]
     return _OK

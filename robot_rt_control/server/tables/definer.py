@@ -90,7 +90,7 @@ class Definer:
             everything = {**contents.actions, **{a.id: a for a in placed}}
             complete = [
                 replace(
-                    self._with_conditions(contents.index, everything, a),
+                    self._with_variables(contents.index, everything, a),
                     reactions=self._compile(change, contents.index, everything, a, d.reactions, ()),
                 )
                 for a, d in zip(placed, actions, strict=True)
@@ -132,19 +132,20 @@ class Definer:
                     action.parts[0].dof,
                     change.stream_places(len(registered.action_type.streams)),
                 ),
-                axes=tuple(self._place_axis(change, axis) for axis in action.axes),
             )
+            entry = replace(entry, axes=tuple(self._place_axis(change, axis, entry) for axis in action.axes))
             variables = variables_of(registered, entry.state_offset)
             for axis, its_entry in zip(action.axes, entry.axes, strict=True):
                 variables |= variables_of_axis(axis.name, its_entry.state_offset)
             placed.append(DefinedAction(prepared=action, entry=entry, variables=variables))
         return placed
 
-    def _place_axis(self, change: Change, axis: PreparedAxis) -> AxisEntry:
+    def _place_axis(self, change: Change, axis: PreparedAxis, action: ActionEntry) -> AxisEntry:
         return AxisEntry(
-            part=axis.view.part.index,
-            joint=axis.view.joint,
+            part=axis.part.index,
+            joint=axis.joint,
             state_offset=change.state_region(governed_dtype.itemsize),
+            record_offset=-1 if axis.record is None else action.state_offset + axis.record,
             strategies=tuple(
                 StrategyEntry(
                     type_index=law.type.index,
@@ -153,16 +154,17 @@ class Definer:
                     parameter_size=len(law.parameters),
                     state_offset=change.state_region(law.type.state_dtype.itemsize),
                     state_size=law.type.state_dtype.itemsize,
+                    inputs=(),
                     instructions=NO_INSTRUCTIONS,
                 )
                 for law in axis.laws
             ),
         )
 
-    def _with_conditions(
+    def _with_variables(
         self, session_index: int, actions: Mapping[str, DefinedAction], action: DefinedAction
     ) -> DefinedAction:
-        """The action with the conditions of its strategies in its own entry."""
+        """The action with the conditions and inputs of its strategies in its own entry."""
         if not action.entry.axes:
             return action
         compiler = ReactionCompiler(session_index, actions, self._variables, action)
@@ -175,7 +177,13 @@ class Definer:
                     condition, mentioned = compiler.condition(law.definition.when)
                     strategy = replace(strategy, instructions=condition.instructions)
                     mentions |= mentioned
-                strategies.append(strategy)
+                bound, offsets = dict(law.definition.inputs), []
+                for declared in law.type.action_type.inputs:
+                    if declared.name in bound:
+                        offset, mentioned = compiler.variable(bound[declared.name])
+                        mentions |= mentioned
+                    offsets.append(offset if declared.name in bound else -1)
+                strategies.append(replace(strategy, inputs=tuple(offsets)))
             axes.append(replace(entry, strategies=tuple(strategies)))
         return replace(action, entry=replace(action.entry, axes=tuple(axes)), mentions=frozenset(mentions))
 

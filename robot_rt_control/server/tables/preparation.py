@@ -9,7 +9,7 @@ import inspect
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -20,8 +20,9 @@ from robot_rt_control.definitions.action_type import ActionType, ParameterValue,
 from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefinition, StrategyDefinition
 from robot_rt_control.definitions.definitions import ParameterValue as GivenValue
 from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.memory.layout import degree_dtype, offset_of
 from robot_rt_control.model.catalogue import joint_unit
-from robot_rt_control.server.tables.axis_view import AxisView
+from robot_rt_control.server.tables.axis_view import AxisView, degree_views, joint_views
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.actions import slot_parts
@@ -50,7 +51,11 @@ class PreparedAxis:
     """A degree of freedom with its strategies, in order of priority."""
 
     name: str
-    view: AxisView
+    part: PartView
+    joint: int
+    """Index of the joint, or among the degrees of freedom that the action's type declares."""
+    record: int | None
+    """Of its `layout.degree_dtype` in the action's state [bytes], if the type declares it."""
     laws: tuple[PreparedLaw, ...]
 
 
@@ -98,26 +103,43 @@ class Preparer:
         values = self._values(definition.id, registered, parts[0], definition.parameters)
         by_slot = {s.name: p for s, p in zip(slots, parts, strict=True)}
         instance = run_user_code(of, registered, "create", lambda: registered.action_type.create(by_slot))
+        parameters = self.fill(of, registered, instance, values)
+        moved = parts[: len(registered.moving_slots)]
+        views = {p.name: joint_views(p) for p in moved}
+        if definition.strategies and registered.action_type.degrees_of_freedom:
+            filled = parameters.view(registered.parameter_dtype)[0]
+            views = {
+                parts[0].name: run_user_code(
+                    of, registered, "prepare_degrees", lambda: degree_views(parts[0], instance, filled)
+                )
+            }
         return PreparedAction(
             id=definition.id,
             type=registered,
             parts=parts,
-            axes=tuple(
-                self._axis(definition.id, axis, parts[: len(registered.moving_slots)])
-                for axis in definition.strategies
-            ),
+            axes=tuple(self._axis(definition.id, registered, axis, views) for axis in definition.strategies),
             instance=instance,
             values=values,
-            parameters=self.fill(of, registered, instance, values),
+            parameters=parameters,
         )
 
-    def _axis(self, action: str, definition: AxisDefinition, moved: Sequence[PartView]) -> PreparedAxis:
-        joints = {part.name: part.joint_names for part in moved}
-        name, joint = find_axis(f"action {action!r}: {definition.label}", definition.axis, joints)
+    def _axis(
+        self,
+        action: str,
+        registered: RegisteredType,
+        definition: AxisDefinition,
+        views: Mapping[str, Mapping[str, AxisView]],
+    ) -> PreparedAxis:
+        declares = bool(registered.action_type.degrees_of_freedom)
+        of = f"action {action!r}: {definition.label}"
+        name, joint = find_axis(of, definition.axis, views, by_index=not declares)
         assert joint is not None  # the joints are known
-        view = AxisView(self._parts[name], joint)
+        view = list(views[name].values())[joint]
+        record = None
+        if declares:
+            record = offset_of(registered.state_dtype, "degrees") + joint * degree_dtype.itemsize
         laws = tuple(self._law(action, view, definition, strategy) for strategy in definition.strategies)
-        return PreparedAxis(name=definition.axis, view=view, laws=laws)
+        return PreparedAxis(name=definition.axis, part=self._parts[name], joint=joint, record=record, laws=laws)
 
     def _law(self, action: str, view: AxisView, axis: AxisDefinition, strategy: StrategyDefinition) -> PreparedLaw:
         of = f"action {action!r}: strategy {strategy.name!r} of {axis.axis!r}"

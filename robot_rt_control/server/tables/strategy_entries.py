@@ -21,6 +21,8 @@ class StrategyEntry:
     parameter_size: int
     state_offset: int
     state_size: int
+    inputs: tuple[int, ...]
+    """Offset of the state variable of each input in the world [bytes]; -1: not bound."""
     instructions: np.ndarray
     """Of its condition; none for the last one of its list."""
 
@@ -34,6 +36,8 @@ class AxisEntry:
     state_offset: int
     """Of its `layout.governed_dtype` in the state arena."""
     strategies: tuple[StrategyEntry, ...]
+    record_offset: int = -1
+    """Of its `layout.degree_dtype` in the state arena, if the action's type declares it."""
 
 
 NO_INSTRUCTIONS = np.zeros(0, instruction_dtype)
@@ -60,7 +64,7 @@ def write_strategies(
             row = np.zeros(1, axis_dtype)[0]
             row["action"], row["part"], row["joint"] = slot, axis.part, axis.joint
             row["first_strategy"], row["n_strategies"] = n, len(axis.strategies)
-            row["state_offset"] = axis.state_offset
+            row["state_offset"], row["record_offset"] = axis.state_offset, axis.record_offset
             for strategy in axis.strategies:
                 strategies[n] = _row(n_axes, strategy, first_instruction)
                 first_instruction += len(strategy.instructions)
@@ -74,6 +78,8 @@ def _row(axis: int, strategy: StrategyEntry, first_instruction: int) -> np.void:
     row: np.void = np.zeros(1, strategy_dtype)[0]
     row["axis"], row["type"] = axis, strategy.type_index
     row["parts"][: len(strategy.parts)] = strategy.parts
+    row["n_inputs"] = len(strategy.inputs)
+    row["inputs"][: len(strategy.inputs)] = strategy.inputs
     row["n_instructions"] = len(strategy.instructions)
     row["first_instruction"] = first_instruction if len(strategy.instructions) else 0
     for name in ("parameter_offset", "parameter_size", "state_offset", "state_size"):

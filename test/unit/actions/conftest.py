@@ -35,7 +35,11 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "follow_pose_stream": {"goal_timeout": 0.0},
     "follow_joint_velocity_stream": {"goal_timeout": 0.0},
     "follow_twist_stream": {"goal_timeout": 0.0},
+    "govern_tool": {},
     "velocity": {"velocity": 0.3},
+    "distance": {"distance": 0.3, "velocity": 0.3},
+    "force": {"force": 5.0},
+    "stop_at": {"direction": "forward"},
 }
 SAMPLES: dict[str, tuple[float, ...]] = {
     "follow_joint_stream": GOAL,

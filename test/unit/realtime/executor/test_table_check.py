@@ -45,9 +45,11 @@ def cell() -> Iterator[LockstepCell]:
             reactions=[Reaction(NEAR, start="both", event="free", capture=["time", "rangefinder.age"])],
         )  # fmt: skip
         other.add(Action("look", "watch", parts={"part": "right", "eye": "rangefinder"}))
-        slow = Strategy("slow", "velocity", when=NEAR, velocity=0.1)
+        slow = Strategy("slow", "gauge", when=NEAR, inputs={"seen": "rangefinder.distance"})
         echo = Strategy("echo", "echo", parts="rangefinder")
         other.add(Action("governed", "hold", parts="right", strategies={"y": [slow, echo]}))
+        along = Strategy("along", "velocity", velocity=0.1)
+        other.add(Action("declared", "geared", parts="right", strategies={"along": [slow, along]}))
         other.add(reactions=[Reaction("time > 0.001", start="look")])
         session.start("a")
         made.step(2)
@@ -113,6 +115,12 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "axis' strategies": ("axes.first_strategy", 1, "strategies of axis"),
     "axis' state": ("axes.state_offset", 0, "state"),
     "axis' state outside": ("axes.state_offset", c.STATE_ARENA_BYTES, "state"),
+    "axis' record": ("axes.record_offset", 0, "record of axis"),
+    "axis' record negative": ("axes.record_offset", -8, "record of axis"),
+    "axis' record beyond its action": ("axes.record_offset", c.STATE_ARENA_BYTES - 8, "record of axis"),
+    "number of inputs": ("strategies.n_inputs", c.MAX_LAW_INPUTS + 1, "number of inputs of strategy"),
+    "input": ("strategies.inputs", [offset_of(world_dtype, "tick"), 0, 0, 0], "input of strategy"),
+    "input outside": ("strategies.inputs", [-2, 0, 0, 0], "input of strategy"),
     "law": ("strategies.type", 200, "law of strategy"),
     "law's part": ("strategies.parts", [64, 0, 0], "part of strategy"),
     "law's state": ("strategies.state_size", -8, "state size"),
