@@ -40,9 +40,9 @@ SHARED_MEMORY = Path("/dev/shm")
 HARDWARE, CLOCK = f"{REPOSITORY / 'bench' / 'late_device.py'}:LateDevice", "realtime"
 """A driver process that is no simulator: deaths are about real time."""
 TIME_CONSTANT_S = 0.02
-"""Of the device's joints."""
+"""Time constant of the device's joints."""
 MAX_AGE_TICKS = 250
-"""Of the device's data: a driver in Python stands still for 50 ms now and then on a busy machine."""
+"""Limit for the age of the device's data: on a busy machine a driver in Python stands still for 50 ms now and then."""
 MOVER = REPOSITORY / "bench" / "mover.py"
 
 VICTIMS = ("client", "application", "control_server", "realtime_executor", "hardware_driver")

@@ -21,7 +21,7 @@ _ROS = "test/ros/"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # The largest piece first, so that nobody waits for it at the end.
+    # The largest group first: otherwise the other processes idle at the end.
     items.sort(key=lambda item: not item.nodeid.startswith(_ROS))
 
 

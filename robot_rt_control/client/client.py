@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +50,8 @@ class Client:
             backend = RosBackend(
                 name, namespace=namespace, timeout_s=timeout_s, startup_s=startup_s, arguments=arguments
             )
+            # Python tears the threads of a client that is still open out of their C++ code, which aborts the process.
+            atexit.register(self.close)
         self.backend: Backend = backend
         self.programs = Programs(backend)
         self._loaded_classes: set[type[ActionType]] = set()
@@ -65,7 +68,8 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close all sessions, and disconnect."""
+        """Close all sessions, and disconnect. A client that is still open at the end of its process is closed then."""
+        atexit.unregister(self.close)
         for session in self._sessions:
             if session.ended is None:
                 session.close()
@@ -270,8 +274,7 @@ class Client:
     def add_listener(self, listener: Listener) -> None:
         """Call `listener(event)` for every event of every session, in the receiving thread; it must return at once.
 
-        A client that has just connected over ROS first receives the control server's last
-        events, up to 1000.
+        A client that has just connected over ROS first receives the control server's last events, up to 1000.
         """
         self.backend.add_listener(listener)
 

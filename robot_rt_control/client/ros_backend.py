@@ -222,7 +222,7 @@ class RosBackend(RosServices, ThreadedWaiting):
     ) -> None:
         self._context = rclpy.context.Context()
         self._context.init(args=arguments)
-        # Without parameter services: what the node waits for is listed anew at each event that it receives.
+        # Without parameter services: for each event, rclpy lists everything that the node waits for.
         self.node: rclpy.node.Node = rclpy.create_node(
             name, namespace=namespace, context=self._context, start_parameter_services=False
         )

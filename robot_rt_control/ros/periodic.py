@@ -11,11 +11,11 @@ from collections.abc import Callable
 class Periodic:
     """Calls a function at a rate, in a thread of its own, until it is stopped.
 
-    rclpy's executor lists all that it waits for anew for each callback, and hands the callback to another thread. At
-    100 Hz that takes more processor time than the control loop; a thread that sleeps and publishes takes next to none.
+    For each callback, rclpy's executor lists everything that it waits for, and passes the callback to another thread.
+    At 100 Hz this takes more processor time than a simulation with its control loop. This thread only sleeps.
 
     Args:
-        function: called with the period that is set; it must be thread-safe.
+        function: called without arguments, in this thread.
         period_s: between two calls; a change takes effect at once.
         on_error: called with the traceback of each exception of `function`; the calls continue.
     """
@@ -24,12 +24,12 @@ class Periodic:
         self._function, self._period_s, self._on_error = function, period_s, on_error
         self._changed = threading.Condition()
         self._stopped = False
-        self._thread = threading.Thread(target=self._run, name=f"periodic {function.__name__}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="periodic", daemon=True)
         self._thread.start()
 
     @property
     def period_s(self) -> float:
-        """Between two calls [s]."""
+        """[s] between two calls."""
         return self._period_s
 
     @period_s.setter
@@ -53,7 +53,7 @@ class Periodic:
                     self._changed.wait(pause)
                 if self._stopped:
                     return
-                # What a busy machine has missed is left out.
+                # Calls that a busy machine has missed are left out.
                 last = max(last + self._period_s, time.monotonic() - self._period_s)
             try:
                 self._function()

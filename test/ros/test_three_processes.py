@@ -107,3 +107,11 @@ def test_bad_input_names_the_item_and_the_session_lives_on(client: Client):
 def test_who_asks_for_an_unknown_part_hears_which_there_are(client: Client):
     with pytest.raises(RobotControlError, match="one of: arm, rangefinder, wrist|did you mean 'arm'"):
         client.session("arn")
+
+
+def test_a_client_that_was_never_closed_is_closed_at_the_end_of_its_process(client: Client, python):
+    program = "from robot_rt_control.client import Client; print(Client('forgetful').session('arm').id)"
+    done = python("-c", program, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() and "terminate" not in done.stderr
+    assert done.stdout.strip() not in [session.id for session in client.sessions()]

@@ -14,11 +14,10 @@ from robot_rt_control.definitions import native_code
 from robot_rt_control.definitions.action_type import ActionType, gap_method, stream_inputs
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import layout_digest, part_dtype
-from robot_rt_control.server.builder.files_digest import files_digest
 from robot_rt_control.server.builder.measure import compute_time
 from robot_rt_control.server.builder.native import compile_action
 from robot_rt_control.server.builder.realtime_methods import python_function
-from robot_rt_control.server.builder.source import ActionSource, layouts_of, load_action_type, native_key
+from robot_rt_control.server.builder.source import ActionSource, files_digest, layouts_of, load_action_type, native_key
 from robot_rt_control.server.builder.syntax_check import check_syntax
 from robot_rt_control.vocabulary.errors import CompileError
 
@@ -31,7 +30,7 @@ class BuiltType:
     key: str
     declared: DeclaredType
     files: str
-    """Digest of the user's files that define it, see `files_digest.py`."""
+    """Digest of the user's files that define it, see `source.files_digest`."""
     methods: tuple[str, ...]
     """The real-time methods that it defines."""
     compute_time: float = math.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import json
@@ -103,7 +104,7 @@ def _import(place: str) -> types.ModuleType:
     finally:
         sys.dont_write_bytecode = writes
     for used in user_modules(module):
-        if used.__file__ and used.__name__ != "__main__":
+        if used.__file__ and used.__name__ != "__main__" and _is_user_file(used.__file__):
             _seen.setdefault(used.__name__, _file_digest(used.__file__))
     return module
 
@@ -189,7 +190,7 @@ def _import_module(name: str) -> types.ModuleType:
 def _import_failed(what: str, error: BaseException) -> CompileError:
     if isinstance(error, SyntaxError):
         return CompileError(f"{error.filename}:{error.lineno}: {error.msg}", hint="Python cannot read the file")
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_user_file(Path(f.filename))]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_user_file(f.filename)]
     where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else what
     return CompileError(
         f"{where}: importing failed with {type(error).__name__}: {error}",
@@ -197,9 +198,9 @@ def _import_failed(what: str, error: BaseException) -> CompileError:
     )
 
 
-def _is_user_file(file: Path) -> bool:
-    file = file.resolve()
-    return file.suffix == ".py" and not is_package_file(file) and not is_installed(file)
+@functools.cache  # each module that a type uses is asked about for each type
+def _is_user_file(file: str) -> bool:
+    return file.endswith(".py") and not is_package_file(file) and not is_installed(file)
 
 
 def is_package_file(file: str | Path) -> bool:
@@ -223,9 +224,22 @@ def user_modules(module: types.ModuleType) -> list[types.ModuleType]:
                 else sys.modules.get(getattr(value, "__module__", "") or "")
             )
             file = getattr(used, "__file__", None)
-            if used is not None and file and _is_user_file(Path(file)):
+            if used is not None and file and _is_user_file(file):
                 waiting.append(used)
     return [seen[name] for name in sorted(seen)]
+
+
+def files_digest(module: types.ModuleType) -> str:
+    """Digest of the code in a module's file, and in all files of the user's own that it uses.
+
+    Args:
+        module: imported.
+
+    Returns:
+        64 hexadecimal digits. Comments and docstrings do not count.
+    """
+    digests = [str(module_digest(m.__name__, imports=False)) for m in user_modules(module)]
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 _BUILDER = tuple(
@@ -257,7 +271,7 @@ def native_key(source: ActionSource, functions: Iterable[Any]) -> str:
     add(source.class_name, source.file.name, len(source.action_type.slots))
     add(*[layout_digest(d) for d in (part_dtype, state_dtype(source.action_type), parameter_dtype(source.action_type))])
     # The whole files of the action type: its example and `prepare_parameters` decide what is measured.
-    add(*[module_digest(m.__name__, imports=False) for m in user_modules(source.module)])
+    add(files_digest(source.module))
     return digest.hexdigest()
 
 

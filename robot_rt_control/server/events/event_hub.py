@@ -34,7 +34,7 @@ class EventHub:
             self._listeners = tuple(entry for entry in self._listeners if entry != listener)
 
     def emit(self, event: ServerEvent, *, at: Callable[[], tuple[int, int]] | None = None) -> None:
-        """Number an event and tell it. A listener that fails is logged and disturbs nobody.
+        """Number an event and tell it. A listener that fails is logged; the others still get the event.
 
         Args:
             at: gives tick and time [ns] of an event of the server's own, as late as possible: so that no event of the
@@ -49,5 +49,5 @@ class EventHub:
             for listener in self._listeners:
                 try:
                     listener(numbered)
-                except Exception:
+                except Exception:  # the other listeners must get the event
                     _log.exception("a listener could not handle %s", numbered)

@@ -190,7 +190,7 @@ class ControlServerNode(WorkcellNode):
             if str(error) != self._complaint:
                 self._complaint = str(error)
                 self.get_logger().warning(f"not attached to an executor yet: {error}")
-        except Exception:
+        except Exception:  # the next look must follow: without it no executor is found again
             self.get_logger().error(f"looking after the executor failed:\n{traceback.format_exc()}")
 
     def _attach(self, server: ControlServer) -> None:

@@ -42,8 +42,7 @@ import numpy as np
 from robot_rt_control.definitions.action_type import ActionType, fill_parameters, parameter_dtype
 from robot_rt_control.memory.layout import measured_dtype
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.server.builder.files_digest import files_digest
-from robot_rt_control.server.builder.source import load_action_type
+from robot_rt_control.server.builder.source import files_digest, load_action_type
 from robot_rt_control.server.builder.worker import describe_error
 from robot_rt_control.server.preparer.user_code import run_user_code
 from robot_rt_control.server.tables.part_view import PartView
@@ -154,7 +153,7 @@ class _Forks:
             self._aborted.discard(pid)
             how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
             place = _place(os.pread(child.trace, MAX_TRACE_BYTES, 0).decode(errors="replace"), self._folder)
-            with suppress(BrokenPipeError):  # nobody waits for it
+            with suppress(BrokenPipeError):  # no request waits for it
                 os.write(child.note, json.dumps({"how": how, "place": place}).encode())
             os.close(child.note)
             os.close(child.trace)

@@ -1,4 +1,4 @@
-"""Users' code in processes of its own: whatever it does is an answer to the one who asked, and touches nobody else."""
+"""User code in processes of its own: whatever it does becomes an answer, and other sessions are not affected."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from robot_rt_control.definitions.action_type import parameter_dtype
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import measured_dtype
 from robot_rt_control.model.sample_part import sample_part
-from robot_rt_control.server.builder.files_digest import files_digest
-from robot_rt_control.server.builder.source import load_action_type
+from robot_rt_control.server.builder.source import files_digest, load_action_type
 from robot_rt_control.server.preparer.process import Preparers, TypeFile, UserClass
 from robot_rt_control.server.preparer.remote import Worker
 from robot_rt_control.vocabulary.enums import PartKind
