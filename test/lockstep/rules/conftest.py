@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loaded_types import Drift
 
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -29,3 +30,8 @@ def hosted_cell() -> Iterator[LockstepCell]:
     """Its devices are beside the loop, with process images, and can fall silent."""
     with LockstepCell(_FILE, hardware="robot_rt_control.hardware.mock_plugin:MockPlugin") as made:
         yield made
+
+
+@pytest.fixture
+def drift(tmp_path: Path) -> Drift:
+    return Drift(tmp_path)
