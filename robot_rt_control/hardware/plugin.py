@@ -112,7 +112,7 @@ class HardwarePlugin(ABC):
         return CallbackReturn.SUCCESS
 
     def close(self) -> None:  # noqa: B027  (a plugin may have nothing to close)
-        """Release the device, if it is open. By default the next three callbacks do this and nothing else."""
+        """Release the device, if it is open. The next three callbacks do this and, by default, nothing else."""
 
     def on_cleanup(self) -> CallbackReturn:
         self.close()
@@ -123,9 +123,9 @@ class HardwarePlugin(ABC):
         return CallbackReturn.SUCCESS
 
     def on_error(self) -> CallbackReturn:
-        """SUCCESS: the device may be configured again. FAILURE: it is finalized."""
+        """SUCCESS: the device is safe and may be configured again. FAILURE, as by default: it is finalized."""
         self.close()
-        return CallbackReturn.SUCCESS
+        return CallbackReturn.FAILURE
 
     def prepare_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
         """Return whether these parts can switch to these modes. NONE (hold the position) must always be possible.
