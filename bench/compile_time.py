@@ -19,16 +19,14 @@ def lap():
     laps.append([b - a for a, b in zip(begin, now)])
     begin = now
 laps = []
-from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
-from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
+from robot_rt_control.realtime.executor.executor import loops
 lap()
 import numpy as np
 from robot_rt_control.memory.layout import world_dtype
 from robot_rt_control.memory.channel import Channel
 world, channel = np.zeros(1, world_dtype)[0], Channel.private()
 lap()
-RealtimeThread.compile(world, channel)
-lockstep_entry()
+loops()
 lap()
 from robot_rt_control.actions import BUILTIN
 from robot_rt_control.server.builder.build import build

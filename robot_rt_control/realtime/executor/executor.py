@@ -24,6 +24,7 @@ from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, def
 from robot_rt_control.realtime.executor.installer import Installer
 from robot_rt_control.realtime.executor.lockstep import Lockstep
 from robot_rt_control.realtime.executor.loop_guard import LoopGuard
+from robot_rt_control.realtime.executor.loops import loops
 from robot_rt_control.realtime.executor.native_loader import NativeType
 from robot_rt_control.realtime.executor.patient_watch import PatientWatch
 from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
@@ -175,7 +176,7 @@ class Executor:
     def _load_loop(self) -> None:
         """Compile the loop, or load it from the cache."""
         if self.options.clock != LOCKSTEP:
-            RealtimeThread.compile(World(self.workcell).memory, Channel.private())
+            loops()
             return
         self.lockstep = Lockstep(
             self.world,

@@ -15,7 +15,8 @@ from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import channel_dtype, offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
-from robot_rt_control.realtime.executor.lockstep_loop import exchange_dtype, exchange_entry, lockstep_entry
+from robot_rt_control.realtime.executor.lockstep_loop import lockstep_dtype
+from robot_rt_control.realtime.executor.loops import LOCKSTEP, loops, loops_with_gil
 from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
 
 _LOOP_CLOCK = offset_of(world_dtype, "loop_clock")
@@ -52,11 +53,8 @@ class Lockstep:
         # By address, since a record takes microseconds for a field, and a batch may be one tick.
         self._clock = ctypes.c_int64.from_address(world.address + _LOOP_CLOCK)
         self._counts = [ctypes.c_int64.from_address(channel.address + offset) for offset in _WRITTEN]
-        self._exchanged = self._exchange_record()
-        if devices.hosts:
-            self._exchange, self._exchanged_at = exchange_entry(), address_of(self._exchanged)
-        else:
-            self._entry = lockstep_entry()
+        self._record = self._lockstep_record()
+        self._run_ticks = partial(loops_with_gil() if devices.hosts else loops(), LOCKSTEP, address_of(self._record))
         self._lock = threading.Lock()
         self._guests = 0
         self._counting = threading.Lock()
@@ -64,8 +62,8 @@ class Lockstep:
         self._thread: threading.Thread | None = None
         self.meter = FactorMeter(max(factor, 0.0))
 
-    def _exchange_record(self) -> np.record:
-        x: np.record = np.zeros(1, exchange_dtype)[0]
+    def _lockstep_record(self) -> np.record:
+        x: np.record = np.zeros(1, lockstep_dtype)[0]
         x.world, x.channel, x.period_ns = self._world.address, self._channel.address, self._period_ns
         x.n_devices = len(self._devices.hosts)
         for i, host in enumerate(self._devices.hosts.values()):
@@ -119,9 +117,9 @@ class Lockstep:
         self._clock.value = time.pthread_getcpuclockid(threading.get_ident())
         head = self._written()
         if self._devices.hosts:
-            self._devices.run(ticks, partial(self._exchange, self._exchanged_at))
+            self._devices.run(ticks, partial(self._run_ticks, 1))
         else:
-            self._entry(self._world.address, self._channel.address, ticks, self._period_ns)
+            self._run_ticks(ticks, 0)
         if self._written() != head:
             self._channel.ring_events()
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from robot_rt_control.memory.atomics import address_of, store_release
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.realtime.executor.loops import WALLCLOCK, loops
 from robot_rt_control.realtime.executor.scheduling import Scheduling, make_realtime
-from robot_rt_control.realtime.executor.wallclock_loop import STOP_OFFSET, loop_dtype, run_wallclock
+from robot_rt_control.realtime.executor.wallclock_loop import STOP_OFFSET, loop_dtype
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 
@@ -47,17 +48,11 @@ class RealtimeThread:
         self._loop.python_silence_ns = int(python_silence_s * 1e9)
         self._loop.driving_device = 0 if driving_device is None else driving_device + 1
         self._loop.device_timeout_ns = int(device_timeout_s * 1e9)
+        self._loops = loops()  # compiled here, if need be, not by the thread
         self._thread = threading.Thread(target=self._run, name="realtime", daemon=True)
         self._started = threading.Event()
         self._error: BaseException | None = None
         self.scheduling: Scheduling = Scheduling(description="not started", warnings=())
-
-    @staticmethod
-    def compile(world: np.record, channel: Channel) -> None:
-        """Compile the loop, or load it from the cache, without running a tick."""
-        loop = np.zeros(1, loop_dtype)[0]
-        loop.stop = 1
-        run_wallclock(world, channel.memory, loop)
 
     def start(self) -> None:
         """Start ticking; returns when the thread runs.
@@ -74,7 +69,7 @@ class RealtimeThread:
             self.scheduling = make_realtime(**self._options)  # type: ignore[arg-type]  # names and types are ours
             self._world.loop_clock = time.pthread_getcpuclockid(threading.get_ident())
             self._started.set()
-            run_wallclock(self._world, self._channel.memory, self._loop)
+            self._loops(WALLCLOCK, address_of(self._world), self._channel.address, address_of(self._loop))
         except BaseException as error:
             self._error = error
             self._started.set()

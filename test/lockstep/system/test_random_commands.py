@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
+from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import command_dtype, record
-from robot_rt_control.realtime.executor.lockstep_loop import lockstep_entry
+from robot_rt_control.realtime.executor.lockstep_loop import lockstep_dtype
+from robot_rt_control.realtime.executor.loops import LOCKSTEP, loops
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import Command, CommandMode, OperationalState
 
@@ -49,12 +51,12 @@ report_dtype = record(
 
 
 def make_runner() -> Callable[..., None]:
-    """`run(w, ch, world, channel, rows, action, keep_room, report)`, compiled: runs ticks and checks each of them.
+    """`run(w, ch, lockstep, rows, action, keep_room, report)`, compiled: runs ticks and checks each of them.
 
-    world, channel: addresses of w and ch. rows: the commands that bring a faulted part back. action: slot of the
+    lockstep: address of the loop's record. rows: the commands that bring a faulted part back. action: slot of the
     random action. keep_room: also check what efforts may violate: acceleration, range, and room to brake.
     """
-    tick = lockstep_entry()
+    run_ticks = loops()
 
     @numba.njit(nogil=True)
     def note(report: Any, w: Any, check: int, joint: int, value: float, bound: float) -> None:
@@ -63,13 +65,13 @@ def make_runner() -> Callable[..., None]:
             report.check, report.tick, report.joint, report.value, report.bound = check, w.tick, joint, value, bound
 
     @numba.njit(nogil=True)
-    def run(w, ch, world, channel, rows, action, keep_room, report):
+    def run(w, ch, lockstep, rows, action, keep_room, report):
         part, limits, runtime, dev = w.parts[0], w.limits[0], w.parts_runtime[0], w.devices[0]
         dt = w.period
         v_last, e_last = part.commanded_velocity.copy(), part.commanded_effort.copy()
         while report.commands < COMMANDS and report.ticks < 4 * COMMANDS:
             was_faulted = runtime.state == FAULTED
-            tick(world, channel, 1, 1_000_000)
+            run_ticks(LOCKSTEP, lockstep, 1, 0)
             report.ticks += 1
             ch.events.tail = ch.events.head
             mode = runtime.last_mode
@@ -141,11 +143,12 @@ def random_commands(
     rows["n_actions"][2], rows["actions"][2, 0], rows["identities"][2, 0] = 1, entry.slot, entry.identity
     report = np.zeros(1, report_dtype)[0]
     executor = cell.executor
+    lockstep: Any = np.zeros(1, lockstep_dtype)[0]
+    lockstep.world, lockstep.channel, lockstep.period_ns = executor.world.address, executor.channel.address, 1_000_000
     run(
         executor.world.memory,
         executor.channel.memory,
-        executor.world.address,
-        executor.channel.address,
+        address_of(lockstep),
         rows,
         entry.slot,
         keep_room,

@@ -25,7 +25,6 @@ def channel() -> Channel:
 @pytest.fixture
 def make(world: World, channel: Channel) -> Iterator[Callable[..., RealtimeThread]]:
     """An ordinary thread with short silences; it ends with the test."""
-    RealtimeThread.compile(world.memory, Channel.private())
     threads: list[RealtimeThread] = []
 
     def thread(**changes: Any) -> RealtimeThread:
@@ -63,11 +62,6 @@ def test_it_ticks_until_it_is_stopped(world: World, make: Callable[..., Realtime
     time.sleep(0.01)
     assert world.memory.tick == tick
     thread.stop()  # may be repeated
-
-
-def test_compiling_runs_no_tick(world: World, channel: Channel) -> None:
-    RealtimeThread.compile(world.memory, channel)
-    assert world.memory.tick == 0 and channel.memory.timing.ticks == 0
 
 
 def test_it_does_not_need_the_interpreter(world: World, make: Callable[..., RealtimeThread]) -> None:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.realtime.executor.assembly import World
-from robot_rt_control.realtime.executor.wallclock_loop import loop_dtype, ring_bell, run_wallclock, watch_server
+from robot_rt_control.realtime.executor.loops import WALLCLOCK, loops
+from robot_rt_control.realtime.executor.wallclock_loop import loop_dtype, ring_bell, watch_server
 
 MS = 1_000_000
 NATIVE, PYTHON = 200 * MS, 2000 * MS
@@ -101,10 +103,14 @@ def test_a_server_that_came_before_the_loop_is_watched(world: World) -> None:
 # --- running -------------------------------------------------------------------------------------
 
 
+def run_wallclock(world: World, channel: Channel, loop: np.record) -> None:
+    loops()(WALLCLOCK, world.address, channel.address, address_of(loop))
+
+
 def run(world: World, channel: Channel, *, ticks: int, period_ns: int) -> Any:
     loop: Any = np.zeros(1, loop_dtype)[0]
     loop.period_ns, loop.max_ticks = period_ns, ticks
-    run_wallclock(world.memory, channel.memory, loop)
+    run_wallclock(world, channel, loop)
     return channel.memory.timing
 
 
@@ -135,10 +141,10 @@ def test_stop_ends_the_loop_and_a_signal_does_not_bring_a_tick_forward(world: Wo
     channel = Channel.private()
     loop: Any = np.zeros(1, loop_dtype)[0]
     loop.stop = 1
-    run_wallclock(world.memory, channel.memory, loop)
+    run_wallclock(world, channel, loop)
     assert world.memory.tick == 0
     loop.stop, loop.period_ns, loop.max_ticks = 0, 300 * MS, 1
-    thread = threading.Thread(target=run_wallclock, args=(world.memory, channel.memory, loop))
+    thread = threading.Thread(target=run_wallclock, args=(world, channel, loop))
     previous = signal.signal(signal.SIGUSR1, lambda *_: None)
     try:
         begin = time.monotonic_ns()
