@@ -32,6 +32,7 @@ from robot_rt_control.hardware.process_image import Manifest
 from robot_rt_control.memory.layout import channel_dtype, device_image_dtype
 from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -294,7 +295,7 @@ class Attack:
 
 def run(kills: int, seed: int, console: Console) -> bool:
     """Attack `kills` times. Returns whether everything held."""
-    domain = str(90 + os.getpid() % 10)
+    domain = str(claim_domain("kill_attack"))
     os.environ |= {"ROS_DOMAIN_ID": domain, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     random = Random(seed)
     outcomes: list[Outcome] = []

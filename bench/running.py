@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bench.report import Options
+from robot_rt_control.testing.ros_domain import claim_domain
 
 if TYPE_CHECKING:
     from robot_rt_control.client import Client
@@ -20,7 +21,7 @@ _STARTUP_S = 900.0
 def running_workcell(options: Options, name: str) -> Iterator[Client]:
     """A client of a workcell that is up. Its log is `<name>_workcell.log` in the folder of the results."""
     # A domain of its own: other people's nodes are not to be disturbed.
-    os.environ["ROS_DOMAIN_ID"] = str(60 + os.getpid() % 20)
+    os.environ["ROS_DOMAIN_ID"] = str(claim_domain("bench"))
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     from robot_rt_control.application.demo_workcell import DemoWorkcell
     from robot_rt_control.client import Client

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Client
+from robot_rt_control.testing.ros_domain import claim_domain
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-_claimed: list[IO[str]] = []
-
-
-def _claim_domain() -> int:
-    """A ROS domain that no other test run on this machine uses, held until this process ends."""
-    for domain in range(1, 100):  # above 101, DDS's ports would meet those that the system hands out
-        file = open(Path(tempfile.gettempdir()) / f"robot_rt_control_test_domain_{domain}.lock", "a")  # noqa: SIM115
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-        else:
-            _claimed.append(file)
-            return domain
-    raise RuntimeError("all ROS domains from 1 to 99 are claimed by other test runs on this machine")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     # One domain for all: no foreign nodes are on it, and those of the tests follow each other.
-    os.environ["ROS_DOMAIN_ID"] = str(_claim_domain())
+    os.environ["ROS_DOMAIN_ID"] = str(claim_domain("workcell"))
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 
 

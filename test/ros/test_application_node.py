@@ -25,9 +25,10 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 
 from robot_rt_control import msg, srv
 from robot_rt_control.application.node import ApplicationNode
+from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
-DOMAIN = 60 + os.getpid() % 20
+DOMAIN = claim_domain("nodes")
 """Beside whatever else runs on this machine."""
 START_S = 300.0
 

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 
+from robot_rt_control.testing.ros_domain import claim_domain
+
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -34,7 +36,7 @@ def test_a_node_whose_end_fails_keeps_no_other_from_ending() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "ROS_DOMAIN_ID": str(60 + os.getpid() % 20)},
+        env={**os.environ, "ROS_DOMAIN_ID": str(claim_domain("nodes"))},
     )
     assert process.stdout is not None
     assert process.stdout.readline().startswith("all nodes are up, in this process")

@@ -21,12 +21,13 @@ from robot_rt_control import srv
 from robot_rt_control.hardware.driver_node import HardwareDriverNode
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.memory.shared_memory import segment_path
+from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 from .policy import check_policy
 
 WORKCELL = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
-DOMAIN = 60 + os.getpid() % 20
+DOMAIN = claim_domain("nodes")
 """Beside whatever else runs on this machine."""
 START_S = 300.0
 

@@ -26,9 +26,10 @@ from sensor_msgs.msg import JointState
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.segment_names import channel_name
 from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.testing.ros_domain import claim_domain
 
 WORKCELL = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
-DOMAIN = 60 + os.getpid() % 20
+DOMAIN = claim_domain("nodes")
 """Beside whatever else runs on this machine."""
 START_S = 300.0
 _WARN = 30

@@ -26,10 +26,11 @@ from robot_rt_control.client import Action, Client, Reaction
 from robot_rt_control.memory.layout import device_image_dtype
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.memory.shared_memory import segment_path
+from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "drivers"
-DOMAIN = str(20 + os.getpid() % 10)
+DOMAIN = str(claim_domain("gantry"))
 """Beside the workcell of the other tests."""
 
 pytestmark = pytest.mark.timeout(3600)

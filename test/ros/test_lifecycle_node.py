@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -20,9 +19,10 @@ from std_srvs.srv import Empty
 
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
 from robot_rt_control.ros.spinning import Spinner
+from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-DOMAIN = 60 + os.getpid() % 20
+DOMAIN = claim_domain("nodes")
 """Beside whatever else runs on this machine."""
 
 PARAMETERS = (

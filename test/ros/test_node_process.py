@@ -18,8 +18,9 @@ from rclpy.executors import SingleThreadedExecutor
 
 from robot_rt_control.application.supervised_process import Patience
 from robot_rt_control.ros.node_process import END_S
+from robot_rt_control.testing.ros_domain import claim_domain
 
-DOMAIN = 60 + os.getpid() % 20
+DOMAIN = claim_domain("nodes")
 """Beside whatever else runs on this machine."""
 
 PROGRAM = """
