@@ -11,6 +11,7 @@ know.
 """
 
 from pathlib import Path
+from typing import Any
 
 from action_types.comply import Comply
 from judging.contact import CONTACT, FORCE, WORKCELL, judge, plot
@@ -18,8 +19,8 @@ from judging.contact import CONTACT, FORCE, WORKCELL, judge, plot
 from robot_rt_control.client import Action, Client, Reaction, Session, variable
 from robot_rt_control.testing.program_main import run_program
 
-STIFF = {"force": 40.0, "mass": 20.0, "damping": 2000.0}  # [N], [kg], [N s/m]: comes down at 40 / 2000 m/s
-SOFT = {"force": FORCE, "mass": 5.0, "damping": 500.0}
+STIFF: dict[str, Any] = {"force": 40.0, "mass": 20.0, "damping": 2000.0}  # [N, kg, N s/m] down at 40 / 2000 m/s
+SOFT: dict[str, Any] = {"force": FORCE, "mass": 5.0, "damping": 500.0}
 WIPE = 0.04  # [m/s] along the mat
 LENGTH = 0.3  # [m] of the way along the mat
 START = [-0.3422, 0.5922, 0.0673, -1.7469, -0.0521, 0.8042, -0.2502]  # [rad] the probe's ball 60 mm above the mat

@@ -18,5 +18,10 @@ BUILTIN = (
     "robot_rt_control.actions.follow_pose_stream:FollowPoseStream",
     "robot_rt_control.actions.follow_joint_velocity_stream:FollowJointVelocityStream",
     "robot_rt_control.actions.follow_twist_stream:FollowTwistStream",
+    "robot_rt_control.actions.govern_tool:GovernTool",
+    "robot_rt_control.actions.laws.velocity:Velocity",
+    "robot_rt_control.actions.laws.distance:Distance",
+    "robot_rt_control.actions.laws.force:Force",
+    "robot_rt_control.actions.laws.stop_at:StopAt",
 )
 """The built-in action types, as "module:Class": the server loads them by these names."""

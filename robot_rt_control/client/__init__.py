@@ -5,7 +5,7 @@ ROS is imported only when a Client over ROS is made: without ROS, programs can b
 
 from __future__ import annotations
 
-from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.actions import Action, Reaction, Strategy
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition, Variable, variable
@@ -52,6 +52,7 @@ __all__ = [
     "Session",
     "SessionEnded",
     "SessionError",
+    "Strategy",
     "Stream",
     "Variable",
     "variable",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from robot_rt_control.client.event import Event
-from robot_rt_control.client.expression import Condition
+from robot_rt_control.client.expression import Condition, Variable
 from robot_rt_control.definitions.action_type import ActionType
-from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    AxisDefinition,
+    ParameterValue,
+    ReactionDefinition,
+    StrategyDefinition,
+)
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -150,6 +156,55 @@ def reply_of(result: object, reply_to: str) -> Mapping[str, Any]:
     return result
 
 
+def _type_of(given: str | type[ActionType]) -> tuple[str, tuple[type[ActionType], ...]]:
+    """The name of an action type, and the class if one is given."""
+    return (given, ()) if isinstance(given, str) else (given.name, (given,))
+
+
+class Strategy:
+    """A law for one degree of freedom of an action, and when it governs.
+
+    Args:
+        name: unique in its list.
+        law: name of an action type that commands one degree of freedom, or a class of your own, see Action.
+        when: the condition, as text or expression, evaluated in every tick; only the last one of a list has none.
+        parts: parts that the law reads, such as a sensor.
+        inputs: input of the law → the state variable that it reads, by name or from `variable`.
+        parameters: of the law, as those of an Action.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        law: str | type[ActionType],
+        *,
+        when: str | Condition = "",
+        parts: str | Iterable[str] = (),
+        inputs: Mapping[str, str | Variable] = MappingProxyType({}),
+        **parameters: Any,
+    ) -> None:
+        self.name, self.when = name, str(when)
+        self.law, self.classes = _type_of(law)
+        self.inputs = tuple((name, str(variable)) for name, variable in inputs.items())
+        self.parts = (parts,) if isinstance(parts, str) else tuple(parts)
+        self.parameters = parameters
+
+    def definition(self) -> StrategyDefinition:
+        """The definition that the control server receives.
+
+        Raises:
+            DefinitionError: it is not valid.
+        """
+        return StrategyDefinition(
+            name=self.name,
+            law=self.law,
+            when=self.when,
+            parts=self.parts,
+            parameters=parameter_values(self.parameters),
+            inputs=self.inputs,
+        )
+
+
 class Action:
     """An action: a type with parameters, on some parts, with its reactions.
 
@@ -159,6 +214,7 @@ class Action:
             it has that code already.
         parts: the part, or slot → part; default: the session's only part.
         reactions: evaluated while this action is active.
+        strategies: degree of freedom ("elbow", "joint[3]", "left.elbow") → its strategies in order of priority.
         parameters: by name: number, bool, text, list of numbers, or (value, "unit").
     """
 
@@ -169,12 +225,15 @@ class Action:
         *,
         parts: str | Mapping[str, str] | None = None,
         reactions: Iterable[Reaction] = (),
+        strategies: Mapping[str, Iterable[Strategy]] = MappingProxyType({}),
         **parameters: Any,
     ) -> None:
         self.id, self.parts = id, parts
-        self.type: str = type if isinstance(type, str) else type.name
-        self.action_class: builtins.type[ActionType] | None = None if isinstance(type, str) else type
+        self.type, classes = _type_of(type)
         self.reactions = list(reactions)
+        self.strategies = {axis: list(given) for axis, given in strategies.items()}
+        self.classes = (*classes, *(c for given in self.strategies.values() for s in given for c in s.classes))
+        """Classes of one's own, of the action and its laws."""
         self.parameters = parameters
 
     def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
@@ -206,4 +265,8 @@ class Action:
             parts=tuple(self.parts_of(session_parts)),
             parameters=parameter_values(self.parameters),
             reactions=tuple(reaction.definition() for reaction in self.reactions),
+            strategies=tuple(
+                AxisDefinition(axis=axis, strategies=tuple(strategy.definition() for strategy in given))
+                for axis, given in self.strategies.items()
+            ),
         )

@@ -9,6 +9,7 @@ from robot_rt_control import msg
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def parameter_messages(values: Iterable[ParameterValue]) -> list[Any]:
@@ -41,7 +42,18 @@ def reaction_message(reaction: ReactionDefinition) -> Any:
 
 
 def action_message(action: ActionDefinition) -> Any:
-    """msg/ActionDefinition."""
+    """msg/ActionDefinition.
+
+    Raises:
+        DefinitionError: the action has strategies, which the message cannot carry.
+    """
+    if action.strategies:
+        raise DefinitionError(
+            f"action {action.id!r} has strategies",
+            expected="an action without, over ROS",
+            got=f"strategies of {', '.join(axis.axis for axis in action.strategies)}",
+            hint="Upload it as the text of a program",
+        )
     parts = action.parts
     return msg.ActionDefinition(
         id=action.id,

@@ -157,8 +157,8 @@ class Session:
             SessionError: the session has ended, or is read-only.
         """
         key = self._live()
-        for action_class in (a.action_class for a in actions):
-            if action_class is not None and action_class not in self._loaded:
+        for action_class in (c for a in actions for c in a.classes):
+            if action_class not in self._loaded:
                 self._backend.load_action_types(action_class, replace=True, timeout_s=BUILD_TIMEOUT_S)
                 self._loaded.add(action_class)
         free = list(reactions)

@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike
 
 from robot_rt_control.definitions import streams
 from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput
-from robot_rt_control.memory.layout import record
+from robot_rt_control.memory.layout import degree_dtype, record
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import CommandMode, GapPolicy, PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -74,7 +74,7 @@ class Parameter:
     length: int | str = 1
     """1: a scalar; n > 1: exactly n; "dof": one for each joint of the first slot; "any": at least one."""
     unit: str = ""
-    """"joint": rad or m, depending on the joints of the first slot; "joint/s": rad/s or m/s."""
+    """"joint": rad or m, depending on the joints of the first slot; "joint/s": rad/s or m/s; "effort": Nm or N."""
     default: float | int | bool | str | tuple[float, ...] | None = None
     """None: a value must be given, unless `optional`."""
     optional: bool = False
@@ -98,6 +98,28 @@ class StateVariable:
     type: str = "float"  # float, int, bool
     unit: str = ""
     description: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """A number that a law takes from a state variable, which its strategy binds. `axis.inputs[i]` is the i-th; NaN:
+    unknown. It is read when the law is selected, together with the conditions."""
+
+    name: str
+    unit: str = ""
+    """As the unit of a parameter; empty: any."""
+    optional: bool = False
+    """It need not be bound; then it is unknown."""
+    description: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Degree:
+    """A degree of freedom that an action type declares: strategies govern it as they govern a joint."""
+
+    name: str
+    unit: str = "m"
+    """Of its position: m or rad."""
 
 
 class Part(Protocol):
@@ -184,6 +206,11 @@ class ActionType:
     state_variables: ClassVar[tuple[StateVariable, ...]] = ()
     signals: ClassVar[tuple[str, ...]] = ()
     streams: ClassVar[tuple[Stream, ...]] = ()
+    inputs: ClassVar[tuple[Input, ...]] = ()
+    """Of a law, an action type for one degree of freedom alone."""
+    degrees_of_freedom: ClassVar[tuple[Degree, ...]] = ()
+    """What strategies govern instead of the joints: `state.degrees[i]`, of `layout.degree_dtype`. `sense` fills what is
+    measured and commanded, and the limits; the laws write commands between `sense` and `set_parameters`."""
     Params: ClassVar[Mapping[str, Any]] = {}
     """Fields of the parameter record: name → float, int, bool, (float, n) or a record type.
     Empty: one field for each declared parameter (not text), with the same name."""
@@ -235,6 +262,14 @@ class ActionType:
                 params[name][: len(value)] = value
             else:
                 params[name] = value
+
+    def prepare_degrees(self, params: np.record, degrees: np.recarray) -> None:
+        """Fill the limits of the declared degrees of freedom, as laws see them when their strategies are defined.
+
+        Args:
+            params: the filled parameter record.
+            degrees: (n,) of `layout.degree_dtype`; without limits, until this sets some.
+        """
 
 
 def stream_inputs(action_type: type[ActionType]) -> tuple[StreamInput, ...]:
@@ -368,10 +403,12 @@ def stream_record(action_type: type[ActionType], stream: Stream) -> np.dtype:
 
 
 def state_dtype(action_type: type[ActionType]) -> np.dtype:
-    """The record type of an action type's state: signals, state variables, its own fields, streams."""
+    """The record type of an action type's state: signals, variables, its own fields, degrees of freedom, streams."""
     fields: list[tuple] = [(n, "f8") for n in action_type.signals]
     fields += [(v.name, "f8") for v in action_type.state_variables]
     fields += [_field(f"{action_type.__name__}.State", n, s) for n, s in action_type.State.items()]
+    if action_type.degrees_of_freedom:
+        fields.append(("degrees", degree_dtype, (len(action_type.degrees_of_freedom),)))
     fields += [(s.name, stream_record(action_type, s)) for s in action_type.streams]
     names = [f[0] for f in fields]
     for name in names:

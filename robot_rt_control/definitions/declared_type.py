@@ -13,6 +13,8 @@ import numpy as np
 
 from robot_rt_control.definitions.action_type import (
     ActionType,
+    Degree,
+    Input,
     Parameter,
     Slot,
     StateVariable,
@@ -64,6 +66,8 @@ class DeclaredType:
     state_variables: tuple[StateVariable, ...]
     signals: tuple[str, ...]
     streams: tuple[Stream, ...]
+    inputs: tuple[Input, ...]
+    degrees_of_freedom: tuple[Degree, ...]
     own_gaps: tuple[str, ...]
     """Stream inputs with a gap function of their own."""
     time_budget: float | None
@@ -88,6 +92,8 @@ class DeclaredType:
             state_variables=action_type.state_variables,
             signals=action_type.signals,
             streams=action_type.streams,
+            inputs=action_type.inputs,
+            degrees_of_freedom=action_type.degrees_of_freedom,
             own_gaps=tuple(s.name for s in stream_inputs(action_type) if gap_method(action_type, s.name)),
             time_budget=action_type.time_budget,
             parameter_record=RecordLayout.of(parameter_dtype(action_type)),
@@ -95,7 +101,7 @@ class DeclaredType:
         )
 
     @property
-    def inputs(self) -> tuple[StreamInput, ...]:
+    def stream_inputs(self) -> tuple[StreamInput, ...]:
         """The stream inputs, in their order."""
         return tuple(s for s in self.streams if isinstance(s, StreamInput))
 
@@ -120,6 +126,8 @@ class DeclaredType:
         data["parameters"] = tuple(Parameter(**p) for p in data["parameters"])
         data["state_variables"] = tuple(StateVariable(**v) for v in data["state_variables"])
         data["streams"] = tuple(StreamInput(**s) if "gap" in s else StreamOutput(**s) for s in data["streams"])
+        data["inputs"] = tuple(Input(**i) for i in data["inputs"])
+        data["degrees_of_freedom"] = tuple(Degree(**d) for d in data["degrees_of_freedom"])
         for record in ("parameter_record", "state_record"):
             data[record] = RecordLayout(**data[record])
         return cls(**data)
@@ -149,6 +157,8 @@ def _check(declared: type[ActionType]) -> None:
         ("parameter", [p.name for p in declared.parameters]),
         ("signal", list(declared.signals)),
         ("state variable", [v.name for v in declared.state_variables]),
+        ("input", [i.name for i in declared.inputs]),
+        ("degree of freedom", [d.name for d in declared.degrees_of_freedom]),
     ):
         for name in names:
             check_name(f"{of}: name of a {kind}", name)
@@ -157,6 +167,7 @@ def _check(declared: type[ActionType]) -> None:
     for parameter in declared.parameters:
         check_parameter(of, parameter, lengths=("any", "dof"))
     check_streams(of, declared.streams)
+    _check_strategies(of, declared)
 
 
 def _check_slots(of: str, declared: type[ActionType]) -> None:
@@ -174,6 +185,32 @@ def _check_slots(of: str, declared: type[ActionType]) -> None:
         raise DefinitionError(
             f"{of}: slots", expected="those that are only read after those that move", got=str(moves)
         )
+
+
+def _check_strategies(of: str, declared: type[ActionType]) -> None:
+    """What concerns strategies: inputs of a law, declared degrees of freedom."""
+    inputs, degrees, kinds = declared.inputs, declared.degrees_of_freedom, declared.slots[0].kinds
+    if inputs and kinds != (PartKind.AXIS,):
+        raise DefinitionError(
+            f"{of} has inputs",
+            expected="a type whose first slot takes a degree of freedom alone (PartKind.AXIS): strategies bind inputs",
+            got=f"slot {declared.slots[0].name!r} for {' or '.join(kind.name for kind in kinds)}",
+        )
+    if degrees and PartKind.AXIS in kinds:
+        raise DefinitionError(
+            f"{of} declares degrees of freedom", expected="a type for a whole part", got="one for a degree of freedom"
+        )
+    for what, limit, name, needed in (
+        ("inputs", capacities.MAX_LAW_INPUTS, "MAX_LAW_INPUTS", len(inputs)),
+        ("degrees of freedom", capacities.MAX_JOINTS, "MAX_JOINTS", len(degrees)),
+    ):
+        if needed > limit:
+            raise CapacityError(f"{of} has too many {what}", expected=f"at most {limit} ({name})", got=str(needed))
+    for degree in degrees:
+        if degree.unit not in ("m", "rad"):
+            raise DefinitionError(
+                f"{of}: unit of degree of freedom {degree.name!r}", expected="m or rad", got=repr(degree.unit)
+            )
 
 
 def check_parameter(owner: str, parameter: Parameter, *, lengths: tuple[str, ...]) -> None:

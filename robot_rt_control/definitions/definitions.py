@@ -6,57 +6,27 @@ that contradict each other. robot_rt_control/validation checks everything else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from robot_rt_control.definitions.parameter_value import ParameterValue, Scalar, Value
 from robot_rt_control.definitions.reaction import ReactionDefinition
+from robot_rt_control.definitions.strategy import AxisDefinition, StrategyDefinition
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 from robot_rt_control.vocabulary.names import check_name, check_type_name, each_once, names_of
 
-__all__ = ["ActionDefinition", "ParameterValue", "ProgramDefinition", "ReactionDefinition"]
-
-Scalar = float | int | bool
-Value = Scalar | str | tuple[Scalar, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ParameterValue:
-    """A value for one parameter of an action.
-
-    Args:
-        name: name of the parameter.
-        value: a number, a bool, a text, or a list (tuple, one-dimensional array) of numbers or bools.
-        unit: the declared unit of the parameter, or empty. Units are not converted.
-
-    Raises:
-        DefinitionError: the name or the value is not valid.
-    """
-
-    name: str
-    value: Value
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        check_name("name of a parameter", self.name)
-        object.__setattr__(self, "value", self._plain_value())
-        if not isinstance(self.unit, str):
-            raise DefinitionError(f"unit of parameter {self.name!r}", expected="a text", got=repr(self.unit))
-
-    def _plain_value(self) -> Value:
-        value: Any = self.value.tolist() if hasattr(self.value, "tolist") else self.value  # NumPy
-        if isinstance(value, float | int | str):  # bool is an int
-            return value
-        if isinstance(value, Sequence):
-            elements = [e.item() if hasattr(e, "item") else e for e in value]
-            if elements and all(isinstance(e, float | int) for e in elements):
-                return tuple(elements)
-        raise DefinitionError(
-            f"value of parameter {self.name!r}",
-            expected="a number, true, false, a text, or a flat list of numbers",
-            got=repr(value),
-        )
+__all__ = [
+    "ActionDefinition",
+    "AxisDefinition",
+    "ParameterValue",
+    "ProgramDefinition",
+    "ReactionDefinition",
+    "Scalar",
+    "StrategyDefinition",
+    "Value",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +42,7 @@ class ActionDefinition:
         reactions: in the order in which they are evaluated.
         final: the program may end here, so no reaction needs to leave this action.
         manual: a user starts it by hand, so no reaction needs to start it.
+        strategies: for each degree of freedom that strategies govern; the others do what the type does.
 
     Raises:
         CapacityError: more than MAX_ACTION_SLOTS parts.
@@ -85,6 +56,7 @@ class ActionDefinition:
     reactions: tuple[ReactionDefinition, ...] = ()
     final: bool = False
     manual: bool = False
+    strategies: tuple[AxisDefinition, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("id of an action", self.id)
@@ -94,6 +66,8 @@ class ActionDefinition:
         object.__setattr__(self, "reactions", tuple(self.reactions))
         each_once(f"action {self.id!r}: parameter", [p.name for p in self.parameters])
         each_once(f"action {self.id!r}: reaction", [r.name for r in self.reactions if r.name])
+        object.__setattr__(self, "strategies", tuple(self.strategies))
+        each_once(f"action {self.id!r}: list of strategies of", [axis.axis for axis in self.strategies])
         for reaction in self.reactions:
             if reaction.keep_owner and reaction.start == self.id:
                 raise DefinitionError(

@@ -19,6 +19,12 @@ _MAX_INT = 2**53
 _EXPECTED = {"float": "a number", "int": "a whole number", "bool": "true or false", "text": "a text"}
 
 
+def unit_for(unit: str, joint_unit: str) -> str:
+    """A declared unit for a joint: "joint" is that of its position (rad, m), "effort" that of its effort (Nm, N)."""
+    effort = {"rad": "Nm", "m": "N"}.get(joint_unit, "Nm or N")
+    return unit.replace("effort", effort).replace("joint", joint_unit)
+
+
 def check_parameters(
     action: str,
     declared: Sequence[Parameter],
@@ -39,7 +45,7 @@ def check_parameters(
         declared: parameters of its type.
         given: the values, in any order.
         dof: joints of the part in the first slot: the length of parameters that are declared as "dof".
-        joint_unit: unit of those joints' positions; it replaces "joint" in a declared unit.
+        joint_unit: unit of those joints' positions, see `unit_for`.
         only_given: check only the given values; others may be missing (for changes of an existing action).
         of: how messages name it if it is not an action: "program 'trace_edge'".
 
@@ -50,7 +56,7 @@ def check_parameters(
     Raises:
         DefinitionError: unknown, missing, or given twice; wrong unit, type, length, range or choice.
     """
-    declared = [replace(p, unit=p.unit.replace("joint", joint_unit)) for p in declared]
+    declared = [replace(p, unit=unit_for(p.unit, joint_unit)) for p in declared]
     by_name = {parameter.name: parameter for parameter in declared}
     of = of or f"action {action!r}"
     values: dict[str, ParameterValue] = {}

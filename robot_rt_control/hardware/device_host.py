@@ -15,6 +15,7 @@ from robot_rt_control.hardware.interfaces import InterfaceDescription
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.hardware.plugin import HardwarePlugin
 from robot_rt_control.hardware.process_image import Manifest, ProcessImage
+from robot_rt_control.hardware.ranging import ranged
 from robot_rt_control.hardware.rest_ramp import RestRamp
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import driver_dtype
@@ -89,6 +90,7 @@ class DeviceHost:
         self._command_places = _places(commands, self._jointed)
         self._state_places = _places(states, self._jointed)
         self._outputs = _outputs(states, commands, info)
+        self._ranges = _ranges(states, info)
         self._silence_periods, self._silent = silence_periods, 0
         self._latched, self._ending = ImageError.NONE, False
         self._ramps: list[RestRamp] = []
@@ -133,6 +135,8 @@ class DeviceHost:
             try:
                 self.lifecycle.read(time_s, period_s)
                 self._publication[:] = self._measured
+                for place, measuring_range in self._ranges:
+                    self._published[place] = ranged(self._measured[place], measuring_range)
             except HardwareError as error:
                 self._fail(error)
 
@@ -299,6 +303,13 @@ def _outputs(
                 )
             found.append(_Output(channel, state[name], command[name]))
     return found
+
+
+def _ranges(states: list[InterfaceDescription], info: HardwareInfo) -> list[tuple[int, tuple[float, float]]]:
+    """Index of the state of each rangefinder whose range is known, and this range [m]."""
+    parts = {f"{part.name}/distance": part for part in info.parts}
+    found = [(i, parts[interface.name].range) for i, interface in enumerate(states) if interface.name in parts]
+    return [(i, measuring_range) for i, measuring_range in found if measuring_range is not None]
 
 
 def _places(interfaces: list[InterfaceDescription], parts: list[HardwarePart]) -> dict[str, slice]:

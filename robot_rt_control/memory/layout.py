@@ -129,6 +129,24 @@ part_dtype = record(
 COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effort_command", "output_command")
 """The fields of a part that an action's code may write."""
 
+JOINT_FIELDS = (
+    *("position", "velocity", "effort"),
+    *("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
+    *("motion_velocity", "motion_acceleration"),
+    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit"),
+)
+"""The fields of a part with one number for each joint, except the commands."""
+
+degree_dtype = record(
+    [
+        *((name, "f8") for name in JOINT_FIELDS),
+        ("command_mode", "i8"),
+        *((name, "f8") for name in ("position_command", "velocity_command", "effort_command")),
+    ]
+)
+"""A degree of freedom that an action type declares: laws see it as a joint. `sense` of the action fills the fields of
+`JOINT_FIELDS`, with positions in m or rad; its `control` carries the laws' commands out. NONE: no law governs it."""
+
 limits_dtype = record(
     [
         *_joints("position_lower", "position_upper", "velocity", "acceleration", "effort", "effort_rate"),
@@ -297,6 +315,49 @@ reaction_dtype = record(
     ]
 )
 
+axis_dtype = record(
+    [
+        ("action", "i4"),  # slot of its action
+        ("part", "i4"),
+        ("joint", "i4"),  # of the part, or number among the degrees of freedom that the action declares
+        ("first_strategy", "i4"),  # in order of priority; the last one has no condition
+        ("n_strategies", "i4"),
+        ("reserved", "i4"),
+        ("state_offset", "i8"),  # of its `governed_dtype` in the state arena
+        ("record_offset", "i8"),  # of its `degree_dtype` in its action's state; -1: it is a joint of the part
+    ]
+)
+"""A degree of freedom that strategies of an action govern. Those of one action are adjacent."""
+
+strategy_dtype = record(
+    [
+        ("axis", "i4"),
+        ("type", "i4"),  # its law: index into the table of action types
+        ("parts", "i4", (c.MAX_ACTION_SLOTS - 1,)),  # parts that the law only reads, in its slots after the axis
+        ("first_instruction", "i4"),
+        ("n_instructions", "i4"),  # of its condition; 0: it has none, and governs where no earlier one does
+        ("n_inputs", "i4"),
+        ("inputs", "i8", (c.MAX_LAW_INPUTS,)),  # offsets of the state variables bound to it; -1: none, unknown
+        ("parameter_offset", "i8"),  # in the parameter arena
+        ("parameter_size", "i8"),
+        ("state_offset", "i8"),  # in the state arena
+        ("state_size", "i8"),
+    ]
+)
+"""A law for one degree of freedom, and when it governs."""
+
+governed_dtype = record(
+    [
+        # its state variables
+        ("strategy", "f8"),  # number of the governing strategy, from 0 in order of priority
+        ("ticks", "f8"),  # since that strategy took over
+        ("activation", "i8"),  # of its action, which the others belong to
+        ("entering", "i8"),  # the law's on_enter has yet to run
+        ("inputs", "f8", (c.MAX_LAW_INPUTS,)),  # of the governing law, as they were when it was selected
+    ]
+)
+"""The loop's state of a degree of freedom; it lies in the state arena, so it is kept when tables are exchanged."""
+
 action_dtype = record(
     [
         ("identity", "i8"),  # never used again; 0: slot is free
@@ -315,6 +376,8 @@ action_dtype = record(
         ("n_reactions", "i4"),
         ("first_stream", "i4"),
         ("n_streams", "i4"),
+        ("first_axis", "i4"),
+        ("n_axes", "i4"),
         ("name", f"S{c.MAX_LABEL_BYTES}"),  # for display in the executor's status
     ]
 )
@@ -345,6 +408,8 @@ tables_dtype = record(
         ("n_free_reactions", "i8"),  # the first ones are free-standing, the older session first
         ("n_instructions", "i8"),
         ("n_streams", "i8"),
+        ("n_axes", "i8"),
+        ("n_strategies", "i8"),
         ("default_action", "i4", (c.MAX_PARTS,)),  # action slot, -1: the loop's own braking and holding
         ("safety_action", "i4", (c.MAX_PARTS,)),
         ("types", type_dtype, (c.MAX_ACTION_TYPES,)),
@@ -353,6 +418,8 @@ tables_dtype = record(
         ("reactions", reaction_dtype, (c.MAX_REACTIONS,)),
         ("instructions", instruction_dtype, (c.MAX_INSTRUCTIONS,)),
         ("streams", stream_dtype, (c.MAX_STREAMS,)),  # those of one action are adjacent
+        ("axes", axis_dtype, (c.MAX_AXES,)),
+        ("strategies", strategy_dtype, (c.MAX_STRATEGIES,)),
     ]
 )
 """Everything defined: immutable for the tick, exchanged as a whole at a tick boundary."""
@@ -561,6 +628,7 @@ world_dtype = record(
         ("trial_state", "f8", (c.ACTION_STATE_BYTES // 8,)),
         ("trial_slot", "i8"),  # of the action whose start was refused
         ("trial_status", "i8"),  # what its on_enter returned
+        ("axis", part_dtype),  # the degree of freedom that the running law sees: a part with one joint
     ]
 )
 
@@ -639,7 +707,7 @@ staging_dtype = record(
         ("accepted", "i8"),
         ("reason", "S512"),  # UTF-8, why not
         ("n_blobs", "i8"),
-        ("blobs", blob_dtype, (c.MAX_ACTIONS,)),  # changed regions of `parameters`
+        ("blobs", blob_dtype, (c.MAX_ACTIONS + c.MAX_STRATEGIES,)),  # changed regions of `parameters`
         ("tables", tables_dtype),
         ("parameters", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),  # same offsets as the parameter arena
     ]

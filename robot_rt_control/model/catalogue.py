@@ -64,7 +64,12 @@ def workcell_catalogue(workcell: Workcell | None, types: Iterable[DeclaredType])
     if workcell is None:
         return Catalogue(types=by_name, variables={v.name: v.ref for v in SYSTEM_VARIABLES})
     parts = {
-        part.name: KnownPart(kinds=(part.kind.name.lower(),), dof=part.dof, joint_unit=joint_unit(part))
+        part.name: KnownPart(
+            kinds=(part.kind.name.lower(),),
+            dof=part.dof,
+            joint_unit=joint_unit(part),
+            joints=dict(zip(part.joint_names, part.units, strict=True)),
+        )
         for part in workcell.parts
     }
     variables = {name: variable.ref for name, variable in workcell_variables(workcell).items()}

@@ -10,11 +10,11 @@ from robot_rt_control.definitions.declared_type import check_parameter
 from robot_rt_control.definitions.definitions import ParameterValue, Value
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.program.expression import KnownParameter
-from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 from robot_rt_control.vocabulary.names import check_name, each_once
+from robot_rt_control.vocabulary.part_kinds import WORKCELL_KINDS
 
-KINDS = tuple(kind.name.lower() for kind in PartKind)
+KINDS = tuple(kind.name.lower() for kind in WORKCELL_KINDS)
 _SAMPLE_LENGTH = 3
 """Length of the sample of a parameter of any length."""
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
+    AxisDefinition,
     ParameterValue,
     ProgramDefinition,
     ReactionDefinition,
+    StrategyDefinition,
 )
 from robot_rt_control.program import schema
 from robot_rt_control.program.declarations import Role, check_declaration
@@ -18,6 +22,7 @@ from robot_rt_control.program.substitution import Substitution, common_unit
 from robot_rt_control.text.document import Document
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import Model
+from robot_rt_control.validation.strategies import strategy_key
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 _Written = TypeVar("_Written", bound=Model)
@@ -119,19 +124,59 @@ class ProgramReader:
             else tuple(_with_slot(name, part) for name in written.parts),
             parameters=parameters,
             reactions=self.each(written.reactions, self.reaction),
+            strategies=tuple(self.axes(id, written)),
             final=written.final,
             manual=written.manual,
         )
 
+    def axes(self, action: str, written: schema.ActionState) -> Iterator[AxisDefinition]:
+        """The degrees of freedom whose strategies could all be read."""
+        for name, given in written.strategies.items():
+            path = (*written.path, "strategies", name)
+            axis = self.substitution.variable(name)
+            strategies = self.each(given, partial(self.strategy, action, axis))
+            if len(strategies) == len(self.places.data["actions"][action]["strategies"][name]):
+                with self.mistakes.collect(self.places, *path):
+                    yield AxisDefinition(axis=axis, strategies=strategies, written=name)
+
+    def strategy(self, action: str, axis: str, written: schema.Strategy) -> StrategyDefinition:
+        of = f"action {action!r}: strategy {written.name!r} of {axis!r}"
+        try:
+            when = self.substitution.condition(written.when, f"{of}: when") if written.when else ""
+        except DefinitionError as error:
+            raise self.places.locate(error, *written.path, "when") from None
+        strategy = StrategyDefinition(
+            name=written.name,
+            law=written.law,
+            when=when,
+            parts=tuple(map(self.substitution.part, written.parts)),
+            inputs=tuple((name, self.substitution.variable(source)) for name, source in written.inputs.items()),
+            parse=False,
+        )
+        key = strategy_key(action, axis, strategy)
+        parameters = self.each(written.parameters.values(), partial(self.value, of, key))
+        self.sampled |= {(key, name) for name in written.parameters} - {(key, p.name) for p in parameters}
+        return replace(strategy, parameters=parameters, parse=False)
+
     def parameter(self, written: schema.ValueWithUnit) -> ParameterValue:
-        _, action, _, name = map(str, written.path)
+        action = str(written.path[1])
+        return self.value(f"action {action!r}", action, written)
+
+    def value(self, of: str, key: str, written: schema.ValueWithUnit) -> ParameterValue:
+        """A value of a parameter.
+
+        Args:
+            of: what has the parameter, for messages.
+            key: its name in `sampled`.
+        """
+        name = str(written.path[-1])
         is_list = isinstance(written.value, tuple)
         results = [
-            self.substitution.value(element, f"action {action!r}: parameter {name!r}")
+            self.substitution.value(element, f"{of}: parameter {name!r}")
             for element in (written.value if isinstance(written.value, tuple) else [written.value])
         ]
         if any(self.substitution.is_sampled(result.references) for result in results):
-            self.sampled.add((action, name))
+            self.sampled.add((key, name))
         value: Any = tuple(result.value for result in results) if is_list else results[0].value
         return ParameterValue(
             name=name, value=value, unit=written.unit or (common_unit(results) if is_list else results[0].unit)

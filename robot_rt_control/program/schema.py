@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
 from robot_rt_control.definitions.definitions import Value
-from robot_rt_control.text.schema import Each, Flag, Model, Name, Number, refuse
+from robot_rt_control.text.schema import Each, EachOfEach, Flag, Model, Name, Number, refuse
 from robot_rt_control.vocabulary.capacities import (
     MAX_ACTION_SLOTS,
     MAX_ACTIONS_PER_COMMAND,
@@ -22,8 +22,8 @@ from robot_rt_control.vocabulary.capacities import (
     MAX_DOTTED_NAME_LENGTH,
     MAX_NAME_LENGTH,
 )
-from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.names import SIGNAL_PATTERN, TYPE_PATTERN, VARIABLE_PATTERN
+from robot_rt_control.vocabulary.part_kinds import WORKCELL_KINDS
 
 SCHEMA_FILE = Path(__file__).resolve().parents[1] / "program.schema.json"
 """Part of the package; `write_schema` makes it."""
@@ -85,7 +85,7 @@ _Part = Annotated[str, Field(max_length=2 * MAX_NAME_LENGTH)]
 TypeName = Annotated[str, _pattern(TYPE_PATTERN)]
 SignalName = Annotated[str, _pattern(SIGNAL_PATTERN)]
 VariableName = Annotated[str, _pattern(VARIABLE_PATTERN)]
-Kind = Annotated[str, Field(json_schema_extra={"enum": [kind.name.lower() for kind in PartKind]})]
+Kind = Annotated[str, Field(json_schema_extra={"enum": [kind.name.lower() for kind in WORKCELL_KINDS]})]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts, json_schema_input_type=str | list[str])]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_texts, json_schema_input_type=Name | list[Name])]
 ValueOf = Annotated[Value, PlainValidator(_value, json_schema_input_type=_Value)]
@@ -162,6 +162,23 @@ class Reaction(Model):
     """State variables whose values the event carries."""
 
 
+class Strategy(Model):
+    """A law for one degree of freedom. The first one of a list whose condition holds governs in that tick."""
+
+    name: Name
+    """Unique in its list."""
+    when: Annotated[str, BeforeValidator(_condition, json_schema_input_type=str | bool)] = ""
+    """The condition; only the last one of a list has none."""
+    law: TypeName
+    """Name of an action type that commands one degree of freedom."""
+    parts: Names = ()
+    """Parts or roles that the law reads, in the order of its slots after the first."""
+    parameters: Annotated[dict[Name, GivenValue], Each] = {}
+    """An omitted parameter takes the law's default."""
+    inputs: Annotated[dict[Name, VariableName], Each] = {}
+    """Input of the law → the state variable that it reads."""
+
+
 class ActionState(Model):
     """A state of the program: an action with its reactions."""
 
@@ -179,6 +196,8 @@ class ActionState(Model):
     """The others take the type's defaults."""
     reactions: Annotated[list[Reaction], Each] = []
     """Evaluated in this order while the action is active."""
+    strategies: Annotated[dict[VariableName, Annotated[list[Strategy], EachOfEach]], Each] = {}
+    """Degree of freedom ("elbow", "joint[3]", "left.elbow", "x") → its strategies in order of priority."""
     final: Flag = False
     """The program may end here: nothing needs to lead away."""
     manual: Flag = False

@@ -10,6 +10,7 @@ import re
 import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -131,14 +132,15 @@ class _Reading:
         self.mistakes += [(self.document.locate(error, *path), path) for error, path in found]
 
 
-def _each(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+def _each(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo, *, inner: bool = False) -> Any:
     reading = info.context
     if not isinstance(reading, _Reading) or not isinstance(value, dict | list):
         return handler(value)
     mapping = isinstance(value, dict)
     entries: Any = value.items() if isinstance(value, dict) else enumerate(value)
     handler(type(value)())  # a mapping or a list is possible here
-    outer, here = reading.path, (*reading.path, info.field_name or "")
+    outer = reading.path
+    here = outer if inner else (*outer, info.field_name or "")
     found: dict[Any, Any] = {}
     for step, given in entries:
         reading.path = (*here, step)
@@ -159,6 +161,9 @@ def _each(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInf
 Each = WrapValidator(_each)
 """Marks a mapping or list whose items are read one by one: a mistake in one does not discard the others. Models with
 such fields are the document's, or items of such fields."""
+
+EachOfEach = WrapValidator(partial(_each, inner=True))
+"""As `Each`, for a mapping or list that is itself an item of `Each`."""
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 60

@@ -2,34 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from robot_rt_control.definitions.action_type import Parameter, Slot
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.definitions.parameters import check_parameters, unit_for
 from robot_rt_control.definitions.streams import n_values
 from robot_rt_control.text.document import Path
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart, unknown_action_type
 from robot_rt_control.validation.edges import Found
+from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """An action type in use: of an action, or as the law of a strategy.
+
+    Args:
+        of: how messages name it.
+        key: its name in `sampled`.
+    """
+
+    of: str
+    key: str
+    path: Path
+    type: str
+    parts: tuple[str, ...] | Mapping[str, str]
+    parameters: Sequence[ParameterValue]
+
+
 def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Collection[tuple[str, str]]) -> Found:
-    """Find the mistakes in an action.
+    """Find the mistakes in an action, apart from its reactions and strategies.
 
     Args:
         sampled: (action, parameter) whose values are not known, or only show their type.
     """
+    use = Use(
+        of=f"action {action.id!r}",
+        key=action.id,
+        path=("actions", action.id),
+        type=action.type,
+        parts=action.parts,
+        parameters=action.parameters,
+    )
+    if catalogue.types is not None and action.type not in catalogue.types:
+        yield unknown_action_type(use.of, action.type, catalogue.types), (*use.path, "type")
+    else:
+        yield from find_in_use(use, catalogue, sampled)
+
+
+def find_in_use(use: Use, catalogue: Catalogue, sampled: Collection[tuple[str, str]]) -> Found:
+    """Find the mistakes in the use of an action type that exists: slots, streams, parameters."""
     if catalogue.types is None:
         return
-    of, path = f"action {action.id!r}", ("actions", action.id)
-    action_type = catalogue.types.get(action.type)
-    if action_type is None:
-        yield unknown_action_type(of, action.type, catalogue.types), (*path, "type")
-        return
-    given = action.parts
+    of, path, given = use.of, use.path, use.parts
+    action_type = catalogue.types[use.type]
     in_slots: list[str] = []
     try:
         in_slots = slot_parts(of, action_type, given)
@@ -38,11 +68,11 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
     for slot, name in zip(action_type.slots, in_slots, strict=False):
         yield from _find_in_slot(of, action_type, slot, name, catalogue, (*path, "parts"))
     first = catalogue.part(in_slots[0]) if in_slots else None
-    if first is not None and not set(first.kinds) <= set(_kinds(action_type.slots[0])):
+    if first is not None and not set(first.kinds) <= {kind.name.lower() for kind in action_type.slots[0].kinds}:
         first = None  # reported above; checks that depend on its joints are not possible
     if first is not None and first.dof is not None:
         yield from _find_in_streams(of, action_type, first.dof, (*path, "parts"))
-    yield from _find_in_parameters(action, action_type, first, sampled)
+    yield from _find_in_parameters(use, action_type, first, sampled)
 
 
 def slot_parts(of: str, action_type: DeclaredType, given: tuple[str, ...] | Mapping[str, str]) -> list[str]:
@@ -81,7 +111,8 @@ def slot_parts(of: str, action_type: DeclaredType, given: tuple[str, ...] | Mapp
 
 
 def _kinds(slot: Slot) -> list[str]:
-    return [kind.name.lower() for kind in slot.kinds]
+    """Names of the kinds; a degree of freedom is named only where nothing else fits: else it is for strategies."""
+    return [kind.name.lower() for kind in slot.kinds if kind != PartKind.AXIS] or ["axis"]
 
 
 def _find_in_slot(
@@ -91,12 +122,14 @@ def _find_in_slot(
     if part is None and catalogue.parts is not None:
         known = {*catalogue.parts, *catalogue.roles}
         yield DefinitionError(f"{of}: unknown part", expected=unknown("part", name, known), got=repr(name)), path
-    elif part is not None and not set(part.kinds) <= set(_kinds(slot)):
+    elif part is not None and not set(part.kinds) <= {kind.name.lower() for kind in slot.kinds}:
+        is_law = slot.kinds == (PartKind.AXIS,)
         error = DefinitionError(
             f"{of}: {'role' if part.is_role else 'part'} {name!r} does not fit slot {slot.name!r} of type "
             f"{action_type.name!r}",
             expected=f"a part of kind {' or '.join(_kinds(slot))}",
             got=" or ".join(part.kinds),
+            hint=f"Type {action_type.name!r} is a law: use it in `strategies`" if is_law else "",
         )
         yield error, path
 
@@ -113,46 +146,46 @@ def _find_in_streams(of: str, action_type: DeclaredType, dof: int, path: Path) -
 
 
 def _find_in_parameters(
-    action: ActionDefinition,
+    use: Use,
     action_type: DeclaredType,
     first: KnownPart | None,
     sampled: Collection[tuple[str, str]],
 ) -> Found:
-    path: Path = ("actions", action.id)
     declared = {p.name: p for p in action_type.parameters}
     dof = first.dof if first is not None else None
     unit = first.joint_unit if first is not None else None
-    for given in action.parameters:
+    for given in use.parameters:
         parameter = declared.get(given.name)
-        if parameter is not None and (action.id, given.name) in sampled:
+        if parameter is not None and (use.key, given.name) in sampled:
             continue
         size = len(given.value) if isinstance(given.value, tuple) else 1
         try:
             check_parameters(
-                action.id,
+                use.key,
                 action_type.parameters,
                 [given],
                 dof=size if dof is None else dof,
                 joint_unit=unit or _joint_unit_of(given, parameter),
                 only_given=True,
+                of=use.of,
             )
         except DefinitionError as error:
-            yield error, (*path, "parameters", given.name)
-    names = {p.name for p in action.parameters} | {name for id, name in sampled if id == action.id}
+            yield error, (*use.path, "parameters", given.name)
+    names = {p.name for p in use.parameters} | {name for key, name in sampled if key == use.key}
     for parameter in action_type.parameters:
         if parameter.default is None and not parameter.optional and parameter.name not in names:
             if dof is None and parameter.length == "dof":
                 parameter = replace(parameter, length="any")
             try:
-                check_parameters(action.id, [parameter], [], dof=dof or 1, joint_unit=unit or "rad or m")
+                check_parameters(use.key, [parameter], [], dof=dof or 1, joint_unit=unit or "rad or m", of=use.of)
             except DefinitionError as error:
-                yield error, path
+                yield error, use.path
 
 
 def _joint_unit_of(given: ParameterValue, parameter: Parameter | None) -> str:
     """The unit of joints whose part is not known yet: the unit of the value, if joints can have it."""
     if parameter is not None:
         for unit in ("rad", "m"):
-            if given.unit == parameter.unit.replace("joint", unit):
+            if given.unit == unit_for(parameter.unit, unit):
                 return unit
     return "rad or m"

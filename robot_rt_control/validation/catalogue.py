@@ -18,12 +18,14 @@ class KnownPart:
         kinds: one kind; for a role, all suitable kinds.
         dof: None: not known.
         joint_unit: "rad", "m" or "rad or m"; None: not known.
+        joints: name → unit of position, in their order; None: not known.
         candidates: for a role, the parts that can take it. None: this is a part.
     """
 
     kinds: tuple[str, ...]
     dof: int | None = None
     joint_unit: str | None = None
+    joints: Mapping[str, str] | None = None
     candidates: tuple[str, ...] | None = None
 
     @property

@@ -16,7 +16,8 @@ from robot_rt_control.validation.catalogue import Catalogue, moved_parts
 from robot_rt_control.validation.conflicts import find_conflicts
 from robot_rt_control.validation.edges import Found, edges
 from robot_rt_control.validation.reactions import find_in_reaction
-from robot_rt_control.validation.scope import Scope, variables_of_type
+from robot_rt_control.validation.scope import Scope, variables_of_axes, variables_of_type
+from robot_rt_control.validation.strategies import find_in_strategies
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 
 
@@ -28,6 +29,7 @@ class SessionFacts:
         label: its name in messages.
         parts: the parts that it holds; None: there is no session yet, or it may use all parts.
         actions: its existing actions: type (None: not known) and the parts that they move.
+        axes: the degrees of freedom with strategies, of those of its existing actions that have any.
         used_ids: ids of all actions that it ever had.
         reactions: names of its free-standing reactions.
     """
@@ -35,6 +37,7 @@ class SessionFacts:
     label: str = "the session"
     parts: tuple[str, ...] | None = None
     actions: Mapping[str, tuple[DeclaredType | None, frozenset[str]]] = field(default_factory=dict)
+    axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     used_ids: Collection[str] = ()
     reactions: Collection[str] = ()
 
@@ -80,13 +83,21 @@ class Subject:
             self.types[action.id] = action_type
             self.moved[action.id] = moved if there is None else moved & there  # unknown ones are reported once
         variables = {t: variables_of_type(t) for t in self.types.values() if t is not None}
-        self.scope = Scope(catalogue, {id: None if t is None else variables[t] for id, t in self.types.items()})
+        axes = {**self.session.axes, **{a.id: tuple(x.axis for x in a.strategies) for a in program.actions}}
+        self.scope = Scope(
+            catalogue,
+            {
+                id: None if t is None else {**variables[t], **variables_of_axes(axes.get(id, ()))}
+                for id, t in self.types.items()
+            },
+        )
 
     def find_mistakes(self) -> Found:
         """Every mistake, with its place."""
         yield from self._find_in_ids()
         for action in self.program.actions:
             yield from find_in_action(action, self.catalogue, self.sampled)
+            yield from find_in_strategies(action, self.catalogue, self.scope, self.sampled)
         for edge in edges(self.program):
             yield from find_in_reaction(edge, self.types, self.scope)
         yield from self._find_in_start()

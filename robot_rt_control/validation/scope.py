@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.validation.catalogue import Catalogue
+
+STRATEGY_VARIABLES = ("strategy", "ticks")
+"""Number of the governing strategy, from 0; ticks since it took over. The first fields of `layout.governed_dtype`."""
 
 Variables = Mapping[str, VariableRef]
 """State variables of an action, by bare name."""
@@ -15,6 +18,11 @@ Variables = Mapping[str, VariableRef]
 def variables_of_type(action_type: DeclaredType) -> Variables:
     """Types and units of an action's state variables. Their offsets are not known before it has a slot."""
     return {v.name: VariableRef(0, v.type, v.unit) for v in action_type.state_variables}
+
+
+def variables_of_axes(axes: Iterable[str]) -> Variables:
+    """Those that each degree of freedom with strategies adds to its action; offsets as in `variables_of_type`."""
+    return {f"{axis}.{name}": VariableRef(0, "int") for axis in axes for name in STRATEGY_VARIABLES}
 
 
 class Scope:

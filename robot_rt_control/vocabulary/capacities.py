@@ -22,6 +22,12 @@ MAX_ACTION_TYPES = 256
 MAX_REACTIONS = 16384
 MAX_INSTRUCTIONS = 131072
 """Instructions of all conditions together."""
+MAX_AXES = 512
+"""Degrees of freedom with strategies, of all actions together."""
+MAX_STRATEGIES = 2048
+"""Strategies of all actions together."""
+MAX_LAW_INPUTS = 4
+"""State variables that are bound to one law."""
 MAX_CONDITION_DEPTH = 32
 MAX_CAPTURES = 8
 """State variables that one event carries."""

@@ -18,6 +18,8 @@ class PartKind(IntEnum):
     BASE = 6
     SENSOR = 7
     """Named numbers, such as fields of a topic."""
+    AXIS = 8
+    """One degree of freedom of a part, as the law of a strategy commands it; no part of a workcell is one."""
 
 
 class GapPolicy(IntEnum):
@@ -111,6 +113,9 @@ class Status(IntEnum):
     SINGULAR = -5
     TIME_BUDGET = -10
     """The action's code exceeded its time budget in several consecutive ticks."""
+    MIXED_MODES = -11
+    """Strategies command joints of one part in different command modes, or a degree of freedom in one that its action
+    cannot carry out."""
 
 
 class BudgetPolicy(IntEnum):
@@ -212,6 +217,8 @@ class EventKind(IntEnum):
     """Deadlines were missed, under a policy other than `count`."""
     BUDGET_EXCEEDED = 17
     """An action took longer than its time budget."""
+    STRATEGY_CHANGED = 18
+    """Another strategy governs a degree of freedom of an action."""
 
 
 class Refusal(IntEnum):

@@ -25,6 +25,7 @@ class Kind(StrEnum):
     PROTECTIVE_STOP_RELEASED = "protective_stop_released"
     OVERRUN = "overrun"
     BUDGET_EXCEEDED = "budget_exceeded"
+    STRATEGY_CHANGED = "strategy_changed"
 
     SESSION_OPENED = "session_opened"
     """The following kinds are the control server's."""

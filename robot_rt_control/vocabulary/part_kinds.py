@@ -143,7 +143,10 @@ PART_KINDS: Mapping[PartKind, KindDescription] = {
         is_numbered=True, sample_inputs=("input_0", "input_1"), sample_outputs=("output_0", "output_1")
     ),
     PartKind.SENSOR: KindDescription(has_ages=True, sample_inputs=("value",)),
+    PartKind.AXIS: KindDescription(has_joints=True, sample_joints=1),
 }
 
 JOINTED_KINDS = tuple(kind for kind, described in PART_KINDS.items() if described.has_joints)
-"""Kinds of parts that have joints."""
+"""Kinds of parts that have joints, and the degree of freedom alone."""
+WORKCELL_KINDS = tuple(kind for kind in PART_KINDS if kind != PartKind.AXIS)
+"""Kinds that a part of a workcell can have."""

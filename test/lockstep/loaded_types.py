@@ -112,6 +112,19 @@ class Busy(ActionType):
             state.x = math.sin(state.x + i)
 
 
+class Creep(ActionType):
+    """A law: a constant velocity, without limits of its own."""
+
+    name = "creep"
+    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
+    parameters = (Parameter(name="velocity", unit="joint/s", default=0.01),)
+
+    @staticmethod
+    def control(state, params, axis):
+        axis.command_mode = POSITION
+        axis.position_command[0] = axis.commanded_position[0] + params.velocity * axis.dt
+
+
 def moving(cell: LockstepCell) -> None:
     """One part that moves while types come and go."""
     session = cell.session("right", name="mover")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from robot_rt_control.conditions.compiler import compile_condition
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.memory.layout import (
     action_dtype,
+    axis_dtype,
     instruction_dtype,
     offset_of,
     reaction_dtype,
     session_dtype,
+    strategy_dtype,
     world_dtype,
 )
 from robot_rt_control.vocabulary.capacities import MAX_PARTS
@@ -42,6 +44,8 @@ class Installation:
     parameters: np.ndarray
     """Parameters of all actions in a row, from `parameter_offset` in the arena; without the addresses of logs."""
     parameter_offset: int
+    axes: np.ndarray = field(default_factory=lambda: np.zeros(0, axis_dtype))
+    strategies: np.ndarray = field(default_factory=lambda: np.zeros(0, strategy_dtype))
 
 
 class Places:

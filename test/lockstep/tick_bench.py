@@ -128,8 +128,9 @@ class Bench:
         ctypes.memset(address, 0, _TABLES)
         for table in w.tables:
             table["version"] = 0
-            for name in ("n_types", "n_sessions", "n_actions", "n_reactions", "n_free_reactions", "n_instructions"):
-                table[name] = 0
+            for name in table.dtype.names:
+                if name.startswith("n_"):
+                    table[name] = 0
             table["default_action"][:] = -1
             table["safety_action"][:] = -1
         w.state_arena[:1024] = GARBAGE
@@ -204,7 +205,7 @@ class Bench:
         t.n_types = 1
         for name, address in zip(scripted_action.METHODS, self.code.addresses, strict=True):
             t.types[0][name] = address
-        for name in ("sessions", "actions", "reactions", "instructions"):
+        for name in ("sessions", "actions", "reactions", "instructions", "axes", "strategies"):
             rows = getattr(new, name)
             t[name][: len(rows)] = rows
             t[f"n_{name}"] = len(rows)

@@ -22,6 +22,8 @@ FILES = {
     "K": "action_types",
     "I": "io",
     "W": "streams",
+    "Y": "strategies",
+    "F": "laws",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
 

@@ -15,6 +15,7 @@ from robot_rt_control.hardware.pybullet.parameters import (
     RangefinderParameters,
 )
 from robot_rt_control.hardware.pybullet.world import BASE_LINK, PyBulletWorld
+from robot_rt_control.hardware.ranging import ranged
 from robot_rt_control.model.mount import Mount
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.vocabulary.enums import PartKind
@@ -61,7 +62,7 @@ class Rangefinder:
             robot = world.robot(mount.part, f"{item}: part_of")
             self._body, self._link = robot.body, robot.link(str(mount.link), item)
         self._range = given.range or part.range or (0.0, 10.0)
-        # A little farther than it can measure: what lies exactly at the end of the range is still in it.
+        # A little farther than it can measure: what is exactly at the end of the range is still in it.
         self._length = self._range[1] * (1.0 + 1e-6)
         self._random = np.random.default_rng(seed)
 
@@ -79,12 +80,7 @@ class Rangefinder:
         distance = hit[2] * self._length
         if self._noise > 0.0:
             distance += self._noise * self._random.standard_normal()
-        least, greatest = self._range
-        if distance < least:
-            distance = -math.inf
-        elif distance > greatest * (1.0 + 1e-6):
-            distance = math.inf
-        self._state[0] = distance
+        self._state[0] = ranged(distance, self._range)
 
 
 class ForceTorque:

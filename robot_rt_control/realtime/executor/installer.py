@@ -89,19 +89,21 @@ class Installer:
         entry, actions = tables.types[i], tables.actions[: tables.n_actions]
         entry.on_enter = entry.sense = entry.set_parameters = entry.control = 0
         entry.gap[:] = 0
-        if ((actions["identity"] != 0) & (actions["type"] == i)).any():
+        laws = tables.strategies[: tables.n_strategies]
+        if ((actions["identity"] != 0) & (actions["type"] == i)).any() or (laws["type"] == i).any():
             raise ChannelError(f"program tables refused: action type {i}", expected="a type with code", got="none")
 
     def _check_sizes(self, tables: np.record, i: int, params_size: int, state_size: int) -> None:
         actions = tables.actions[: tables.n_actions]
-        mine = actions[(actions["identity"] != 0) & (actions["type"] == i)]
-        if (mine["parameter_size"] != params_size).any() or (mine["state_size"] != state_size).any():
-            raise ChannelError(
-                f"program tables refused: records of action type {i}",
-                expected=f"{params_size} bytes of parameters and {state_size} of state",
-                got="another size",
-                hint="Restart the control server",
-            )
+        laws = tables.strategies[: tables.n_strategies]
+        for mine in (actions[(actions["identity"] != 0) & (actions["type"] == i)], laws[laws["type"] == i]):
+            if (mine["parameter_size"] != params_size).any() or (mine["state_size"] != state_size).any():
+                raise ChannelError(
+                    f"program tables refused: records of action type {i}",
+                    expected=f"{params_size} bytes of parameters and {state_size} of state",
+                    got="another size",
+                    hint="Restart the control server",
+                )
 
     def _wait_until_taken(self) -> None:
         """Until the loop has taken the tables before these. In lockstep nobody does meanwhile."""

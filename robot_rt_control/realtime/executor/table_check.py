@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_rt_control.conditions.check import find_fault, offsets_read
 from robot_rt_control.definitions.streams import SETTINGS, VARIABLES, record_size
-from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
+from robot_rt_control.memory.layout import degree_dtype, governed_dtype, offset_of, part_dtype, world_dtype
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -79,8 +79,12 @@ def _check_actions(t: np.record, n_parts: int) -> None:
             if twice.any():
                 _refuse("parts of action", "each part in one slot", f"identity {int(used['identity'][twice][0])}")
     _regions("parameters", used["parameter_offset"], used["parameter_size"], capacities.PARAMETER_ARENA_BYTES)
-    _regions("state", used["state_offset"], used["state_size"], capacities.STATE_ARENA_BYTES)
-    _disjoint("state", used["state_offset"], used["state_size"])
+    axes, laws = t.axes[: t.n_axes], t.strategies[: t.n_strategies]
+    governed = np.full(len(axes), governed_dtype.itemsize)
+    offsets = np.concatenate([used["state_offset"], axes["state_offset"], laws["state_offset"]])
+    sizes = np.concatenate([used["state_size"], governed, laws["state_size"]])
+    _regions("state", offsets, sizes, capacities.STATE_ARENA_BYTES)
+    _disjoint("state", offsets, sizes)
     _in_range("size of a state", used["state_size"], 0, capacities.ACTION_STATE_BYTES + 1)
     _in_range("number of signals", used["n_signals"], 0, capacities.STATE_ARENA_BYTES)
     _in_range("number of state variables", used["n_variables"], 0, capacities.STATE_ARENA_BYTES)
@@ -103,8 +107,9 @@ def _check_fallbacks(t: np.record, n_parts: int) -> None:
             if slot < 0:
                 continue
             a = t.actions[slot]
-            if a.identity == 0 or a.session != 0 or a.n_parts != 1 or a.parts[0] != part:
-                _refuse(f"{name} of part {part}", "an action of session 0 on this part alone", f"action slot {slot}")
+            if a.identity == 0 or a.session != 0 or a.n_parts != 1 or a.parts[0] != part or a.n_axes != 0:
+                wanted = "an action of session 0 on this part alone, without strategies"
+                _refuse(f"{name} of part {part}", wanted, f"action slot {slot}")
 
 
 def _check_reactions(t: np.record, n_parts: int) -> None:
@@ -143,17 +148,59 @@ def _check_reactions(t: np.record, n_parts: int) -> None:
 
 
 def _check_conditions(t: np.record, n_parts: int) -> None:
-    r = t.reactions[: t.n_reactions]
-    _in_range("instructions of reaction", r["n_instructions"], 1, capacities.MAX_INSTRUCTIONS + 1)
-    ends = np.cumsum(r["n_instructions"], dtype=np.int64)
-    starts = ends - r["n_instructions"]
-    if (r["first_instruction"] != starts).any() or (len(ends) and int(ends[-1]) != t.n_instructions):
-        _refuse("instructions of reaction", "those of all reactions in order, without gaps", "another place")
+    r, s = t.reactions[: t.n_reactions], t.strategies[: t.n_strategies]
+    s = s[s["n_instructions"] != 0]
+    lengths = np.concatenate([r["n_instructions"], s["n_instructions"]])
+    _in_range("instructions of reaction or strategy", lengths, 1, capacities.MAX_INSTRUCTIONS + 1)
+    ends = np.cumsum(lengths, dtype=np.int64)
+    firsts = np.concatenate([r["first_instruction"], s["first_instruction"]])
+    if (firsts != ends - lengths).any() or (len(ends) and int(ends[-1]) != t.n_instructions):
+        wanted = "those of all reactions, then of all strategies, in order, without gaps"
+        _refuse("instructions of reaction or strategy", wanted, "another place")
     ins = t.instructions[: t.n_instructions]
-    fault = find_fault(ins, r["n_instructions"])
+    fault = find_fault(ins, lengths)
     if fault:
         _refuse("condition", "a valid program", fault)
     _readable("variable of instruction", offsets_read(ins), n_parts)
+
+
+def _check_strategies(t: np.record, n_parts: int) -> None:
+    axes, laws, actions = t.axes[: t.n_axes], t.strategies[: t.n_strategies], t.actions[: t.n_actions]
+    _in_range("action of axis", axes["action"], 0, int(t.n_actions))
+    _in_range("joint of axis", axes["joint"], 0, capacities.MAX_JOINTS)
+    # Exactly those of its range are an action's, and on one of its parts; likewise the strategies of an axis.
+    used = actions["identity"] != 0
+    _in_range("number of axes of action", actions["n_axes"][used], 0, len(axes) + 1)
+    owners = actions[axes["action"]]
+    first, count = owners["first_axis"].astype(np.int64), owners["n_axes"].astype(np.int64)
+    rows = np.arange(len(axes))
+    owned = (rows >= first) & (rows < first + count) & (owners["identity"] != 0)
+    moved = np.arange(capacities.MAX_ACTION_SLOTS) < owners["n_parts"][:, None]
+    owned &= ((owners["parts"] == axes["part"][:, None]) & moved).any(axis=1)
+    if not owned.all() or int(actions["n_axes"][used].sum()) != len(axes):
+        _refuse("axes of action", "those that it owns, on parts that it moves", "others")
+    # A declared degree of freedom lies in the state of its action.
+    records = axes["record_offset"]
+    low, high = owners["state_offset"], owners["state_offset"] + owners["state_size"] - degree_dtype.itemsize
+    if not ((records == -1) | ((records >= low) & (records <= high) & (records & 7 == 0))).all():
+        _refuse("record of axis", "one in the state of its action", "another place")
+    _in_range("number of strategies of axis", axes["n_strategies"], 1, len(laws) + 1)
+    ends = np.cumsum(axes["n_strategies"], dtype=np.int64)
+    if (axes["first_strategy"] != ends - axes["n_strategies"]).any() or int(ends[-1] if len(ends) else 0) != len(laws):
+        _refuse("strategies of axis", "those of all axes one behind the other", "another place")
+    if len(laws):
+        last = np.isin(np.arange(len(laws)), ends - 1)
+        if ((laws["n_instructions"] == 0) != last).any():
+            _refuse("conditions of strategies", "one for each but the last of an axis", "others")
+    _in_range("law of strategy", laws["type"], 0, int(t.n_types))
+    _in_range("number of inputs of strategy", laws["n_inputs"], 0, capacities.MAX_LAW_INPUTS + 1)
+    bound = laws["inputs"][np.arange(capacities.MAX_LAW_INPUTS) < laws["n_inputs"][:, None]]
+    _readable("input of strategy", bound[bound != -1], n_parts)
+    _in_range("part of strategy", laws["parts"].ravel(), 0, max(n_parts, 1))
+    _in_range("size of the state of a strategy", laws["state_size"], 0, capacities.ACTION_STATE_BYTES + 1)
+    _regions(
+        "parameters of strategies", laws["parameter_offset"], laws["parameter_size"], capacities.PARAMETER_ARENA_BYTES
+    )
 
 
 def _check_streams(t: np.record) -> None:
@@ -207,6 +254,8 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
         ("n_reactions", capacities.MAX_REACTIONS),
         ("n_instructions", capacities.MAX_INSTRUCTIONS),
         ("n_streams", capacities.MAX_STREAMS),
+        ("n_axes", capacities.MAX_AXES),
+        ("n_strategies", capacities.MAX_STRATEGIES),
     ):
         if not 0 <= t[name] <= capacity:
             _refuse(name, f"at most {capacity}", int(t[name]))
@@ -218,6 +267,7 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
     _check_fallbacks(t, n_parts)
     _check_reactions(t, n_parts)
     _check_conditions(t, n_parts)
+    _check_strategies(t, n_parts)
     _check_streams(t)
 
 
@@ -232,13 +282,15 @@ def check_new_parameters(count: int, blobs: np.ndarray, active: np.record) -> No
     Raises:
         DefinitionError: names what is wrong.
     """
-    if not 0 <= count <= capacities.MAX_ACTIONS:
-        _refuse("number of new parameter records", f"at most {capacities.MAX_ACTIONS}", count)
+    most = capacities.MAX_ACTIONS + capacities.MAX_STRATEGIES
+    if not 0 <= count <= most:
+        _refuse("number of new parameter records", f"at most {most}", count)
     _regions("new parameters", blobs["offset"], blobs["size"], capacities.PARAMETER_ARENA_BYTES)
     used = active.actions[: active.n_actions]
     used = used[used["identity"] != 0]
+    laws = active.strategies[: active.n_strategies]
     _disjoint(
         "new parameters, beside those in use",
-        np.concatenate([blobs["offset"], used["parameter_offset"]]),
-        np.concatenate([blobs["size"], used["parameter_size"]]),
+        np.concatenate([blobs["offset"], used["parameter_offset"], laws["parameter_offset"]]),
+        np.concatenate([blobs["size"], used["parameter_size"], laws["parameter_size"]]),
     )

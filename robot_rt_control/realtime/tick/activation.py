@@ -163,6 +163,10 @@ def forget_variables(w, slot):
     first += a.n_signals
     for i in range(first, first + a.n_variables):
         w.state_arena[i] = math.nan
+    for x in range(a.first_axis, a.first_axis + a.n_axes):
+        first = w.tables[w.active_tables].axes[x].state_offset // 8
+        w.state_arena[first] = math.nan  # `strategy` and `ticks` of `governed_dtype`
+        w.state_arena[first + 1] = math.nan
 
 
 @realtime

@@ -6,6 +6,7 @@ from robot_rt_control.realtime.tick.activation import call, fail_activation
 from robot_rt_control.realtime.tick.budget_watch import begin_timing, elapsed_ns, judge_budget
 from robot_rt_control.realtime.tick.outputs import hold_outputs
 from robot_rt_control.realtime.tick.sense_step import sense
+from robot_rt_control.realtime.tick.strategy_step import govern
 from robot_rt_control.realtime.tick.stream_step import send_streams
 from robot_rt_control.vocabulary.enums import CommandMode, Status
 
@@ -44,9 +45,15 @@ def control(w, ch):
         a = t.actions[slot]
         code = t.types[a.type]
         began = begin_timing(w)
-        status = call(w, slot, code.set_parameters)
+        status = _OK
+        if a.n_axes > 0:
+            status = govern(w, slot, True)
+        if status == _OK:
+            status = call(w, slot, code.set_parameters)
         if status == _OK:
             status = call(w, slot, code.control)
+        if a.n_axes > 0 and status == _OK:
+            status = govern(w, slot, False)
         rt.busy_ns += elapsed_ns(w, began)
         if status == _OK:
             status = judge_budget(w, ch, slot)

@@ -16,6 +16,7 @@ from robot_rt_control.realtime.tick.record_step import record
 from robot_rt_control.realtime.tick.recorder import record_row
 from robot_rt_control.realtime.tick.sense_step import sense
 from robot_rt_control.realtime.tick.speed import advance_speed
+from robot_rt_control.realtime.tick.strategy_step import select
 from robot_rt_control.realtime.tick.stream_step import take_streams
 from robot_rt_control.realtime.tick.write_step import write
 
@@ -33,6 +34,7 @@ def tick(w, ch):
     take_streams(w, ch)
     sense(w, ch)
     react(w, ch)
+    select(w, ch)
     control(w, ch)
     limit(w, ch)
     write(w)

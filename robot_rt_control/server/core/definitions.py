@@ -72,7 +72,8 @@ class Definitions:
             if self._core.at().definer is not definer:
                 raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
             for action in prepared:
-                self._core.types.check_present(action.type, f"action {action.id!r}")
+                for used in (action.type, *(law.type for axis in action.axes for law in axis.laws)):
+                    self._core.types.check_present(used, f"action {action.id!r}")
             if definer.defined(session) is not before:
                 check(session)  # again: others may have defined or removed meanwhile
             return self._core.tick(definer.define(session, program, prepared))

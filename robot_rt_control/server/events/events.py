@@ -137,6 +137,8 @@ class EventTranslator:
             return fault_text(reason) + where
         if kind == EventKind.SIGNAL_DROPPED:
             return "a signal was raised to an action that is not active"
+        if kind == EventKind.STRATEGY_CHANGED:
+            return self._change_of_strategy(event)
         if kind == EventKind.PROTECTIVE_STOP:
             return self._stop_reason()
         if kind == EventKind.OVERRUN:
@@ -147,6 +149,16 @@ class EventTranslator:
         if kind == EventKind.SERVER_LOST:
             return "the loop heard nothing from the control server"
         return ""
+
+
+    def _change_of_strategy(self, event: dict[str, Any]) -> str:
+        action = self._directory.actions.get(int(event["current_action"]))
+        number, before, after = (int(event[name]) for name in ("joint", "status", "reason"))
+        if action is None or not 0 <= number < len(action.prepared.axes):
+            return ""
+        axis = action.prepared.axes[number]
+        names = [law.definition.name for law in axis.laws]
+        return f"{axis.name}: {names[before] + ' → ' if before >= 0 else ''}{names[after]}"
 
 
 def _cause(event: dict[str, Any]) -> StopCause | None:

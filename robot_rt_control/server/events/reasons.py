@@ -45,6 +45,7 @@ _STATUSES = {
     Status.PLANNING_FAILED: "a motion could not be planned from the present state",
     Status.START_TOO_FAR: "the robot is too far from where the motion begins",
     Status.SINGULAR: "the kinematics are singular",
+    Status.MIXED_MODES: "strategies command its joints, or its degrees of freedom, in modes that do not go together",
     Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",
 }
 

@@ -17,6 +17,7 @@ from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.preparer.process import MAX_ERROR_BYTES, Ended, Process, UserClass
 from robot_rt_control.server.preparer.user_code import CORRECT
+from robot_rt_control.server.tables.axis_view import LIMITS, AxisDescription
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 _numbers = itertools.count(1)
@@ -55,12 +56,14 @@ class Worker:
     def _is_gone(self) -> bool:
         return self._ended or self._left or (self._process is not None and self._process.is_gone)
 
-    def create(self, of: str, slots: Mapping[str, str], measured: np.ndarray | None) -> RemoteAction:
+    def create(
+        self, of: str, slots: Mapping[str, str | AxisDescription], measured: np.ndarray | None
+    ) -> RemoteAction:
         """Create an action's object.
 
         Args:
             of: the action, for messages.
-            slots: slot → part.
+            slots: slot → part; for a law's first slot, the degree of freedom.
             measured: what was measured of all parts (`layout.measured_dtype`); None: nothing yet.
 
         Raises:
@@ -74,14 +77,24 @@ class Worker:
     def fill(self, of: str, action: int, values: Mapping[str, ParameterValue], measured: np.ndarray | None) -> bytes:
         """Fill the parameter record of an action, from checked values. Raises as `create`."""
         answer = self._ask(of, "prepare_parameters", action, values, measured)
-        record = bytes.fromhex(str(answer.get("record")))
-        if len(record) != self._declared.parameter_record.size:
+        return self._bytes(f"{of}: parameter record", answer, self._declared.parameter_record.size)
+
+    def degree_limits(
+        self, of: str, action: int, parameters: bytes, measured: np.ndarray | None
+    ) -> np.ndarray:
+        """The limits of the declared degrees of freedom, see `axis_view.degree_limits`. Raises as `create`."""
+        answer = self._ask(of, "prepare_degrees", action, {"parameters": parameters}, measured)
+        shape = (len(self._declared.degrees_of_freedom), len(LIMITS))
+        data = self._bytes(f"{of}: limits of degrees of freedom", answer, 8 * shape[0] * shape[1])
+        return np.frombuffer(data).reshape(shape)
+
+    def _bytes(self, what: str, answer: Mapping[str, Any], size: int) -> bytes:
+        data = bytes.fromhex(str(answer.get("record")))
+        if len(data) != size:
             raise DefinitionError(
-                f"{of}: parameter record of action type {self._declared.name!r}",
-                expected=f"{self._declared.parameter_record.size} bytes",
-                got=str(len(record)),
+                f"{what} of action type {self._declared.name!r}", expected=f"{size} bytes", got=str(len(data))
             )
-        return record
+        return data
 
     def _ask(
         self, of: str, method: str, action: int, given: Mapping[str, Any], measured: np.ndarray | None
@@ -154,3 +167,7 @@ class RemoteAction:
     def fill(self, of: str, values: Mapping[str, ParameterValue], measured: np.ndarray | None) -> bytes:
         """See `Worker.fill`."""
         return self._worker.fill(of, self.number, values, measured)
+
+    def degree_limits(self, of: str, parameters: bytes, measured: np.ndarray | None) -> np.ndarray:
+        """See `Worker.degree_limits`."""
+        return self._worker.degree_limits(of, self.number, parameters, measured)

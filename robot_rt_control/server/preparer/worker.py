@@ -45,6 +45,7 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.builder.source import files_digest, load_action_type
 from robot_rt_control.server.builder.worker import describe_error
 from robot_rt_control.server.preparer.user_code import run_user_code
+from robot_rt_control.server.tables.axis_view import AxisDescription, AxisView, degree_limits
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
@@ -251,18 +252,26 @@ class _Worker:
         measured: bytes | None,
         gone: Sequence[int],
     ) -> dict[str, Any]:
-        """Create an action's object from slot → part, or fill its parameter record from values."""
+        """Create an action's object from slot → part, fill its parameter record from values, or find the limits of its
+        declared degrees of freedom."""
         for number in gone:
             self._actions.pop(number, None)
         self._measured = None if measured is None else np.frombuffer(measured, measured_dtype)
         self._begin(method)
         if method == "create":
-            parts = {slot: self._parts[part] for slot, part in given.items()}
+            parts = {slot: self._part(part) for slot, part in given.items()}
             self._actions[action] = run_user_code(of, self._type, method, lambda: self._type.create(parts))
             return {}
         memory, instance = np.zeros(1, self._record), self._actions[action]
+        if method == "prepare_degrees":
+            params = np.frombuffer(given["parameters"], self._record)[0]
+            limits = run_user_code(of, self._type, method, lambda: degree_limits(instance, params))
+            return {"record": limits.tobytes().hex()}
         run_user_code(of, self._type, method, lambda: fill_parameters(instance, given, memory[0]))
         return {"record": memory.tobytes().hex()}
+
+    def _part(self, given: str | AxisDescription) -> PartView | AxisView:
+        return self._parts[given] if isinstance(given, str) else AxisView(self._parts[given.part], given)
 
     def _begin(self, method: str) -> None:
         own = method if method in vars(self._type) else "__init__"

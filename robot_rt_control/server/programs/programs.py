@@ -27,6 +27,7 @@ def facts_of(server: ServerCore, session: Session) -> SessionFacts:
         label=session.label,
         parts=session.parts,
         actions={a.id: (a.type.declared, frozenset(a.moved_parts)) for a in contents.actions.values()},
+        axes={a.id: tuple(axis.name for axis in a.prepared.axes) for a in contents.actions.values()},
         used_ids=session.used_ids,
         reactions=contents.reactions,
     )

@@ -167,7 +167,7 @@ class StreamHub:
         for entry in action.entry.streams:
             if entry.declared.name == stream and not entry.is_output:
                 return entry
-        known = [s.name for s in action.type.declared.inputs]
+        known = [s.name for s in action.type.declared.stream_inputs]
         raise DefinitionError(
             f"action {action.id!r} (type {action.type.name!r}) has no stream input {stream!r}",
             expected=unknown("stream input", stream, known),
@@ -179,7 +179,7 @@ class StreamHub:
         found = self._inputs.get(key)
         if found is None:
             name = entry.declared.name
-            declared = next(s for s in action.type.declared.inputs if s.name == name)
+            declared = next(s for s in action.type.declared.stream_inputs if s.name == name)
             writer = StreamWriter(
                 f"stream {name!r} of action {action.id!r}",
                 declared,

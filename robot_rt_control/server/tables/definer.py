@@ -12,12 +12,20 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
+from robot_rt_control.memory.layout import governed_dtype
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.definition_store import Change, DefinitionStore, Fallbacks
-from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents, variables_of
-from robot_rt_control.server.tables.preparation import PreparedAction, Preparer
+from robot_rt_control.server.tables.entities import (
+    DefinedAction,
+    DefinedReaction,
+    SessionContents,
+    variables_of,
+    variables_of_axis,
+)
+from robot_rt_control.server.tables.preparation import PreparedAction, PreparedAxis, Preparer
 from robot_rt_control.server.tables.reaction_compiler import ReactionCompiler
+from robot_rt_control.server.tables.strategy_entries import NO_INSTRUCTIONS, AxisEntry, StrategyEntry
 from robot_rt_control.server.tables.stream_entries import stream_entries
 from robot_rt_control.server.tables.table_composer import ActionEntry, join_blocks
 from robot_rt_control.text.document import Document
@@ -84,7 +92,10 @@ class Definer:
             placed = self._place(change, contents.index, session.identity, prepared)
             everything = {**contents.actions, **{a.id: a for a in placed}}
             complete = [
-                replace(a, reactions=self._compile(change, contents.index, everything, a, d.reactions, ()))
+                replace(
+                    self._with_variables(contents.index, everything, a),
+                    reactions=self._compile(change, contents.index, everything, a, d.reactions, ()),
+                )
                 for a, d in zip(placed, actions, strict=True)
             ]
             free = self._compile(change, contents.index, everything, None, reactions, contents.reactions)
@@ -125,10 +136,59 @@ class Definer:
                     change.stream_places(len(registered.declared.streams)),
                 ),
             )
-            placed.append(
-                DefinedAction(prepared=action, entry=entry, variables=variables_of(registered, entry.state_offset))
-            )
+            entry = replace(entry, axes=tuple(self._place_axis(change, axis, entry) for axis in action.axes))
+            variables = variables_of(registered, entry.state_offset)
+            for axis, its_entry in zip(action.axes, entry.axes, strict=True):
+                variables |= variables_of_axis(axis.name, its_entry.state_offset)
+            placed.append(DefinedAction(prepared=action, entry=entry, variables=variables))
         return placed
+
+    def _place_axis(self, change: Change, axis: PreparedAxis, action: ActionEntry) -> AxisEntry:
+        return AxisEntry(
+            part=axis.part.index,
+            joint=axis.joint,
+            state_offset=change.state_region(governed_dtype.itemsize),
+            record_offset=-1 if axis.record is None else action.state_offset + axis.record,
+            strategies=tuple(
+                StrategyEntry(
+                    type_index=law.type.index,
+                    parts=tuple(part.index for part in law.parts),
+                    parameter_offset=change.parameter_region(law.parameters),
+                    parameter_size=len(law.parameters),
+                    state_offset=change.state_region(law.type.declared.state_record.size),
+                    state_size=law.type.declared.state_record.size,
+                    inputs=(),
+                    instructions=NO_INSTRUCTIONS,
+                )
+                for law in axis.laws
+            ),
+        )
+
+    def _with_variables(
+        self, session_index: int, actions: Mapping[str, DefinedAction], action: DefinedAction
+    ) -> DefinedAction:
+        """The action with the conditions and inputs of its strategies in its own entry."""
+        if not action.entry.axes:
+            return action
+        compiler = ReactionCompiler(session_index, actions, self._variables, action)
+        mentions: set[str] = set()
+        axes = []
+        for axis, entry in zip(action.prepared.axes, action.entry.axes, strict=True):
+            strategies = []
+            for law, strategy in zip(axis.laws, entry.strategies, strict=True):
+                if law.definition.when:
+                    condition, mentioned = compiler.condition(law.definition.when)
+                    strategy = replace(strategy, instructions=condition.instructions)
+                    mentions |= mentioned
+                bound, offsets = dict(law.definition.inputs), []
+                for declared in law.type.declared.inputs:
+                    if declared.name in bound:
+                        offset, mentioned = compiler.variable(bound[declared.name])
+                        mentions |= mentioned
+                    offsets.append(offset if declared.name in bound else -1)
+                strategies.append(replace(strategy, inputs=tuple(offsets)))
+            axes.append(replace(entry, strategies=tuple(strategies)))
+        return replace(action, entry=replace(action.entry, axes=tuple(axes)), mentions=frozenset(mentions))
 
     def _compile(
         self,
@@ -166,14 +226,16 @@ class Definer:
                         expected=unknown(kind, name, known),
                         got=repr(name),
                     )
-        left = [r for a in contents.actions.values() if a.id not in gone for r in a.reactions]
-        left += [r for r in contents.reactions.values() if r.name not in gone_reactions]
-        for reaction in left:
+        kept = [a for a in contents.actions.values() if a.id not in gone]
+        free = [r for r in contents.reactions.values() if r.name not in gone_reactions]
+        left = [(r.label, r.mentions) for r in (*(r for a in kept for r in a.reactions), *free)]
+        left += [(f"a strategy of action {a.id!r}", a.mentions) for a in kept]
+        for label, mentions in left:
             for name in gone:
-                if name in reaction.mentions:
+                if name in mentions:
                     raise DefinitionError(
-                        f"action {name!r} cannot be removed: {reaction.label} refers to it",
-                        expected="an action that no remaining reaction refers to",
+                        f"action {name!r} cannot be removed: {label} refers to it",
+                        expected="an action that no remaining reaction or strategy refers to",
                         hint="Remove what refers to it in the same request",
                     )
         if not gone and not gone_reactions:
@@ -203,7 +265,7 @@ class Definer:
         present = action.prepared
         merged = self._preparer.new_values(action.id, action.type, present.parts[0].name, present.values, values)
         with present.preparing:
-            parameters = self._preparer.fill(action.id, present.instance, merged)
+            parameters = self._preparer.fill(f"action {action.id!r}", present.instance, merged)
         return replace(present, values=merged, parameters=parameters)
 
     def keep_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> None:

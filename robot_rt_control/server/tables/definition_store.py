@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from robot_rt_control.memory.layout import governed_dtype
 from robot_rt_control.server.tables.allocation import Arena, SlotPool
 from robot_rt_control.server.tables.directory import Directory
 from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents
@@ -81,9 +82,10 @@ class DefinitionStore:
     def used_types(self) -> dict[RegisteredType, str]:
         """The types of all actions, each with one of its actions."""
         return {
-            action.type: f"action {action.id!r} of session {self.directory.session_id(session.identity)!r}"
+            used: f"action {action.id!r} of session {self.directory.session_id(session.identity)!r}"
             for session in self.sessions.values()
             for action in session.actions.values()
+            for used in (action.type, *(law.type for axis in action.prepared.axes for law in axis.laws))
         }
 
     def keep(self, session: int, action: DefinedAction) -> None:
@@ -274,6 +276,10 @@ class Change:
         entry = action.entry
         self._retired.parameters.append((entry.parameter_offset, entry.parameter_size))
         self._retired.state.append((entry.state_offset, entry.state_size))
+        for axis in entry.axes:
+            self._retired.state.append((axis.state_offset, governed_dtype.itemsize))
+            self._retired.parameters += [(s.parameter_offset, s.parameter_size) for s in axis.strategies]
+            self._retired.state += [(s.state_offset, s.state_size) for s in axis.strategies]
         self._retired.identities.append(entry.identity)
         slots = self._store.action_slots
         self._released.append(lambda: slots.release([entry.slot]))

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from robot_rt_control.conditions.types import VariableRef
-from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.memory.layout import governed_dtype, offset_of, world_dtype
 from robot_rt_control.server.tables.preparation import PreparedAction
 from robot_rt_control.server.tables.table_composer import ActionEntry, ReactionBlock
 from robot_rt_control.server.types.action_types import RegisteredType
+from robot_rt_control.validation.scope import STRATEGY_VARIABLES
 
 _STATE_ARENA = offset_of(world_dtype, "state_arena")
 
@@ -45,6 +46,8 @@ class DefinedAction:
     variables: Mapping[str, VariableRef]
     """Its state variables, by bare name."""
     reactions: tuple[DefinedReaction, ...] = ()
+    mentions: frozenset[str] = frozenset()
+    """Ids of the other actions that the conditions of its strategies read."""
 
     @property
     def id(self) -> str:
@@ -69,6 +72,19 @@ def variables_of(registered: RegisteredType, state_offset: int) -> dict[str, Var
     declared = registered.declared.state_variables
     first = _STATE_ARENA + state_offset + 8 * len(registered.declared.signals)
     return {v.name: VariableRef(first + 8 * i, v.type, v.unit) for i, v in enumerate(declared)}
+
+
+def variables_of_axis(name: str, state_offset: int) -> dict[str, VariableRef]:
+    """Where the state variables of a degree of freedom with strategies are, by their names in the action.
+
+    Args:
+        state_offset: of its `governed_dtype` in the state arena [bytes].
+    """
+    first = _STATE_ARENA + state_offset
+    return {
+        f"{name}.{variable}": VariableRef(first + offset_of(governed_dtype, variable), "int")
+        for variable in STRATEGY_VARIABLES
+    }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,24 +7,53 @@ users runs in a worker of the preparer.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from robot_rt_control.definitions.action_type import ActionType, ParameterValue, fill_parameters, parameter_dtype
-from robot_rt_control.definitions.definitions import ActionDefinition
+from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefinition, StrategyDefinition
 from robot_rt_control.definitions.definitions import ParameterValue as GivenValue
 from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.memory.layout import degree_dtype
 from robot_rt_control.model.catalogue import joint_unit
+from robot_rt_control.model.part_facts import PartFacts
 from robot_rt_control.server.preparer.process import LIMIT_S, UserClass
 from robot_rt_control.server.preparer.remote import RemoteAction, Worker
 from robot_rt_control.server.preparer.user_code import run_user_code
 from robot_rt_control.server.sessions import Session
+from robot_rt_control.server.tables.axis_view import AxisView, degree_limits, degree_views, joint_views
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.actions import slot_parts
+from robot_rt_control.validation.strategies import find_axis
 from robot_rt_control.vocabulary.errors import SessionEnded
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedLaw:
+    """The law of a strategy."""
+
+    definition: StrategyDefinition
+    type: RegisteredType
+    parts: tuple[PartView, ...]
+    """That it reads, in the order of its slots after the first."""
+    parameters: np.ndarray
+    """The parameter record as bytes, shape (size,) of uint8."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedAxis:
+    """A degree of freedom with its strategies, in order of priority."""
+
+    name: str
+    part: PartView
+    joint: int
+    """Index of the joint, or among the degrees of freedom that the action's type declares."""
+    record: int | None
+    """Of its `layout.degree_dtype` in the action's state [bytes], if the type declares it."""
+    laws: tuple[PreparedLaw, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,6 +64,7 @@ class PreparedAction:
     type: RegisteredType
     parts: tuple[PartView, ...]
     """In the order of the type's slots."""
+    axes: tuple[PreparedAxis, ...] = ()
     instance: ActionType | RemoteAction
     values: Mapping[str, ParameterValue]
     parameters: np.ndarray
@@ -73,20 +103,78 @@ class Preparer:
         parts = tuple(self._parts[name] for name in slot_parts(of, registered.declared, definition.parts))
         values = self._values(definition.id, registered, parts[0], definition.parameters)
         by_slot = {s.name: p for s, p in zip(slots, parts, strict=True)}
-        code = registered.code
-        instance: ActionType | RemoteAction
-        if isinstance(code, UserClass):
-            names = {slot: part.name for slot, part in by_slot.items()}
-            instance = self._worker(session, registered, code).create(of, names, parts[0].measured())
-        else:
-            instance = run_user_code(of, code, "create", lambda: code.create(by_slot))
+        instance = self._create(of, registered, by_slot, session)
+        parameters = self.fill(of, instance, values)
         return PreparedAction(
             id=definition.id,
             type=registered,
             parts=parts,
+            axes=self._axes(definition, registered, parts, instance, parameters, session),
             instance=instance,
             values=values,
-            parameters=self.fill(definition.id, instance, values),
+            parameters=parameters,
+        )
+
+    def _create(
+        self, of: str, registered: RegisteredType, slots: Mapping[str, PartFacts], session: Session | None
+    ) -> ActionType | RemoteAction:
+        code = registered.code
+        if isinstance(code, UserClass):
+            given = {slot: part.axis if isinstance(part, AxisView) else part.name for slot, part in slots.items()}
+            return self._worker(session, registered, code).create(of, given, self._measured())
+        return run_user_code(of, code, "create", lambda: code.create(slots))
+
+    def _axes(
+        self,
+        definition: ActionDefinition,
+        registered: RegisteredType,
+        parts: Sequence[PartView],
+        instance: ActionType | RemoteAction,
+        parameters: np.ndarray,
+        session: Session | None,
+    ) -> tuple[PreparedAxis, ...]:
+        if not definition.strategies:
+            return ()
+        degrees = registered.declared.degrees_of_freedom
+        if degrees:
+            limits = self._degree_limits(f"action {definition.id!r}", instance, parameters)
+            views = {parts[0].name: degree_views(parts[0], degrees, limits)}
+        else:
+            views = {p.name: joint_views(p) for p in parts[: len(registered.moving_slots)]}
+        axes = []
+        for axis in definition.strategies:
+            of = f"action {definition.id!r}: {axis.label}"
+            part, joint = find_axis(of, axis.axis, views, by_index=not degrees)
+            assert joint is not None  # the joints are known
+            view = list(views[part].values())[joint]
+            laws = tuple(self._law(definition.id, view, axis, strategy, session) for strategy in axis.strategies)
+            record = None
+            if degrees:
+                record = registered.declared.state_record.offsets["degrees"] + joint * degree_dtype.itemsize
+            axes.append(PreparedAxis(name=axis.axis, part=self._parts[part], joint=joint, record=record, laws=laws))
+        return tuple(axes)
+
+    def _degree_limits(
+        self, of: str, instance: ActionType | RemoteAction, parameters: np.ndarray
+    ) -> np.ndarray:
+        if isinstance(instance, RemoteAction):
+            return instance.degree_limits(of, parameters.tobytes(), self._measured())
+        params = parameters.view(parameter_dtype(type(instance)))[0]
+        return run_user_code(of, type(instance), "prepare_degrees", lambda: degree_limits(instance, params))
+
+    def _law(
+        self, action: str, view: AxisView, axis: AxisDefinition, strategy: StrategyDefinition, session: Session | None
+    ) -> PreparedLaw:
+        of = f"action {action!r}: strategy {strategy.name!r} of {axis.axis!r}"
+        registered = self._types.get(strategy.law, of)
+        declared = registered.declared
+        unit = view.joint_units[0]
+        values = check_parameters("", declared.parameters, strategy.parameters, dof=1, joint_unit=unit, of=of)
+        parts = tuple(self._parts[name] for name in strategy.parts)
+        by_slot = {s.name: p for s, p in zip(declared.slots, (view, *parts), strict=True)}
+        instance = self._create(of, registered, by_slot, session)
+        return PreparedLaw(
+            definition=strategy, type=registered, parts=parts, parameters=self.fill(of, instance, values)
         )
 
     def new_values(
@@ -111,22 +199,27 @@ class Preparer:
         return {p.name: merged[p.name] for p in registered.declared.parameters if p.name in merged}
 
     def fill(
-        self, action: str, instance: ActionType | RemoteAction, values: Mapping[str, ParameterValue]
+        self, of: str, instance: ActionType | RemoteAction, values: Mapping[str, ParameterValue]
     ) -> np.ndarray:
         """The parameter record for checked values, as bytes.
+
+        Args:
+            of: what has these parameters, for messages: "action 'approach'".
 
         Raises:
             DefinitionError: the type's own check refuses them, or its code raised an exception.
         """
-        of = f"action {action!r}"
         if isinstance(instance, RemoteAction):
-            measured = next(iter(self._parts.values())).measured()
-            return np.frombuffer(instance.fill(of, values, measured), np.uint8)
+            return np.frombuffer(instance.fill(of, values, self._measured()), np.uint8)
         memory = np.zeros(1, parameter_dtype(type(instance)))
         run_user_code(
             of, type(instance), "prepare_parameters", lambda: fill_parameters(instance, values, memory[0])
         )
         return memory.view(np.uint8)
+
+    def _measured(self) -> np.ndarray | None:
+        """What was measured of all parts in the last tick; None: there was none."""
+        return next(iter(self._parts.values())).measured()
 
     def _worker(self, session: Session | None, registered: RegisteredType, code: UserClass) -> Worker:
         """The worker of a session and type: a new one if there is none, or if it has died."""

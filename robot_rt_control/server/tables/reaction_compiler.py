@@ -79,6 +79,16 @@ class ReactionCompiler:
             )
         return tuple(defined)
 
+    def condition(self, text: str) -> tuple[CompiledCondition, frozenset[str]]:
+        """A condition of the owner, and the ids of the other actions that it reads."""
+        compiled = compile_condition(text, self._resolve)
+        found = {self._scope.action_of(name, self._owner_id) for name in compiled.variables}
+        return compiled, frozenset(found - {""})
+
+    def variable(self, name: str) -> tuple[int, frozenset[str]]:
+        """The offset of a state variable that the owner reads, and the ids of the other actions that have it."""
+        return self._resolve(name).offset, frozenset({self._scope.action_of(name, self._owner_id)} - {""})
+
     def _names(self, definitions: Sequence[ReactionDefinition], taken: Collection[str]) -> list[str]:
         """The reactions' names, made up where they have none."""
         used = set(taken)

@@ -44,7 +44,7 @@ def stream_entries(of: str, registered: RegisteredType, dof: int, places: Sequen
     """
     declared = registered.declared
     state, parameters = declared.state_record.offsets, declared.parameter_record.offsets
-    methods = {s.name: i for i, s in enumerate(declared.inputs) if s.name in declared.own_gaps}
+    methods = {s.name: i for i, s in enumerate(declared.stream_inputs) if s.name in declared.own_gaps}
     found = []
     for stream, place in zip(declared.streams, places, strict=True):
         n = streams.n_values(stream, dof)

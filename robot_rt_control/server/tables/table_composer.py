@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_rt_control.memory.layout import action_dtype, instruction_dtype, reaction_dtype
+from robot_rt_control.server.tables.strategy_entries import AxisEntry, write_strategies
 from robot_rt_control.server.tables.stream_entries import StreamEntry, write_streams
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError
@@ -60,6 +61,7 @@ class ActionEntry:
     """Its id, for people."""
     reactions: ReactionBlock = NO_REACTIONS
     streams: tuple[StreamEntry, ...] = ()
+    axes: tuple[AxisEntry, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +111,20 @@ def check_capacities(contents: TableContents) -> None:
     """
     actions = [a for s in contents.sessions for a in s.actions]
     blocks = [b for s in contents.sessions for b in s.free] + [a.reactions for a in actions]
+    strategies = [s for a in actions for axis in a.axes for s in axis.strategies]
     for what, limit, name, needed in (
         ("action types", capacities.MAX_ACTION_TYPES, "MAX_ACTION_TYPES", len(contents.type_keys)),
         ("sessions", capacities.MAX_SESSIONS, "MAX_SESSIONS", len(contents.sessions)),
         ("actions", capacities.MAX_ACTIONS, "MAX_ACTIONS", len(actions)),
         ("reactions", capacities.MAX_REACTIONS, "MAX_REACTIONS", sum(len(b.reactions) for b in blocks)),
         ("streams", capacities.MAX_STREAMS, "MAX_STREAMS", sum(len(a.streams) for a in actions)),
+        ("degrees of freedom with strategies", capacities.MAX_AXES, "MAX_AXES", sum(len(a.axes) for a in actions)),
+        ("strategies", capacities.MAX_STRATEGIES, "MAX_STRATEGIES", len(strategies)),
         (
             "instructions of all conditions",
             capacities.MAX_INSTRUCTIONS,
             "MAX_INSTRUCTIONS",
-            sum(len(b.instructions) for b in blocks),
+            sum(len(b.instructions) for b in blocks) + sum(len(s.instructions) for s in strategies),
         ),
     ):
         if needed > limit:
@@ -148,7 +153,7 @@ def compose(contents: TableContents, blobs: Sequence[Blob], staging: np.record) 
     actions = [a for s in contents.sessions for a in s.actions]
     free = [b for s in contents.sessions for b in s.free]
     first_reactions = _write_reactions(free, [a.reactions for a in actions], tables)
-    _write_actions(actions, first_reactions, _write_streams(actions, tables), tables)
+    _write_actions(actions, first_reactions, _write_streams(actions, tables), _write_axes(actions, tables), tables)
     for name in ("default_action", "safety_action"):
         slots = getattr(contents, name)
         tables[name][:] = -1
@@ -215,8 +220,24 @@ def _write_streams(actions: list[ActionEntry], tables: np.record) -> list[int]:
     return firsts
 
 
+def _write_axes(actions: list[ActionEntry], tables: np.record) -> list[int]:
+    """Write all strategies, their conditions after those of the reactions. Returns each action's first axis."""
+    first = int(tables.n_instructions)
+    firsts, tables.n_strategies = write_strategies(
+        [(a.slot, a.axes) for a in actions], first, tables.axes, tables.strategies
+    )
+    conditions = [s.instructions for a in actions for axis in a.axes for s in axis.strategies]
+    tables.n_instructions += len(_join(conditions, tables.instructions[first:]))
+    tables.n_axes = sum(len(a.axes) for a in actions)
+    return firsts
+
+
 def _write_actions(
-    actions: list[ActionEntry], first_reactions: np.ndarray, first_streams: list[int], tables: np.record
+    actions: list[ActionEntry],
+    first_reactions: np.ndarray,
+    first_streams: list[int],
+    first_axes: list[int],
+    tables: np.record,
 ) -> None:
     tables.actions["identity"][: max(int(tables.n_actions), 1)] = 0
     n = len(actions)
@@ -229,6 +250,8 @@ def _write_actions(
     rows["n_reactions"] = [len(a.reactions.reactions) for a in actions]
     rows["first_stream"] = first_streams
     rows["n_streams"] = [len(a.streams) for a in actions]
+    rows["first_axis"] = first_axes
+    rows["n_axes"] = [len(a.axes) for a in actions]
     rows["type"] = [a.type_index for a in actions]
     rows["n_parts"] = [len(a.moved_parts) for a in actions]
     for name in (

@@ -31,6 +31,8 @@ class Outcome:
     """What the exit's event carries."""
     states: list[str]
     """The arm's states, in order."""
+    changes: list[tuple[int, str]]
+    """Tick of each change of a strategy, and what changed: "x: velocity → distance"."""
     ticks: int
     peak: float
     """[N] largest force at the wrist against its value at the start, weight and inertia of the hand included."""
@@ -104,6 +106,7 @@ def _follow(
         exit=last.event if last else "",
         values=dict(zip(last.names, last.values, strict=True)) if last else {},
         states=[e.current_action for e in events if e.kind == "action_started" and e.part == "arm"],
+        changes=[(e.tick, e.reason) for e in events if e.kind == "strategy_changed"],
         ticks=cell.tick - first,
         peak=peak,
         tool=np.array(cell.part("arm").tool_position),

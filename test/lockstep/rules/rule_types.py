@@ -2,7 +2,15 @@
 
 import math
 
-from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.action_type import (
+    PER_JOINT,
+    ActionType,
+    Degree,
+    Input,
+    Parameter,
+    Slot,
+    StateVariable,
+)
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
@@ -223,3 +231,97 @@ class Fragile(ActionType):
         part.command_mode = POSITION
         for j in range(part.dof):
             part.position_command[j] = state.held[j]
+
+
+class Push(ActionType):
+    """A law: command one degree of freedom as it is told, and fail in one of its ticks."""
+
+    name = "push"
+    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
+    parameters = (
+        Parameter(name="step", unit="joint", default=0.0, description="Added to the last command in each tick."),
+        Parameter(name="mode", type="int", default=POSITION),
+        Parameter(name="fail_at", type="int", default=NEVER, description="Since it has taken over."),
+    )
+    State = {"entries": float, "controls": float}
+
+    @staticmethod
+    def on_enter(state, params, axis):
+        state.entries += 1.0
+
+    @staticmethod
+    def control(state, params, axis):
+        state.controls += 1.0
+        axis.command_mode = params.mode
+        axis.position_command[0] = axis.commanded_position[0] + params.step * state.entries
+        return 9 if state.controls == params.fail_at else 0
+
+
+class Echo(ActionType):
+    """A law that reads a rangefinder: so many micrometres in each tick as it sees metres."""
+
+    name = "echo"
+    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)), Slot(name="eye", kinds=(PartKind.RANGEFINDER,), moves=False))
+
+    @staticmethod
+    def control(state, params, axis, eye):
+        axis.command_mode = POSITION
+        axis.position_command[0] = axis.commanded_position[0] + 1e-6 * eye.distance
+
+
+class Gauge(ActionType):
+    """A law with inputs: so many micrometres in each tick as they are; what is unknown adds nothing."""
+
+    name = "gauge"
+    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
+    inputs = (Input(name="seen", unit="joint"), Input(name="more", optional=True))
+
+    @staticmethod
+    def control(state, params, axis):
+        axis.command_mode = POSITION
+        for i in range(2):
+            if math.isfinite(axis.inputs[i]):
+                axis.position_command[0] += 1e-6 * axis.inputs[i]
+
+
+class Geared(ActionType):
+    """Declares degrees of freedom: `along` moves joint 0 twice as far as its law says, `about` joint 1."""
+
+    name = "geared"
+    slots = (Slot(name="part", kinds=(PartKind.BASE,)),)
+    degrees_of_freedom = (Degree(name="along"), Degree(name="about", unit="rad"))
+    parameters = (Parameter(name="fastest", unit="m/s", default=0.5, description="Of `along`."),)
+
+    def prepare_degrees(self, params, degrees):
+        degrees[0].velocity_limit = params.fastest
+
+    @staticmethod
+    def sense(state, params, part):
+        for j in range(2):
+            degree = state.degrees[j]
+            degree.commanded_position = 0.5 * part.commanded_position[j]
+            degree.position_lower, degree.position_upper = -math.inf, math.inf
+            degree.velocity_limit = degree.acceleration_limit = degree.jerk_limit = 1.0
+
+    @staticmethod
+    def control(state, params, part):
+        part.command_mode = POSITION
+        for j in range(2):
+            if state.degrees[j].command_mode == POSITION:
+                part.position_command[j] = 2.0 * state.degrees[j].position_command
+
+
+class Show(ActionType):
+    """Shows what a rangefinder measures as a force and as a velocity."""
+
+    name = "show"
+    slots = (Slot(name="eye", kinds=(PartKind.RANGEFINDER,)),)
+    state_variables = (StateVariable(name="force", unit="N"), StateVariable(name="velocity", unit="m/s"))
+
+    @staticmethod
+    def sense(state, params, eye):
+        state.force = state.velocity = eye.distance
+
+    @staticmethod
+    def control(state, params, eye):
+        pass

@@ -35,6 +35,11 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "follow_pose_stream": {"goal_timeout": 0.0},
     "follow_joint_velocity_stream": {"goal_timeout": 0.0},
     "follow_twist_stream": {"goal_timeout": 0.0},
+    "govern_tool": {},
+    "velocity": {"velocity": 0.3},
+    "distance": {"distance": 0.3, "velocity": 0.3},
+    "force": {"force": 5.0},
+    "stop_at": {"direction": "forward"},
 }
 SAMPLES: dict[str, tuple[float, ...]] = {
     "follow_joint_stream": GOAL,
@@ -82,7 +87,7 @@ def _part(kind: PartKind, name: str) -> FakePart:
     """A bent arm, a gripper in the middle of its range, or a sensor that measures something."""
     if kind == PartKind.ARM:
         return FakeArm(position=BENT)
-    part = FakePart(name=name, kind=kind, dof=2 if kind == PartKind.GRIPPER else 0)
+    part = FakePart(name=name, kind=kind, dof={PartKind.GRIPPER: 2, PartKind.AXIS: 1}.get(kind, 0))
     part.live.wrench[:] = (0.5, -1.0, -8.0, 0.0, 0.1, 0.0)
     part.live.distance = 0.4
     return part

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control import msg
-from robot_rt_control.client import Action, Reaction, variable
+from robot_rt_control.client import Action, Reaction, Strategy, variable
 from robot_rt_control.client.actions import parameter_values
 from robot_rt_control.client.conversions import action_message, event_of, parameter_messages
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -34,6 +34,16 @@ def test_parameters_are_numbers_texts_or_lists_with_an_optional_unit(value, valu
 def test_other_values_are_refused_by_name():
     with pytest.raises(DefinitionError, match="parameter 'speed'; expected a number, bool, text or list of numbers"):
         parameter_values({"speed": object()})
+
+
+def test_an_action_with_strategies_is_refused_instead_of_sent_without_them():
+    action = Action("a", "hold", strategies={"elbow": [Strategy("s", "velocity", velocity=0.1)]})
+    with pytest.raises(DefinitionError) as caught:
+        action_message(action.definition(("arm",)))
+    assert str(caught.value) == (
+        "action 'a' has strategies; expected an action without, over ROS; got strategies of elbow. "
+        "Upload it as the text of a program"
+    )
 
 
 def test_an_action_becomes_a_message_with_its_reactions():

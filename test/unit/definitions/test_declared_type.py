@@ -1,17 +1,20 @@
-"""What a type declares is the same after its way from one process to another."""
+"""What a type declares is the same after its way from one process to another; what it may declare for strategies."""
+
+from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
 
 from robot_rt_control.actions import BUILTIN
-from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, state_dtype
+from robot_rt_control.definitions.action_type import ActionType, Degree, Input, Parameter, Slot, state_dtype
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.streams import StreamInput, StreamOutput
 from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.vocabulary.enums import PartKind
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 ARM = Slot(name="arm", kinds=(PartKind.ARM,))
 
@@ -48,7 +51,7 @@ def test_what_the_server_needs_of_the_records():
     fields = state_dtype(Streaming).fields
     assert fields is not None
     assert declared.state_record.offsets == {name: field[1] for name, field in fields.items()}
-    assert declared.own_gaps == ("goal",) and [s.name for s in declared.inputs] == ["goal"]
+    assert declared.own_gaps == ("goal",) and [s.name for s in declared.stream_inputs] == ["goal"]
     assert declared.place == f"{__name__}:Streaming" and declared.description == "Streams in both directions."
 
 
@@ -63,3 +66,50 @@ def test_declarations_that_are_not_plain_data_are_refused():
         "action type 'odd': its declarations; expected numbers, texts and tuples; "
         "got <built-in function len>, a builtin_function_or_method"
     )
+
+
+def type_for(*kinds: PartKind, **fields: Any) -> type[ActionType]:
+    return type("Declared", (ActionType,), {"name": "declared", "slots": (Slot(name="part", kinds=kinds),), **fields})
+
+
+def test_what_is_right_passes() -> None:
+    DeclaredType.of(type_for(PartKind.AXIS, inputs=(Input(name="force", unit="effort"),)))
+    DeclaredType.of(type_for(PartKind.ARM, degrees_of_freedom=(Degree(name="x"), Degree(name="rx", unit="rad"))))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "fields", "error", "text"),
+    [
+        ((PartKind.ARM,), {"inputs": (Input(name="a"),)}, DefinitionError, "has inputs; expected a type"),
+        ((PartKind.AXIS, PartKind.ARM), {"inputs": (Input(name="a"),)}, DefinitionError, "slot 'part' for AXIS or ARM"),
+        ((PartKind.AXIS,), {"inputs": (Input(name="a"),) * 2}, DefinitionError, "the input 'a' is declared twice"),
+        ((PartKind.AXIS,), {"inputs": (Input(name="1"),)}, DefinitionError, "name of a input is not valid"),
+        (
+            (PartKind.AXIS,),
+            {"inputs": tuple(Input(name=f"a{i}") for i in range(5))},
+            CapacityError,
+            r"has too many inputs; expected at most 4 \(MAX_LAW_INPUTS\); got 5",
+        ),
+        (
+            (PartKind.AXIS,),
+            {"degrees_of_freedom": (Degree(name="x"),)},
+            DefinitionError,
+            "declares degrees of freedom; expected a type for a whole part; got one for a degree of freedom",
+        ),
+        (
+            (PartKind.ARM,),
+            {"degrees_of_freedom": (Degree(name="x", unit="mm"),)},
+            DefinitionError,
+            "unit of degree of freedom 'x'; expected m or rad; got 'mm'",
+        ),
+        (
+            (PartKind.ARM,),
+            {"degrees_of_freedom": (Degree(name="x"),) * 2},
+            DefinitionError,
+            "the degree of freedom 'x' is declared twice",
+        ),
+    ],
+)
+def test_what_is_wrong_is_refused(kinds: Any, fields: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        DeclaredType.of(type_for(*kinds, **fields))

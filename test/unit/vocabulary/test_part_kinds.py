@@ -21,6 +21,7 @@ from robot_rt_control.vocabulary.part_kinds import (
     JOINT_QUANTITIES,
     JOINTED_KINDS,
     PART_KINDS,
+    WORKCELL_KINDS,
     KindDescription,
     Quantity,
 )
@@ -37,7 +38,8 @@ def test_every_kind_is_in_the_table_and_in_the_workcell_file():
     assert set(PART_KINDS) == set(PartKind)
     sections = get_args(get_args(AnyPart)[0])
     kinds = [get_args(section.model_fields["kind"].annotation)[0] for section in sections]
-    assert sorted(kinds) == sorted(kind.name.lower() for kind in PartKind)
+    assert sorted(kinds) == sorted(kind.name.lower() for kind in WORKCELL_KINDS)
+    assert set(PartKind) - set(WORKCELL_KINDS) == {PartKind.AXIS}
     assert {kind.topic for kind in PART_KINDS.values()} - {""} == set(MESSAGES)
 
 
@@ -52,7 +54,7 @@ def test_fields_are_measured_ones_and_each_element_is_filled_once():
             for word in quantity.name.split("."):
                 check_name("interface", word)
     assert all(part_dtype[q.field].shape for q in JOINT_QUANTITIES)
-    assert JOINTED_KINDS == (PartKind.ARM, PartKind.GRIPPER, PartKind.BASE)
+    assert JOINTED_KINDS == (PartKind.ARM, PartKind.GRIPPER, PartKind.BASE, PartKind.AXIS)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.actions import Action, Reaction, Strategy
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import blob_dtype, command_dtype, offset_of, part_dtype, tables_dtype, world_dtype
 from robot_rt_control.realtime.executor import native_loader
@@ -45,6 +45,11 @@ def cell() -> Iterator[LockstepCell]:
             reactions=[Reaction(NEAR, start="both", event="free", capture=["time", "rangefinder.age"])],
         )  # fmt: skip
         other.add(Action("look", "watch", parts={"part": "right", "eye": "rangefinder"}))
+        slow = Strategy("slow", "gauge", when=NEAR, inputs={"seen": "rangefinder.distance"})
+        echo = Strategy("echo", "echo", parts="rangefinder")
+        other.add(Action("governed", "hold", parts="right", strategies={"y": [slow, echo]}))
+        along = Strategy("along", "velocity", velocity=0.1)
+        other.add(Action("declared", "geared", parts="right", strategies={"along": [slow, along]}))
         other.add(reactions=[Reaction("time > 0.001", start="look")])
         session.start("a")
         made.step(2)
@@ -101,6 +106,27 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "n_free_reactions": ("n_free_reactions", 7, "n_free_reactions"),
     "free reactions owned": ("n_free_reactions", 3, "first reaction of action|order of reactions"),
     "session identity": ("sessions.identity", 0, "sessions"),
+    "n_axes": ("n_axes", c.MAX_AXES + 1, "n_axes"),
+    "no axes": ("n_axes", 0, "axes of action|strategies of axis|number of axes"),
+    "n_strategies": ("n_strategies", 1, "strategies of axis|number of strategies|instructions"),
+    "axis' action": ("axes.action", 1023, "action of axis"),
+    "axis' part": ("axes.part", 0, "axes of action"),
+    "axis' joint": ("axes.joint", c.MAX_JOINTS, "joint of axis"),
+    "axis' strategies": ("axes.first_strategy", 1, "strategies of axis"),
+    "axis' state": ("axes.state_offset", 0, "state"),
+    "axis' state outside": ("axes.state_offset", c.STATE_ARENA_BYTES, "state"),
+    "axis' record": ("axes.record_offset", 0, "record of axis"),
+    "axis' record negative": ("axes.record_offset", -8, "record of axis"),
+    "axis' record beyond its action": ("axes.record_offset", c.STATE_ARENA_BYTES - 8, "record of axis"),
+    "number of inputs": ("strategies.n_inputs", c.MAX_LAW_INPUTS + 1, "number of inputs of strategy"),
+    "input": ("strategies.inputs", [offset_of(world_dtype, "tick"), 0, 0, 0], "input of strategy"),
+    "input outside": ("strategies.inputs", [-2, 0, 0, 0], "input of strategy"),
+    "law": ("strategies.type", 200, "law of strategy"),
+    "law's part": ("strategies.parts", [64, 0, 0], "part of strategy"),
+    "law's state": ("strategies.state_size", -8, "state size"),
+    "law's parameters": ("strategies.parameter_offset", c.PARAMETER_ARENA_BYTES, "parameters of strategies"),
+    "strategy without condition": ("strategies.n_instructions", 0, "instructions of reaction or strategy"),
+    "action's axes": ("actions.n_axes", 1, "axes of action"),
     "action's session": ("actions.session", 60, "session of action"),
     "action's type": ("actions.type", 200, "type of action"),
     "no parts": ("actions.n_parts", 0, "number of parts of action"),
@@ -217,7 +243,7 @@ def test_new_parameters_touch_nothing_in_use(saved: Saved) -> None:
         (1, [(free, (1 << 62) + 7)], "new parameters size"),
         (1, [(free + 4, 8)], "multiples of 8 bytes"),
         (-1, [], "number of new parameter records"),
-        (c.MAX_ACTIONS + 1, [], "number of new parameter records"),
+        (c.MAX_ACTIONS + c.MAX_STRATEGIES + 1, [], "number of new parameter records"),
     ):
         with pytest.raises(RobotControlError, match=text):
             check(count, *blobs)
@@ -226,7 +252,7 @@ def test_new_parameters_touch_nothing_in_use(saved: Saved) -> None:
 # --- random corruption ---------------------------------------------------------------------------
 
 _HEADER = [n for n in tables_dtype.names or () if tables_dtype[n].shape == ()]
-_TABLES = ("sessions", "actions", "reactions", "instructions", "types")
+_TABLES = ("sessions", "actions", "reactions", "instructions", "types", "axes", "strategies")
 _NUMBERS = st.one_of(
     st.sampled_from([-(1 << 31), -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 63, 64, 1023, 1024, 16384, (1 << 31) - 1]),
     st.integers(-(1 << 31), (1 << 31) - 1),

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from robot_rt_control.model.sample_part import sample_part
 from robot_rt_control.server.builder.source import files_digest, load_action_type
 from robot_rt_control.server.preparer.process import Preparers, TypeFile, UserClass
 from robot_rt_control.server.preparer.remote import Worker
+from robot_rt_control.server.tables.axis_view import LIMITS, AxisDescription
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError
 
@@ -64,14 +65,19 @@ def file(preparers: Preparers) -> TypeFile:
 class Made:
     """A worker with one action, and what its records hold."""
 
-    def __init__(self, file: TypeFile, name: str = "Subject") -> None:
+    def __init__(
+        self, file: TypeFile, name: str = "Subject", given: Mapping[str, str | AxisDescription] | None = None
+    ) -> None:
         self.type = load_action_type(f"{FILE}:{name}").action_type
         self.worker = Worker(UserClass(file, name), DeclaredType.of(self.type), [ARM], None)
-        self.action = self.worker.create("action 'a'", {"arm": "arm"}, None)
+        self.action = self.worker.create("action 'a'", given or {"arm": "arm"}, None)
 
     def fill(self, do: str, level: float = 0.0, measured: np.ndarray | None = None) -> Any:
         record = self.action.fill("action 'a'", {"do": do, "level": level}, measured)
         return np.frombuffer(record, parameter_dtype(self.type))[0]
+
+    def degree_limits(self, do: str, level: float) -> np.ndarray:
+        return self.action.degree_limits("action 'a'", self.fill(do, level).tobytes(), None)
 
 
 @pytest.fixture
@@ -194,6 +200,50 @@ def test_code_that_hangs_ends_with_its_session_and_says_where_it_was(file: TypeF
     ]
     with pytest.raises(DefinitionError, match="has ended"):
         made.fill("work")
+
+
+def test_a_law_sees_its_degree_of_freedom(file: TypeFile) -> None:
+    measured = np.zeros(1, measured_dtype)
+    measured[0]["position"][1] = 0.25
+    joint = AxisDescription(part="arm", name=ARM.joint_names[1], joint_type=ARM.joint_types[1])
+    law = Made(file, "OwnLaw", {"axis": joint})
+    record = law.fill("work", measured=measured)
+    assert (record.position, record.velocity_limit, record.n_parts) == (0.25, ARM.record.velocity_limit[1], 1)
+    law.worker.leave()
+
+    limits = tuple(0.5 if name == "velocity_limit" else 0.0 for name in LIMITS)
+    law = Made(file, "OwnLaw", {"axis": AxisDescription(part="arm", name="s", joint_type="prismatic", limits=limits)})
+    record = law.fill("work", measured=measured)
+    assert (record.position, record.velocity_limit) == (0.0, 0.5)
+    with pytest.raises(DefinitionError, match="action type 'own_law' failed with ValueError: no; got the exception at"):
+        law.fill("fail")
+    law.worker.leave()
+
+
+def test_declared_degrees_of_freedom_get_their_limits_elsewhere(file: TypeFile) -> None:
+    made = Made(file, "OwnDegrees")
+    first, second = made.degree_limits("work", 0.5)
+    assert dict(zip(LIMITS, first, strict=True)) == {n: -np.inf if n == "position_lower" else np.inf for n in LIMITS}
+    assert dict(zip(LIMITS, second, strict=True))["velocity_limit"] == 0.5
+    for level in (-1.0, np.nan):
+        with pytest.raises(DefinitionError) as refused:
+            made.degree_limits("work", level)
+        assert str(refused.value) == (
+            "action 'a': prepare_degrees: velocity_limit of degree of freedom 'turn'; expected a number, at least 0; "
+            f"got {level:g}"
+        )
+    with pytest.raises(DefinitionError) as refused:
+        made.degree_limits("fail", 0.5)
+    assert str(refused.value) == (
+        "action 'a': prepare_degrees of action type 'own_degrees' failed with ValueError: no; "
+        f"got the exception at {line('raise ValueError')}. Correct the action type's code and load it again"
+    )
+    with pytest.raises(DefinitionError) as refused:
+        made.degree_limits("crash", 0.5)
+    assert str(refused.value) == (
+        "action 'a': prepare_degrees of action type 'own_degrees' ended its process; got signal SIGSEGV at "
+        f"{line('ctypes.string_at(0)')}. Correct the action type's code and load it again"
+    )
 
 
 def test_two_workers_run_at_the_same_time(file: TypeFile) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
+from robot_rt_control.definitions.action_type import ActionType, Degree, Parameter, Slot
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
@@ -99,3 +99,32 @@ class Large(Subject):
 
     def prepare_parameters(self, values, params):
         params.table[:] = values["level"]
+
+
+class OwnLaw(Subject):
+    """A law."""
+
+    name = "own_law"
+    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
+    Params = {"position": float, "velocity_limit": float, "n_parts": int}
+
+    def prepare_parameters(self, values, params):
+        getattr(self, values["do"])(values)
+        axis = self.parts["axis"]
+        params.position, params.velocity_limit = axis.position[0], axis.limits("velocity_limit")[0]
+        params.n_parts = len(axis.workcell)
+
+
+class OwnDegrees(Subject):
+    """Declares degrees of freedom; preparing them does what the parameter said."""
+
+    name = "own_degrees"
+    degrees_of_freedom = (Degree(name="s"), Degree(name="turn", unit="rad"))
+
+    def prepare_parameters(self, values, params):
+        self.do = values["do"]
+        params.level = values["level"]
+
+    def prepare_degrees(self, params, degrees):
+        getattr(self, self.do)({})
+        degrees[1].velocity_limit = params.level

@@ -1,0 +1,55 @@
+"""The law force, on one degree of freedom."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from robot_rt_control.actions.laws.force import Force
+from robot_rt_control.testing.action_harness import ActionHarness
+from robot_rt_control.testing.fake_arm import FakePart
+from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+
+def harness(**parameters: float) -> ActionHarness:
+    return ActionHarness(
+        Force, parts={"axis": FakePart(name="arm.slide", kind=PartKind.AXIS, dof=1)}, parameters=parameters
+    )
+
+
+@pytest.mark.parametrize(
+    ("pressed", "expected"),
+    [(0.0, 0.02), (4.0, 0.01), (5.0, 0.0), (7.0, -0.02), (9.0, -0.02), (math.nan, 0.0), (math.inf, -0.02)],
+)
+def test_the_velocity_follows_the_missing_force(pressed: float, expected: float) -> None:
+    h = harness(force=5.0, velocity=0.02, compliance=0.01)
+    h.part("axis").inputs[0] = pressed
+    h.start()
+    h.step(300)
+    assert h.part("axis").commanded_velocity[0] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("pressed", "expected"), [(3.0, 0.01), (4.0, 0.0), (6.0, 0.0), (7.0, -0.01)])
+def test_within_the_band_it_stands_still(pressed: float, expected: float) -> None:
+    h = harness(force=5.0, band=1.0, compliance=0.01)
+    h.part("axis").inputs[0] = pressed
+    h.start()
+    h.step(300)
+    assert h.part("axis").commanded_velocity[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_new_parameters_take_effect_while_it_governs() -> None:
+    h = harness(force=5.0, compliance=0.01)
+    h.part("axis").inputs[0] = 5.0
+    h.start()
+    h.step(100)
+    h.set_parameters(force=6.0)
+    h.step(300)
+    assert h.part("axis").commanded_velocity[0] == pytest.approx(0.01)
+
+
+def test_a_velocity_above_the_limit_is_refused() -> None:
+    with pytest.raises(DefinitionError, match="velocity of 'arm.slide' is above its limit; expected at most 1.5000"):
+        harness(force=5.0, velocity=1.6)
