@@ -84,7 +84,7 @@ class ProgramReader:
         reactions = self.each(content.reactions, self.free_standing)
         read = [(reactions, written), *((action.reactions, written["actions"][action.id]) for action in actions)]
         self.incomplete = len(actions) < len(written["actions"]) or any(
-            len(found) < len(given.get("reactions", ())) for found, given in read
+            len(found) < len(given.get("reactions") or ()) for found, given in read
         )
         parts = tuple(map(self.substitution.part, content.parts))
         try:

@@ -109,8 +109,8 @@ class OwnLaw(Subject):
     Params = {"position": float, "velocity_limit": float, "n_parts": int}
 
     def prepare_parameters(self, values, params):
-        getattr(self, values["do"])(values)
-        axis = self.parts["axis"]
+        do, axis = values["do"], self.parts["axis"]
+        getattr(self, do)(values)
         params.position, params.velocity_limit = axis.position[0], axis.limits("velocity_limit")[0]
         params.n_parts = len(axis.workcell)
 
