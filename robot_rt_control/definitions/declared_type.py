@@ -62,6 +62,8 @@ class DeclaredType:
     slots: tuple[Slot, ...]
     parameters: tuple[Parameter, ...]
     state_variables: tuple[StateVariable, ...]
+    """Numbers: those of a vector by their own names."""
+    vectors: tuple[StateVariable, ...]
     signals: tuple[str, ...]
     streams: tuple[Stream, ...]
     own_gaps: tuple[str, ...]
@@ -85,7 +87,8 @@ class DeclaredType:
             place=f"{action_type.__module__}:{action_type.__qualname__}",
             slots=action_type.slots,
             parameters=action_type.parameters,
-            state_variables=action_type.state_variables,
+            state_variables=tuple(e for v in action_type.state_variables for e in v.elements),
+            vectors=tuple(v for v in action_type.state_variables if v.length > 1),
             signals=action_type.signals,
             streams=action_type.streams,
             own_gaps=tuple(s.name for s in stream_inputs(action_type) if gap_method(action_type, s.name)),
@@ -118,7 +121,8 @@ class DeclaredType:
         data = _with_tuples(json.loads(text))
         data["slots"] = tuple(Slot(**s | {"kinds": tuple(map(PartKind, s["kinds"]))}) for s in data["slots"])
         data["parameters"] = tuple(Parameter(**p) for p in data["parameters"])
-        data["state_variables"] = tuple(StateVariable(**v) for v in data["state_variables"])
+        for variables in ("state_variables", "vectors"):
+            data[variables] = tuple(StateVariable(**v) for v in data[variables])
         data["streams"] = tuple(StreamInput(**s) if "gap" in s else StreamOutput(**s) for s in data["streams"])
         for record in ("parameter_record", "state_record"):
             data[record] = RecordLayout(**data[record])
@@ -154,6 +158,14 @@ def _check(declared: type[ActionType]) -> None:
             check_name(f"{of}: name of a {kind}", name)
             if names.count(name) > 1:
                 raise DefinitionError(f"{of}: the {kind} {name!r} is declared twice", expected="each once")
+    for variable in declared.state_variables:
+        longest = capacities.MAX_VECTOR_LENGTH
+        if type(variable.length) is not int or not 1 <= variable.length <= longest:
+            raise DefinitionError(
+                f"{of}: length of the state variable {variable.name!r}",
+                expected=f"1 to {longest} (MAX_VECTOR_LENGTH)",
+                got=repr(variable.length),
+            )
     for parameter in declared.parameters:
         check_parameter(of, parameter, lengths=("any", "dof"))
     check_streams(of, declared.streams)

@@ -92,6 +92,9 @@ _MEASURED = [
     ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
     ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
     ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
+    ("force_norm", "f8"),  # [N] of the wrench
+    ("torque_norm", "f8"),  # [Nm]
+    *_joints("external_effort"),  # [Nm or N] measured effort without that against the weight; NaN unless asked for
     ("distance", "f8"),  # [m]
     ("inputs", "f8", (c.MAX_CHANNELS,)),  # io part: its inputs; sensor part: its values
     ("input_age", "f8", (c.MAX_CHANNELS,)),  # [s] since the value was received; only for sensor parts
@@ -101,6 +104,14 @@ _MEASURED = [
     ("at_rest", "f8"),
     ("operational_state", "f8"),  # OperationalState
 ]
+
+gravity_scratch_dtype = record(
+    [
+        ("J", "f8", (6, c.MAX_JOINTS)),
+        ("first_moment", "f8", (c.MAX_JOINTS, 3)),  # [kg m] of each joint's body, world frame
+    ]
+)
+"""Working memory of `gravity_torque`."""
 
 measured_dtype = record(_MEASURED)
 """The first bytes of a part: everything that is measured or commanded; each snapshot contains this part of it."""
@@ -159,6 +170,7 @@ part_runtime_dtype = record(
         ("written", "i8"),  # its command is sent in this tick
         ("fault_log", "i8"),  # number of the log of the last ticks before its fault, 0: none
         ("output_session", "i8"),  # identity of the session whose action commanded the part last; 0: none
+        ("external_effort", "i8"),  # 1: it is computed
         ("outputs_settling", "i8"),  # 1: its motion is disabled, but its safe values are not all sent yet
     ]
 )
@@ -542,6 +554,7 @@ world_dtype = record(
         ("recorder", recorder_dtype),
         ("parts", part_dtype, (c.MAX_PARTS,)),
         ("parts_runtime", part_runtime_dtype, (c.MAX_PARTS,)),
+        ("gravity_scratch", gravity_scratch_dtype),
         ("limits", limits_dtype, (c.MAX_PARTS,)),
         ("devices", device_dtype, (c.MAX_DEVICES,)),
         ("reads", link_dtype, (c.MAX_INTERFACE_LINKS,)),

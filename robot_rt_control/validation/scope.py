@@ -12,9 +12,16 @@ Variables = Mapping[str, VariableRef]
 """State variables of an action, by bare name."""
 
 
-def variables_of_type(action_type: DeclaredType) -> Variables:
-    """Types and units of an action's state variables. Their offsets are not known before it has a slot."""
-    return {v.name: VariableRef(0, v.type, v.unit) for v in action_type.state_variables}
+def variables_of_type(action_type: DeclaredType, first: int = 0) -> Variables:
+    """The state variables of an action, those of its vectors included.
+
+    Args:
+        first: offset of the first one; 0: not known before the action has a slot.
+    """
+    found = {v.name: VariableRef(first + 8 * i, v.type, v.unit) for i, v in enumerate(action_type.state_variables)}
+    for v in action_type.vectors:
+        found[v.name] = VariableRef(found[v.elements[0].name].offset, v.type, v.unit, v.length)
+    return found
 
 
 class Scope:

@@ -258,7 +258,7 @@ def variable_messages(server: ControlServer, wanted: str, session_id: str) -> li
             value=view.value(v.offset) if view is not None else math.nan,
         )
         for v in server.variables.values()
-        if v.name.startswith(prefixes)
+        if v.name.startswith(prefixes) and v.length == 1
     ]
     if session_id:
         for action in server.contents(server.session(session_id)).actions.values():

@@ -10,6 +10,7 @@ from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.server.tables.preparation import PreparedAction
 from robot_rt_control.server.tables.table_composer import ActionEntry, ReactionBlock
 from robot_rt_control.server.types.action_types import RegisteredType
+from robot_rt_control.validation.scope import variables_of_type
 
 _STATE_ARENA = offset_of(world_dtype, "state_arena")
 
@@ -60,15 +61,15 @@ class DefinedAction:
         return tuple(p.name for p in self.prepared.parts[: len(self.entry.moved_parts)])
 
 
-def variables_of(registered: RegisteredType, state_offset: int) -> dict[str, VariableRef]:
+def variables_of(registered: RegisteredType, state_offset: int) -> Mapping[str, VariableRef]:
     """Where the state variables of an action are, by bare name.
 
     Args:
         state_offset: of its state record in the state arena [bytes].
     """
-    declared = registered.declared.state_variables
-    first = _STATE_ARENA + state_offset + 8 * len(registered.declared.signals)
-    return {v.name: VariableRef(first + 8 * i, v.type, v.unit) for i, v in enumerate(declared)}
+    return variables_of_type(
+        registered.declared, _STATE_ARENA + state_offset + 8 * len(registered.declared.signals)
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
