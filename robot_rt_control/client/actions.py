@@ -159,6 +159,8 @@ class Action:
             it has that code already.
         parts: the part, or slot → part; default: the session's only part.
         reactions: evaluated while this action is active.
+        time_limit: [s] of the action's time after which it ends as by `stop`, unless one of its reactions ends it in that
+            tick, such as one on `timed_out`. None: none.
         parameters: by name: number, bool, text, list of numbers, or (value, "unit").
     """
 
@@ -169,12 +171,14 @@ class Action:
         *,
         parts: str | Mapping[str, str] | None = None,
         reactions: Iterable[Reaction] = (),
+        time_limit: float | None = None,
         **parameters: Any,
     ) -> None:
         self.id, self.parts = id, parts
         self.type: str = type if isinstance(type, str) else type.name
         self.action_class: builtins.type[ActionType] | None = None if isinstance(type, str) else type
         self.reactions = list(reactions)
+        self.time_limit = time_limit
         self.parameters = parameters
 
     def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
@@ -206,4 +210,5 @@ class Action:
             parts=tuple(self.parts_of(session_parts)),
             parameters=parameter_values(self.parameters),
             reactions=tuple(reaction.definition() for reaction in self.reactions),
+            time_limit=self.time_limit,
         )

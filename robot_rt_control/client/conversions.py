@@ -9,6 +9,7 @@ from robot_rt_control import msg
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def parameter_messages(values: Iterable[ParameterValue]) -> list[Any]:
@@ -41,7 +42,18 @@ def reaction_message(reaction: ReactionDefinition) -> Any:
 
 
 def action_message(action: ActionDefinition) -> Any:
-    """msg/ActionDefinition."""
+    """msg/ActionDefinition.
+
+    Raises:
+        DefinitionError: the message cannot carry it.
+    """
+    if action.time_limit is not None:
+        raise DefinitionError(
+            f"action {action.id!r}: time_limit",
+            expected="none, over ROS",
+            got=f"{action.time_limit:g} s",
+            hint="Upload it in the text of a program, or write a reaction such as 'elapsed >= 5.0'",
+        )
     parts = action.parts
     return msg.ActionDefinition(
         id=action.id,

@@ -92,8 +92,8 @@ def evaluate_value(node: Operand, values: Values) -> float:
         case Sum(signs=signs, terms=terms):
             total = evaluate_value(terms[0], values)
             for sign, term in zip(signs[1:], terms[1:], strict=True):
-                value = evaluate_value(term, values)
-                total = total + value if sign == "+" else total - value
+                number = evaluate_value(term, values)
+                total = total + number if sign == "+" else total - number
             return total
     return float(node.value)
 

@@ -109,6 +109,13 @@ class StateVariable:
         return tuple(replace(self, name=f"{self.name}[{i}]", length=1) for i in range(self.length))
 
 
+ACTION_VARIABLES = (
+    StateVariable(name="elapsed", unit="s", description="Time since the start, in the action's time."),
+    StateVariable(name="timed_out", type="bool", description="The action's time limit has been reached."),
+)
+"""State variables of every action, which the loop computes. A type that declares one of these names has its own instead."""
+
+
 class Part(Protocol):
     """What `create` and `prepare_parameters` can query about a part. (`model.part_facts.PartFacts` implements it.)"""
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.definitions.action_type import (
+    ACTION_VARIABLES,
     ActionType,
     Parameter,
     Slot,
@@ -96,6 +97,12 @@ class DeclaredType:
             parameter_record=RecordLayout.of(parameter_dtype(action_type)),
             state_record=RecordLayout.of(state_dtype(action_type)),
         )
+
+    @property
+    def action_variables(self) -> tuple[StateVariable, ...]:
+        """The state variables of every action, as far as the type has none of its own with their names."""
+        own = {v.name for v in (*self.state_variables, *self.vectors)}
+        return tuple(v for v in ACTION_VARIABLES if v.name not in own)
 
     @property
     def inputs(self) -> tuple[StreamInput, ...]:

@@ -327,6 +327,7 @@ action_dtype = record(
         ("n_reactions", "i4"),
         ("first_stream", "i4"),
         ("n_streams", "i4"),
+        ("time_limit", "f8"),  # [s] of the action's time, 0: none
         ("name", f"S{c.MAX_LABEL_BYTES}"),  # for display in the executor's status
     ]
 )
@@ -384,6 +385,9 @@ action_runtime_dtype = record(
         ("busy_ns", "i8"),  # time that its code took in this tick, if it is watched
         ("strikes", "i8"),  # ticks in a row above its time budget
         ("reported_tick", "i8"),  # when that was last reported, 0: never
+        # state variables, unknown while it is not active
+        ("elapsed", "f8"),  # [s] since it began, in its own time
+        ("timed_out", "f8"),  # 1: its time limit has been reached
     ]
 )
 
@@ -626,6 +630,8 @@ snapshot_dtype = record(
         ("n_active", "i8"),
         ("active", "i8", (c.MAX_PARTS,)),  # identities of the active actions, in global order
         ("active_since", "i8", (c.MAX_PARTS,)),  # tick in which the active action started
+        ("elapsed", "f8", (c.MAX_PARTS,)),
+        ("timed_out", "f8", (c.MAX_PARTS,)),
         ("values", "f8", (c.MAX_PARTS, c.SNAPSHOT_VARIABLES)),  # state variables of each active action, in its order
         ("parts", snapshot_part_dtype, (c.MAX_PARTS,)),
     ]

@@ -95,9 +95,9 @@ def _vectors(part: PartDescription) -> Iterator[tuple[str, str, str, str, str, i
     for stem, group in groupby(PART_KINDS[part.kind].measured, lambda quantity: quantity.name.rpartition(".")[0]):
         elements = list(group)
         if stem:
-            first = elements[0]
-            assert first.index is not None  # a name with a dot is that of an element
-            yield stem, "float", first.unit, f"measured {stem}", first.field, first.index, len(elements)
+            unit, start = elements[0].unit, elements[0].index
+            assert start is not None  # a name with a dot is that of an element
+            yield stem, "float", unit, f"measured {stem}", elements[0].field, start, len(elements)
 
 
 def _joint_quantities(part: PartDescription) -> tuple[JointQuantity, ...]:

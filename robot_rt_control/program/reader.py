@@ -119,9 +119,23 @@ class ProgramReader:
             else tuple(_with_slot(name, part) for name in written.parts),
             parameters=parameters,
             reactions=self.each(written.reactions, self.reaction),
+            time_limit=self.time_limit(id, written.time_limit),
             final=written.final,
             manual=written.manual,
         )
+
+    def time_limit(self, action: str, written: schema.ValueWithUnit | None) -> Any:
+        """[s]; of a sample, any."""
+        if written is None:
+            return None
+        of = f"action {action!r}: time_limit"
+        if isinstance(written.value, tuple):
+            raise DefinitionError(of, expected="a number of seconds above 0", got=f"a list, {written.value}")
+        result = self.substitution.value(written.value, of)
+        unit = written.unit or result.unit or "s"
+        if unit != "s":
+            raise DefinitionError(f"{of}: unit", expected="s", got=repr(unit))
+        return 1.0 if self.substitution.is_sampled(result.references) else result.value
 
     def parameter(self, written: schema.ValueWithUnit) -> ParameterValue:
         _, action, _, name = map(str, written.path)

@@ -179,6 +179,8 @@ class ActionState(Model):
     """The others take the type's defaults."""
     reactions: Annotated[list[Reaction], Each] = []
     """Evaluated in this order while the action is active."""
+    time_limit: GivenValue | None = None
+    """[s] of the action's time after which it ends as by `stop`, unless one of its reactions ends it in that tick."""
     final: Flag = False
     """The program may end here: nothing needs to lead away."""
     manual: Flag = False

@@ -29,6 +29,13 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
     if action_type is None:
         yield unknown_action_type(of, action.type, catalogue.types), (*path, "type")
         return
+    if action.time_limit is not None and all(v.name != "timed_out" for v in action_type.action_variables):
+        error = DefinitionError(
+            f"{of}: time_limit",
+            expected=f"none, as type {action_type.name!r} has a state variable 'timed_out' of its own",
+            got=f"{action.time_limit:g} s",
+        )
+        yield error, (*path, "time_limit")
     given = action.parts
     in_slots: list[str] = []
     try:

@@ -259,3 +259,4 @@ class StopCause(IntEnum):
     DISPLACED = 8
     """A newly started action took its parts."""
     PROTECTIVE_STOP = 9
+    TIME_LIMIT = 10

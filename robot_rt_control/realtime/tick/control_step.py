@@ -44,6 +44,7 @@ def control(w, ch):
         a = t.actions[slot]
         code = t.types[a.type]
         began = begin_timing(w)
+        rt.elapsed += w.parts[a.parts[0]].dt
         status = call(w, slot, code.set_parameters)
         if status == _OK:
             status = call(w, slot, code.control)

@@ -117,6 +117,7 @@ class Definer:
                 state_size=state_size,
                 n_signals=len(registered.declared.signals),
                 n_variables=len(registered.declared.state_variables),
+                time_limit=action.time_limit,
                 name=action.id if session_index else "",  # index 0: the system's
                 streams=stream_entries(
                     f"action {action.id!r}",
@@ -126,7 +127,7 @@ class Definer:
                 ),
             )
             placed.append(
-                DefinedAction(prepared=action, entry=entry, variables=variables_of(registered, entry.state_offset))
+                DefinedAction(prepared=action, entry=entry, variables=variables_of(registered, slot, entry.state_offset))
             )
         return placed
 

@@ -20,7 +20,7 @@ a, b, ready = variable("arm.position[0]"), variable("rangefinder.distance"), var
         (ready == True, "move.is_done == true"),  # noqa: E712  # the expression under test
         (~ready, "not (move.is_done)"),
         (ready & (b > 1), "(move.is_done) and (rangefinder.distance > 1)"),
-        (a + 0.1 < b, "arm.position[0] + 0.1 < rangefinder.distance"),
+        (b > a + 0.1, "rangefinder.distance > arm.position[0] + 0.1"),
         (1 - a > b - (a - 0.5), "1 - arm.position[0] > rangefinder.distance - (arm.position[0] - 0.5)"),
         (abs(a - b) + 1 >= 2 + a, "abs(arm.position[0] - rangefinder.distance) + 1 >= 2 + arm.position[0]"),
         (norm("wrist.force") > 5, "norm(wrist.force) > 5"),

@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from robot_rt_control.conditions.evaluation import evaluate_ast
+from robot_rt_control.conditions.evaluation import Values, evaluate_ast
 from robot_rt_control.conditions.grammar import parse_condition
 
 NAN = math.nan
-VALUES = {"t": 1.0, "f": 0.0, "u": NAN, "x": 0.5, "n": 3.0, "big": math.inf, "v": [3.0, -4.0], "w": [3.0, NAN]}
+VALUES: Values = {"t": 1.0, "f": 0.0, "u": NAN, "x": 0.5, "n": 3.0, "big": math.inf, "v": [3.0, -4.0], "w": [3.0, NAN]}
 
 
 @pytest.mark.parametrize(

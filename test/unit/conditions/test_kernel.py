@@ -99,7 +99,7 @@ def test_numbers(run: Run) -> None:
     for a, b in itertools.product([-INF, -1.0, 0.1, 0.7, INF, NAN], repeat=2):
         push = [(Operator.VARIABLE, i, 0, 0, 0) for i in range(2)]
         for operator, found in ((Operator.ADD, a + b), (Operator.SUBTRACT, a - b)):
-            rows = [*push, *push, (operator, 0, 0, 0, 0), (Operator.ABSOLUTE, 0, 0, 0, 0)]
+            rows: list[tuple] = [*push, *push, (operator, 0, 0, 0, 0), (Operator.ABSOLUTE, 0, 0, 0, 0)]
             rows += [(Operator.LESS + OF_NUMBERS, 0, 0, 0, 0), (Operator.NUMBER, 0, 0, 0.5, 0)]
             rows += [(Operator.GREATER + OF_NUMBERS + JOIN_OR, 0, 0, 0, 0)]
             low = UNKNOWN if math.isnan(b) or math.isnan(found) else int(b < abs(found))
@@ -166,7 +166,7 @@ def test_full_stack(run: Run, top: float) -> None:
 
 
 def test_no_allocation_and_no_python() -> None:
-    """The machine code calls nothing: no memory management, no objects, no printing."""
+    """The machine code calls nothing but the square root: no memory management, no objects, no printing."""
     if numba.config.DISABLE_JIT:
         assert isinstance(evaluate, types.FunctionType)  # then there is no machine code
         return
@@ -178,4 +178,4 @@ def test_no_allocation_and_no_python() -> None:
     bodies = re.findall(r"^define [^\n]*conditions[^\n]*kernel[^\n]*\{.*?^}", code, re.MULTILINE | re.DOTALL)
     assert bodies
     calls = {call for body in bodies for call in re.findall(r"call [^@]*@([\w.]+)", body)}
-    assert [c for c in calls if not c.startswith("llvm.") and "evaluate_with_stack" not in c] == []
+    assert [c for c in calls if not c.startswith("llvm.") and c != "sqrt" and "evaluate_with_stack" not in c] == []

@@ -141,9 +141,9 @@ def test_what_has_no_reference_stays_but_for_roles(text: str) -> None:
 def test_a_long_sum_in_a_condition_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
-    def count(text: str, position: int, *rest: Any) -> Any:
+    def count(text: str, position: int, *rest: Any, **options: Any) -> Any:
         calls.append(position)
-        return evaluate_prefix(text, position, *rest)
+        return evaluate_prefix(text, position, *rest, **options)
 
     monkeypatch.setattr(substitution, "evaluate_prefix", count)
     text = "1+" * 2000 + "1 m < eye.distance"
