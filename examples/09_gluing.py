@@ -14,6 +14,7 @@ real-time code of your own: it moves the nozzle to and fro along the seam and do
 """
 
 from pathlib import Path
+from typing import Any
 
 from action_types.apply_glue import ApplyGlue
 from judging.gluing import NEAR, WORKCELL, judge_visit, plot, report, since

@@ -159,8 +159,8 @@ class Action:
             it has that code already.
         parts: the part, or slot → part; default: the session's only part.
         reactions: evaluated while this action is active.
-        time_limit: [s] of the action's time after which it ends as by `stop`, unless one of its reactions ends it in that
-            tick, such as one on `timed_out`. None: none.
+        time_limit: [s] of the action's time after which it ends as by `stop`, unless a reaction ends it in that tick,
+            such as one on `timed_out`. None: none.
         parameters: by name: number, bool, text, list of numbers, or (value, "unit").
     """
 

@@ -2,7 +2,7 @@
 
 Types are checked here: order comparisons and `approx` are for numbers, `==` and `!=` for booleans
 and integers, and units must agree if both sides have one. The program is kept short: a comparison
-with a variable or constant is one instruction, `not` is merged into the comparison below it (this is exact in Kleene's logic: an
+of a variable is one instruction, `not` is merged into the comparison below it (this is exact in Kleene's logic: an
 unknown stays unknown), and constant subexpressions are evaluated here.
 """
 

@@ -296,7 +296,8 @@ class _Parser:
         if self.at(MARK, "+", "-"):
             self.take()
             if not self.at(NUMBER):
-                raise self.unexpected("a number after its sign", hint=f"Write '0 - {self.token.text}'" if self.at(NAME) else "")
+                hint = f"Write '0 - {self.token.text}'" if self.at(NAME) else ""
+                raise self.unexpected("a number after its sign", hint=hint)
         token = self.take()
         value = sign * float(token.text)
         if not math.isfinite(value):

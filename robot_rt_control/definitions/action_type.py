@@ -113,7 +113,7 @@ ACTION_VARIABLES = (
     StateVariable(name="elapsed", unit="s", description="Time since the start, in the action's time."),
     StateVariable(name="timed_out", type="bool", description="The action's time limit has been reached."),
 )
-"""State variables of every action, which the loop computes. A type that declares one of these names has its own instead."""
+"""State variables of every action, which the loop computes. A type that declares one of these names has its own."""
 
 
 class Part(Protocol):

@@ -71,8 +71,8 @@ class ActionDefinition:
             as messages have them, become slot → part.
         parameters: values, each name once; an omitted parameter takes its default.
         reactions: in the order in which they are evaluated.
-        time_limit: [s] of the action's time after which it ends as by `stop`, unless one of its reactions ends it in that
-            tick; None: none.
+        time_limit: [s] of the action's time after which it ends as by `stop`, unless a reaction ends it in that tick;
+            None: none.
         final: the program may end here, so no reaction needs to leave this action.
         manual: a user starts it by hand, so no reaction needs to start it.
 

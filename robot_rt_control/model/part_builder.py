@@ -298,7 +298,8 @@ def _record(dof: int, period: float) -> np.record:
     record.dt = period
     record.at_rest = 1.0
     measured = [field for described in PART_KINDS.values() for field in described.fields]
-    for field in ("tool_position", "tool_orientation", "tool_twist", "inputs", "input_age", "age", "external_effort", *measured):
+    tool = ("tool_position", "tool_orientation", "tool_twist")
+    for field in (*tool, "inputs", "input_age", "age", "external_effort", *measured):
         record[field] = np.nan
     record.chain = empty_chain()
     return record

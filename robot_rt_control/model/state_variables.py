@@ -9,7 +9,13 @@ from itertools import groupby
 from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.interfaces import part_offset
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.vocabulary.part_kinds import EXTERNAL_EFFORT, JOINT_QUANTITIES, PART_KINDS, JointQuantity, quantity_units
+from robot_rt_control.vocabulary.part_kinds import (
+    EXTERNAL_EFFORT,
+    JOINT_QUANTITIES,
+    PART_KINDS,
+    JointQuantity,
+    quantity_units,
+)
 
 _TOOL = (
     # field, its first element, between "tool." and the letters, letters, unit, description

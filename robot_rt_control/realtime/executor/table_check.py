@@ -55,7 +55,7 @@ def _regions(item: str, offsets: np.ndarray, sizes: np.ndarray, arena: int) -> N
 
 
 def _readable(item: str, offsets: np.ndarray, n_parts: int) -> None:
-    """Offsets of state variables: system values, measured values of a part, those of each action, or the state arena."""
+    """Offsets of state variables: system values, measured values of a part, those of every action, the state arena."""
     offsets = offsets.astype(np.int64)
     in_part = (offsets >= _PARTS) & (offsets < _PARTS + n_parts * part_dtype.itemsize)
     in_part &= (offsets - _PARTS) % part_dtype.itemsize < _PART_END_OF_FLOATS

@@ -126,9 +126,8 @@ class Definer:
                     change.stream_places(len(registered.declared.streams)),
                 ),
             )
-            placed.append(
-                DefinedAction(prepared=action, entry=entry, variables=variables_of(registered, slot, entry.state_offset))
-            )
+            variables = variables_of(registered, slot, entry.state_offset)
+            placed.append(DefinedAction(prepared=action, entry=entry, variables=variables))
         return placed
 
     def _compile(

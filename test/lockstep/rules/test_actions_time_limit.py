@@ -128,7 +128,11 @@ def test_A15_over_programs_and_what_is_refused(cell: LockstepCell) -> None:
     for wrong in (0.0, -1.0, math.inf, math.nan, True):
         with pytest.raises(DefinitionError, match=r"action 'a': time_limit; expected a number of seconds above 0"):
             session.add(Action("a", "hold", time_limit=wrong))
-    with pytest.raises(DefinitionError, match=r"expected none, as type 'wait_for_input' has a state variable 'timed_out'"):
+    with pytest.raises(
+        DefinitionError, match=r"expected none, as type 'wait_for_input' has a state variable 'timed_out'"
+    ):
         session.add(Action("a", "wait_for_input", parts="right", input="x", time_limit=1.0))
-    with pytest.raises(DefinitionError, match=r"action 'a': time_limit; expected none, over ROS; got 2 s. Upload it in"):
+    with pytest.raises(
+        DefinitionError, match=r"action 'a': time_limit; expected none, over ROS; got 2 s. Upload it in"
+    ):
         action_message(Action("a", "hold", time_limit=2.0).definition(("right",)))

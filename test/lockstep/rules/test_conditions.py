@@ -245,7 +245,7 @@ def test_C6_vectors_are_read_by_element_and_norm(cell: LockstepCell) -> None:
         Action("v", "vector", reactions=[
             Reaction("error[0] > 2.9 m and error[1] < 0 and touched[2] and not touched[0]", event="elements",
                      capture=["error[1]", "v.touched[2]", "before", "after"]),
-            Reaction("norm(error) <= 5 m and norm(v.error) >= 5", event="norm"),
+            Reaction("norm(error) <= 5 m and norm(v.error) >= 5", event="length"),
         ]),
         reactions=[Reaction("is_unknown(v.error[1])", event="gone"), Reaction("norm(v.error) > 0", event="some")],
     )  # fmt: skip
@@ -255,18 +255,27 @@ def test_C6_vectors_are_read_by_element_and_norm(cell: LockstepCell) -> None:
     tick = cell.step()
     (elements,) = cell.fired("elements")
     assert (elements.tick, elements.values) == (tick, (-4.0, 1.0, 1.0, 2.0))
-    assert [e.tick for name in ("norm", "some") for e in cell.fired(name)] == [tick, tick]
+    assert [e.tick for name in ("length", "some") for e in cell.fired(name)] == [tick, tick]
     assert [session.value(f"v.{name}") for name in ("error[0]", "touched[2]", "after")] == [3.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize(
     ("reaction", "text"),
     [
-        (Reaction("v.error > 1", event="e"), "'v.error' is a vector of 2 elements; expected one of its elements, or norm"),
+        (
+            Reaction("v.error > 1", event="e"),
+            "'v.error' is a vector of 2 elements; expected one of its elements, or norm",
+        ),
         (Reaction("norm(v.before) > 1", event="e"), "'norm' takes a vector of numbers"),
-        (Reaction("norm(v.touched) > 1", event="e"), "'norm' takes a vector of numbers; expected a vector; got a vector of b"),
+        (
+            Reaction("norm(v.touched) > 1", event="e"),
+            "'norm' takes a vector of numbers; expected a vector; got a vector of b",
+        ),
         (Reaction("v.error[2] > 1", event="e"), "there is no such state variable"),
-        (Reaction("true", event="e", capture=["v.error"]), "captures a vector of 2 elements; expected state variables that"),
+        (
+            Reaction("true", event="e", capture=["v.error"]),
+            "captures a vector of 2 elements; expected state variables that",
+        ),
         (Reaction("norm(left.position) > 1", event="e"), "there is no such state variable"),
     ],
 )

@@ -227,10 +227,7 @@ def test_a_deep_nest_is_refused_after_a_few_levels(text: str) -> None:
 def test_capacity_of_numbers() -> None:
     parse_condition("x - (y - (z - x)) - (y - z) < 1")
     for text, needed in (("x - (y - (z - (x - (y - 1)))) < z", 6), ("x < abs(x - (y - (z - x)))", 5)):
-        with pytest.raises(
-            CapacityError,
-            match=rf"computes with too many numbers at a time; expected at most 4 \(MAX_CONDITION_NUMBERS\); got {needed}",
-        ):
+        with pytest.raises(CapacityError, match=rf"too many numbers at a time; expected at most 4 .*; got {needed}"):
             parse_condition(text)
 
 

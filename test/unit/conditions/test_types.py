@@ -131,7 +131,11 @@ def test_accepts(text: str) -> None:
         ("x + b < 1", 5, "only numbers are computed with; expected a number; got the bool variable 'b'"),
         ("abs(b)", 1, "a number is not a condition"),
         ("abs(b) < 1", 5, "only numbers are computed with; expected a number; got the bool variable 'b'"),
-        ("x + 1 == 2", 1, "'==' cannot compare a float; expected 'approx', '<', '<=', '>' or '>=' for a float; got '=="),
+        (
+            "x + 1 == 2",
+            1,
+            "'==' cannot compare a float; expected 'approx', '<', '<=', '>' or '>=' for a float; got '==",
+        ),
         ("approx(n + 1, 2, 1)", 8, "'approx' compares floats; expected a float variable; got 'n + 1'"),
         ("v < 1", 1, "'v' is a vector of 3 elements; expected one of its elements, or norm(v); got 'v'"),
         ("w", 1, "'w' is a vector of 2 elements"),

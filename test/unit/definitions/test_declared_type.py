@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions import BUILTIN
-from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, state_dtype
+from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable, state_dtype
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.streams import StreamInput, StreamOutput
 from robot_rt_control.server.builder.source import load_action_type
@@ -27,6 +27,10 @@ class Streaming(ActionType):
     )
     streams = (StreamInput(name="goal", units=("m", "rad"), length=2), StreamOutput(name="found"))
     signals = ("go",)
+    state_variables = (
+        StateVariable(name="error", unit="m", length=2, description="Of each."),
+        StateVariable(name="elapsed", unit="s"),
+    )
     time_budget = 1e-4
 
     @staticmethod
@@ -48,6 +52,10 @@ def test_what_the_server_needs_of_the_records():
     fields = state_dtype(Streaming).fields
     assert fields is not None
     assert declared.state_record.offsets == {name: field[1] for name, field in fields.items()}
+    assert [v.name for v in declared.state_variables][:3] == ["error[0]", "error[1]", "elapsed"]
+    assert declared.state_variables[1] == StateVariable(name="error[1]", unit="m", description="Of each.")
+    assert [v.name for v in declared.vectors] == ["error"]
+    assert [v.name for v in declared.action_variables] == ["timed_out"], "it has an elapsed of its own"
     assert declared.own_gaps == ("goal",) and [s.name for s in declared.inputs] == ["goal"]
     assert declared.place == f"{__name__}:Streaming" and declared.description == "Streams in both directions."
 
@@ -62,4 +70,19 @@ def test_declarations_that_are_not_plain_data_are_refused():
     assert str(refused.value) == (
         "action type 'odd': its declarations; expected numbers, texts and tuples; "
         "got <built-in function len>, a builtin_function_or_method"
+    )
+
+
+@pytest.mark.parametrize("length", [0, 65, True, 2.0, "dof"])
+def test_a_vector_has_a_length(length):
+    class Odd(ActionType):
+        name = "odd"
+        slots = (ARM,)
+        state_variables = (StateVariable(name="error", length=length),)
+
+    with pytest.raises(DefinitionError) as refused:
+        DeclaredType.of(Odd)
+    assert str(refused.value) == (
+        "action type 'odd': length of the state variable 'error'; expected 1 to 64 (MAX_VECTOR_LENGTH); "
+        f"got {length!r}"
     )

@@ -16,6 +16,11 @@ from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
+@pytest.fixture(scope="module")
+def config_folder() -> Path:
+    return Path(__file__).resolve().parents[4] / "config"
+
+
 @pytest.fixture
 def cell(config_folder: Path, tmp_path: Path) -> Iterator[LockstepCell]:
     text = (config_folder / "arm7.yaml").read_text(encoding="utf-8")
@@ -66,5 +71,7 @@ def test_without_masses_there_is_no_external_effort(config_folder: Path, tmp_pat
     text = (config_folder / "arm7.yaml").read_text(encoding="utf-8")
     changed = text.replace("urdf: robots/arm7.urdf", "urdf: arm7.urdf\n    external_effort: true")
     (tmp_path / "cell.yaml").write_text(changed, encoding="utf-8")
-    with pytest.raises(DefinitionError, match="external_effort.*expected a URDF with the masses of the links; got none"):
+    with pytest.raises(
+        DefinitionError, match="external_effort.*expected a URDF with the masses of the links; got none"
+    ):
         LockstepCell(tmp_path / "cell.yaml")
