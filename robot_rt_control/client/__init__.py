@@ -8,7 +8,7 @@ from __future__ import annotations
 from robot_rt_control.client.actions import Action, Reaction, Strategy
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
-from robot_rt_control.client.expression import Condition, Variable, variable
+from robot_rt_control.client.expression import Condition, Value, Variable, norm, variable
 from robot_rt_control.client.program_state import ProgramState, RunOutcome
 from robot_rt_control.client.recording import Recording
 from robot_rt_control.client.session import Session
@@ -54,6 +54,8 @@ __all__ = [
     "SessionError",
     "Strategy",
     "Stream",
+    "Value",
     "Variable",
+    "norm",
     "variable",
 ]

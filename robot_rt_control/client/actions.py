@@ -215,6 +215,8 @@ class Action:
         parts: the part, or slot → part; default: the session's only part.
         reactions: evaluated while this action is active.
         strategies: degree of freedom ("elbow", "joint[3]", "left.elbow") → its strategies in order of priority.
+        time_limit: [s] of the action's time after which it ends as by `stop`, unless a reaction ends it in that tick,
+            such as one on `timed_out`. None: none.
         parameters: by name: number, bool, text, list of numbers, or (value, "unit").
     """
 
@@ -226,6 +228,7 @@ class Action:
         parts: str | Mapping[str, str] | None = None,
         reactions: Iterable[Reaction] = (),
         strategies: Mapping[str, Iterable[Strategy]] = MappingProxyType({}),
+        time_limit: float | None = None,
         **parameters: Any,
     ) -> None:
         self.id, self.parts = id, parts
@@ -234,6 +237,7 @@ class Action:
         self.strategies = {axis: list(given) for axis, given in strategies.items()}
         self.classes = (*classes, *(c for given in self.strategies.values() for s in given for c in s.classes))
         """Classes of one's own, of the action and its laws."""
+        self.time_limit = time_limit
         self.parameters = parameters
 
     def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
@@ -269,4 +273,5 @@ class Action:
                 AxisDefinition(axis=axis, strategies=tuple(strategy.definition() for strategy in given))
                 for axis, given in self.strategies.items()
             ),
+            time_limit=self.time_limit,
         )

@@ -45,7 +45,7 @@ def action_message(action: ActionDefinition) -> Any:
     """msg/ActionDefinition.
 
     Raises:
-        DefinitionError: the action has strategies, which the message cannot carry.
+        DefinitionError: the message cannot carry it.
     """
     if action.strategies:
         raise DefinitionError(
@@ -53,6 +53,13 @@ def action_message(action: ActionDefinition) -> Any:
             expected="an action without, over ROS",
             got=f"strategies of {', '.join(axis.axis for axis in action.strategies)}",
             hint="Upload it as the text of a program",
+        )
+    if action.time_limit is not None:
+        raise DefinitionError(
+            f"action {action.id!r}: time_limit",
+            expected="none, over ROS",
+            got=f"{action.time_limit:g} s",
+            hint="Upload it in the text of a program, or write a reaction such as 'elapsed >= 5.0'",
         )
     parts = action.parts
     return msg.ActionDefinition(

@@ -30,40 +30,64 @@ class Condition:
         )
 
 
-class Variable(Condition):
-    """A state variable by its name; a boolean one is a condition by itself."""
+class Value:
+    """A number that is computed in each tick: add, subtract, `abs()` it, and compare it."""
 
-    def _compare(self, operator: str, other: Variable | float) -> Condition:
-        return Condition(f"{self.text} {operator} {other.text if isinstance(other, Variable) else repr(other)}")
+    def __init__(self, text: str) -> None:
+        self.text = text
 
-    def __lt__(self, other: Variable | float) -> Condition:
+    def __str__(self) -> str:
+        return self.text
+
+    def __add__(self, other: Value | float) -> Value:
+        return Value(f"{self} + {_term(other)}")
+
+    def __radd__(self, other: float) -> Value:
+        return Value(f"{other!r} + {_term(self)}")
+
+    def __sub__(self, other: Value | float) -> Value:
+        return Value(f"{self} - {_term(other)}")
+
+    def __rsub__(self, other: float) -> Value:
+        return Value(f"{other!r} - {_term(self)}")
+
+    def __abs__(self) -> Value:
+        return Value(f"abs({self})")
+
+    def _compare(self, operator: str, other: Value | float) -> Condition:
+        return Condition(f"{self} {operator} {_side(other)}")
+
+    def __lt__(self, other: Value | float) -> Condition:
         return self._compare("<", other)
 
-    def __le__(self, other: Variable | float) -> Condition:
+    def __le__(self, other: Value | float) -> Condition:
         return self._compare("<=", other)
 
-    def __gt__(self, other: Variable | float) -> Condition:
+    def __gt__(self, other: Value | float) -> Condition:
         return self._compare(">", other)
 
-    def __ge__(self, other: Variable | float) -> Condition:
+    def __ge__(self, other: Value | float) -> Condition:
         return self._compare(">=", other)
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]  # a condition, not a truth value
         if isinstance(other, bool):
-            return Condition(f"{self.text} == {str(other).lower()}")
-        if not isinstance(other, Variable | int | float):
-            raise ConditionError(f"{self.text} ==", expected="a number or a variable", got=repr(other))
+            return Condition(f"{self} == {str(other).lower()}")
+        if not isinstance(other, Value | int | float):
+            raise ConditionError(f"{self} ==", expected="a number or a variable", got=repr(other))
         return self._compare("==", other)
 
     def __ne__(self, other: object) -> Condition:  # type: ignore[override]
         return ~(self == other)
 
-    __hash__ = Condition.__hash__
+    __hash__ = object.__hash__
 
-    def approx(self, value: Variable | float, tolerance: float) -> Condition:
+    def approx(self, value: Value | float, tolerance: float) -> Condition:
         """|self - value| <= tolerance."""
-        other = value.text if isinstance(value, Variable) else repr(value)
-        return Condition(f"approx({self.text}, {other}, {tolerance!r})")
+        return Condition(f"approx({self}, {_side(value)}, {tolerance!r})")
+
+
+class Variable(Value, Condition):
+    """A state variable by its name; a boolean one is a condition by itself."""
 
     def is_unknown(self) -> Condition:
         """Whether the value is unknown: stale, missing, or of an action that is not active."""
@@ -73,3 +97,17 @@ class Variable(Condition):
 def variable(name: str) -> Variable:
     """The state variable of this name, for building conditions."""
     return Variable(name)
+
+
+def norm(vector: Variable | str) -> Value:
+    """The Euclidean norm of a vector state variable, such as "wrist.force"."""
+    return Value(f"norm({vector})")
+
+
+def _side(value: Value | float) -> str:
+    return value.text if isinstance(value, Value) else repr(value)
+
+
+def _term(value: Value | float) -> str:
+    """A term of a sum: a sum itself in parentheses."""
+    return _side(value) if isinstance(value, Variable | int | float) else f"({value})"

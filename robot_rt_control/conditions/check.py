@@ -9,14 +9,22 @@ from __future__ import annotations
 import numpy as np
 
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, NEEDS_STACK, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, NEEDS_STACK, OF_NUMBERS, Operator
 
-_LEFT = np.array([Operator.IS_UNKNOWN <= op < Operator.AND for op in Operator])
+_COMPARES = np.array([Operator.LESS <= op <= Operator.NOT_EQUAL or op == Operator.APPROX for op in Operator])
+"""Whether an operator compares two variables, or two numbers of the stack."""
+_LEFT = np.array(
+    [Operator.IS_UNKNOWN <= op < Operator.AND or op in (Operator.VARIABLE, Operator.NORM) for op in Operator]
+)
 """Whether an operator reads variable `left`."""
-_RIGHT = np.array([Operator.LESS <= op <= Operator.NOT_EQUAL or op == Operator.APPROX for op in Operator])
+_RIGHT = _COMPARES | np.array([op == Operator.NORM for op in Operator])
 """Whether an operator reads variable `right`."""
 _TAKES = np.array([2 if op in (Operator.AND, Operator.OR) else int(op == Operator.NOT) for op in Operator])
-"""How many values an operator takes from the stack; each leaves one."""
+"""How many truths an operator takes from the stack."""
+_GIVES = np.array([int(op < Operator.NUMBER) for op in Operator])
+"""How many truths it leaves there; likewise numbers."""
+_TAKES_NUMBERS = np.array([2 if op >= Operator.ADD else int(op == Operator.ABSOLUTE) for op in Operator])
+_GIVES_NUMBERS = 1 - _GIVES
 _HOLDS = {
     Operator.LESS_CONSTANT: (True, False, False),
     Operator.LESS_EQUAL_CONSTANT: (True, True, False),
@@ -41,33 +49,64 @@ def find_fault(instructions: np.ndarray, lengths: np.ndarray) -> str:
     if not len(lengths):
         return ""
     codes = instructions["operator"].astype(np.int64)
-    operators, joins = _split(codes)
-    known = (codes >= 0) & (operators < len(Operator)) & np.isin(joins, (0, JOIN_AND, JOIN_OR))
-    bad = np.flatnonzero(~known | ((joins != 0) & (operators >= Operator.AND)))
+    operators, joins, of_numbers = _split(codes)
+    known = (codes >= 0) & (codes < 2 * OF_NUMBERS) & (operators < len(Operator)) & (joins != JOIN_AND + JOIN_OR)
+    operators = np.where(known, operators, 0)
+    bad = np.flatnonzero(~known | ((joins != 0) & (operators >= Operator.AND)) | (of_numbers & ~_COMPARES[operators]))
     if len(bad):
         return f"the operator {codes[bad[0]]} in instruction {bad[0]}"
-    takes = np.where(joins != 0, 1, _TAKES[operators])
     ends = np.cumsum(lengths)
-    # Values on the stack after each instruction, counted from the start of its own program.
-    total = np.cumsum(1 - takes)
-    after = total - np.repeat(np.concatenate([[0], total[ends[:-1] - 1]]), lengths)
-    before = after - 1 + takes
-    bad = np.flatnonzero(before < takes)
-    if len(bad):
-        return f"an empty stack at instruction {bad[0]}"
-    bad = np.flatnonzero(after > capacities.MAX_CONDITION_DEPTH)
-    if len(bad):
-        return f"a stack deeper than {capacities.MAX_CONDITION_DEPTH} (MAX_CONDITION_DEPTH) at instruction {bad[0]}"
-    bad = np.flatnonzero(after[ends - 1] != 1)
-    if len(bad):
-        return f"{after[ends - 1][bad[0]]} values instead of one at the end of program {bad[0]}"
+    truths = _stack_fault(
+        np.where(joins != 0, 1, _TAKES[operators]), _GIVES[operators], lengths, "MAX_CONDITION_DEPTH", left=1
+    )
+    numbers = _stack_fault(
+        np.where(of_numbers, 2, _TAKES_NUMBERS[operators]),
+        _GIVES_NUMBERS[operators],
+        lengths,
+        "MAX_CONDITION_NUMBERS",
+        left=0,
+    )
+    if truths or numbers:
+        return truths or f"{numbers}, of numbers"
     for field, skips in zip(("if_less", "if_equal", "if_greater"), find_skips(codes, ends), strict=True):
         bad = np.flatnonzero(instructions[field] != skips)
         if len(bad):
             return f"what follows instruction {bad[0]}"
-    bad = np.flatnonzero(~_LEFT[operators] & (instructions["left"] != 0))  # the loop loads it before it decides
+    left, right = instructions["left"].astype(np.int64), instructions["right"].astype(np.int64)
+    unread = ~_LEFT[operators] | of_numbers  # the loop loads them before it decides
+    elements = (right - left) // 8 + 1
+    bad = np.flatnonzero(
+        (unread & (left != 0))
+        | (of_numbers & (right != 0))
+        | ((operators == Operator.NORM) & ((elements < 1) | (elements > capacities.MAX_VECTOR_LENGTH)))
+    )
     if len(bad):
         return f"the variable of instruction {bad[0]}"
+    return ""
+
+
+def _stack_fault(takes: np.ndarray, gives: np.ndarray, lengths: np.ndarray, capacity: str, left: int) -> str:
+    """What is wrong with the stack; empty: nothing.
+
+    Args:
+        takes, gives: how much each instruction takes from the stack and leaves there, shape (n,).
+        capacity: name of its depth in `capacities`.
+        left: how much each program leaves there.
+    """
+    ends = np.cumsum(lengths)
+    # On the stack after each instruction, counted from the start of its own program.
+    total = np.cumsum(gives - takes)
+    after = total - np.repeat(np.concatenate([[0], total[ends[:-1] - 1]]), lengths)
+    bad = np.flatnonzero(after - gives < 0)
+    if len(bad):
+        return f"an empty stack at instruction {bad[0]}"
+    depth = getattr(capacities, capacity)
+    bad = np.flatnonzero(after > depth)
+    if len(bad):
+        return f"a stack deeper than {depth} ({capacity}) at instruction {bad[0]}"
+    bad = np.flatnonzero(after[ends - 1] != left)
+    if len(bad):
+        return f"{after[ends - 1][bad[0]]} values instead of {'one' if left else 'none'} at the end of program {bad[0]}"
     return ""
 
 
@@ -78,7 +117,7 @@ def find_skips(codes: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
         codes: the field `operator` of all instructions, shape (n,); the first of each program combines nothing.
         ends: index after the last instruction of each program, shape (m,).
     """
-    operators, joins = _split(np.asarray(codes, np.int64))
+    operators, joins, _ = _split(np.asarray(codes, np.int64))
     places = np.arange(len(joins))
     end = np.asarray(ends)[np.searchsorted(ends, places, side="right")]
     follows = []  # a comparison that does not hold, one that holds
@@ -94,12 +133,12 @@ def find_skips(codes: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
 
 def offsets_read(instructions: np.ndarray) -> np.ndarray:
     """Every offset that the instructions read; their operators must be valid. Returns int64, shape (k,)."""
-    operators, _ = _split(instructions["operator"].astype(np.int64))
-    left, right = instructions["left"][_LEFT[operators]], instructions["right"][_RIGHT[operators]]
+    operators, _, of_numbers = _split(instructions["operator"].astype(np.int64))
+    left = instructions["left"][_LEFT[operators] & ~of_numbers]
+    right = instructions["right"][_RIGHT[operators] & ~of_numbers]
     return np.concatenate([left, right]).astype(np.int64)
 
 
-def _split(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split opcodes into operators and the flags that combine their values."""
-    operators = codes % JOIN_AND
-    return operators, codes - operators
+def _split(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Split opcodes into operators, the flags that combine their truths, and whether they compare numbers."""
+    return codes % JOIN_AND, codes & (JOIN_AND + JOIN_OR), codes & OF_NUMBERS != 0

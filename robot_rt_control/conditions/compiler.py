@@ -2,7 +2,7 @@
 
 Types are checked here: order comparisons and `approx` are for numbers, `==` and `!=` for booleans
 and integers, and units must agree if both sides have one. The program is kept short: a comparison
-is one instruction, `not` is merged into the comparison below it (this is exact in Kleene's logic: an
+of a variable is one instruction, `not` is merged into the comparison below it (this is exact in Kleene's logic: an
 unknown stays unknown), and constant subexpressions are evaluated here.
 """
 
@@ -15,26 +15,32 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_rt_control.conditions.check import find_skips
+from robot_rt_control.conditions.evaluation import evaluate_value
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tokens import fault
 from robot_rt_control.conditions.tree import (
     FLIPPED,
     NEGATED,
+    Absolute,
     And,
     Approx,
     Boolean,
     Comparison,
     Condition,
     IsUnknown,
+    Norm,
     Not,
+    Number,
+    Operand,
     Or,
+    Sum,
     Variable,
     variables,
 )
 from robot_rt_control.conditions.types import ConditionTypes, VariableRef
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, OF_NUMBERS, Operator
 from robot_rt_control.vocabulary.errors import ConditionError, unknown
 
 _WITH_CONSTANT = {
@@ -207,25 +213,67 @@ def _truth(ref: VariableRef, wanted: bool) -> _Code:
 
 
 def _comparison(node: Comparison, refs: Mapping[str, VariableRef], negated: bool) -> _Code:
-    symbol, left, right = NEGATED[node.operator] if negated else node.operator, node.left, node.right
-    if not isinstance(left, Variable):
+    symbol, left, right = NEGATED[node.operator] if negated else node.operator, _folded(node.left), _folded(node.right)
+    if isinstance(right, Variable) and isinstance(left, Number | Boolean):
         symbol, left, right = FLIPPED[symbol], right, left
-    assert isinstance(left, Variable)  # the grammar requires one
-    ref = refs[left.name]
-    if isinstance(right, Variable):
-        return _leaf(_WITH_VARIABLE[symbol], ref.offset, refs[right.name].offset)
-    if isinstance(right, Boolean):
-        return _truth(ref, right.value == (symbol == "=="))
-    return _leaf(_WITH_CONSTANT[symbol], ref.offset, constant=right.value)
+    if isinstance(left, Variable) and isinstance(right, Variable):
+        return _leaf(_WITH_VARIABLE[symbol], refs[left.name].offset, refs[right.name].offset)
+    if isinstance(left, Variable) and isinstance(right, Boolean):
+        return _truth(refs[left.name], right.value == (symbol == "=="))
+    if isinstance(left, Variable) and isinstance(right, Number):
+        return _leaf(_WITH_CONSTANT[symbol], refs[left.name].offset, constant=right.value)
+    return _of_numbers(_WITH_VARIABLE[symbol], left, right, refs)
 
 
 def _approx(node: Approx, refs: Mapping[str, VariableRef], negated: bool) -> _Code:
-    left, right = (node.left, node.right) if isinstance(node.left, Variable) else (node.right, node.left)
-    assert isinstance(left, Variable)  # the grammar requires one
-    offset, tolerance = refs[left.name].offset, node.tolerance.value
-    if isinstance(right, Variable):
-        return _leaf(Operator.APPROX, offset, refs[right.name].offset, tolerance=tolerance, negated=negated)
-    return _leaf(Operator.APPROX_CONSTANT, offset, constant=right.value, tolerance=tolerance, negated=negated)
+    left, right, tolerance = _folded(node.left), _folded(node.right), node.tolerance.value
+    if isinstance(right, Variable) and isinstance(left, Number):
+        left, right = right, left
+    if isinstance(left, Variable) and isinstance(right, Variable):
+        offsets = refs[left.name].offset, refs[right.name].offset
+        return _leaf(Operator.APPROX, *offsets, tolerance=tolerance, negated=negated)
+    if isinstance(left, Variable) and isinstance(right, Number):
+        offset, constant = refs[left.name].offset, right.value
+        return _leaf(Operator.APPROX_CONSTANT, offset, constant=constant, tolerance=tolerance, negated=negated)
+    return _of_numbers(Operator.APPROX, left, right, refs, tolerance=tolerance, negated=negated)
+
+
+def _folded(node: Operand) -> Operand:
+    """What is computed from constants alone, as a number."""
+    return node if isinstance(node, Boolean) or variables(node) else Number(evaluate_value(node, {}))
+
+
+def _of_numbers(
+    operator: Operator,
+    left: Operand,
+    right: Operand,
+    refs: Mapping[str, VariableRef],
+    *,
+    tolerance: float = 0.0,
+    negated: bool = False,
+) -> _Code:
+    """A comparison of two numbers that are computed first."""
+    rows = [*_numbers(left, refs), *_numbers(right, refs), _Row(operator + OF_NUMBERS, tolerance=tolerance)]
+    return _Code((*rows, _Row(Operator.NOT)) if negated else tuple(rows))
+
+
+def _numbers(node: Operand, refs: Mapping[str, VariableRef]) -> list[_Row]:
+    """The program that leaves a value on the stack of numbers."""
+    match _folded(node):
+        case Variable(name=name):
+            return [_Row(Operator.VARIABLE, left=refs[name].offset)]
+        case Absolute(value=value):
+            return [*_numbers(value, refs), _Row(Operator.ABSOLUTE)]
+        case Norm(vector=Variable(name=name)):
+            first = refs[name].offset
+            return [_Row(Operator.NORM, left=first, right=first + 8 * (refs[name].length - 1))]
+        case Sum(signs=signs, terms=terms):
+            rows = _numbers(terms[0], refs)
+            for sign, term in zip(signs[1:], terms[1:], strict=True):
+                rows += [*_numbers(term, refs), _Row(Operator.ADD if sign == "+" else Operator.SUBTRACT)]
+            return rows
+        case Number(value=constant) | Boolean(value=constant):
+            return [_Row(Operator.NUMBER, constant=float(constant))]
 
 
 def _join(codes: list[_Code], *, conjunction: bool) -> _Code:

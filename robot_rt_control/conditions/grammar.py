@@ -3,15 +3,15 @@
     condition  = conjunction { "or" conjunction }
     conjunction = negation { "and" negation }
     negation   = "not" negation | comparison
-    comparison = primary [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) primary ]
-    primary    = "(" condition ")" | "true" | "false" | variable | number
-               | "approx" "(" value "," value "," number ")" | "is_unknown" "(" variable ")"
-    value      = variable | number
+    comparison = sum [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum ]
+    sum        = primary { ( "+" | "-" ) primary }
+    primary    = "(" condition ")" | "true" | "false" | variable | number | "abs" "(" sum ")" | "norm" "(" variable ")"
+               | "approx" "(" sum "," sum "," number ")" | "is_unknown" "(" variable ")"
     number     = [ "+" | "-" ] digits [ unit ]
     variable   = identifier [index] { "." identifier [index] }
 
-A comparison takes variables, numbers and booleans, and at least one side is a variable. So each comparison is one
-instruction. Types and units are not known here; compiler.py checks them.
+A comparison takes values (variables, numbers, and what is computed from them) and booleans; at least one side contains
+a variable. Only values can be added. Types and units are not known here; compiler.py checks them.
 """
 
 from __future__ import annotations
@@ -35,23 +35,31 @@ from robot_rt_control.conditions.tokens import (
     tokenize,
 )
 from robot_rt_control.conditions.tree import (
+    Absolute,
     And,
     Approx,
     Boolean,
     Comparison,
     Condition,
     IsUnknown,
+    Norm,
     Not,
     Number,
     Operand,
     Or,
+    Sum,
+    Value,
     Variable,
+    leaves,
+    numbers_at_a_time,
 )
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, ConditionError, DefinitionError, unknown
 
 _Compared = TypeVar("_Compared", Comparison, Approx)
+_Node = TypeVar("_Node", bound=Condition | Value)
 
+_NUMBERS = capacities.MAX_CONDITION_NUMBERS
 _WORDS_OF_OTHERS = {
     "True": "Write 'true'",
     "False": "Write 'false'",
@@ -65,7 +73,6 @@ _WORDS_OF_OTHERS = {
     "None": "Write is_unknown(x)",
     "inf": "Numbers are finite",
 }
-_NOT_COMPUTED = "A condition does not compute: declare a state variable and compute it in the action's sense"
 
 
 def parse_condition(text: str, *, of: str = "condition", computed: bool = False) -> Condition:
@@ -116,7 +123,7 @@ class _Parser:
     def parse(self) -> Condition:
         if self.token.kind == END:
             raise ConditionError(f"{self.of} is empty", expected="a text such as 'x < 0.2'", got=repr(self.text))
-        node = self.condition()
+        node = self.as_condition(self.condition())
         if self.token.kind != END:
             raise self.unexpected("'and', 'or' or the end of the condition")
         return node
@@ -149,11 +156,9 @@ class _Parser:
         token = self.token
         if not hint and token.kind == NAME:
             hint = _WORDS_OF_OTHERS.get(token.text, "")
-        if not hint and token.kind == MARK and token.text in "+-":
-            hint = _NOT_COMPUTED
         return self.fault_at(token.position, expected=expected, got=str(token), hint=hint)
 
-    def deeper(self, parse: Callable[[], Condition | Number]) -> Condition | Number:
+    def deeper(self, parse: Callable[[], _Node]) -> _Node:
         self.depth += 1
         if self.depth > capacities.MAX_CONDITION_DEPTH:
             raise CapacityError(
@@ -165,38 +170,37 @@ class _Parser:
         self.depth -= 1
         return node
 
-    # --- grammar
+    # --- grammar; a rule that finds no operator of its own returns what it found, so `(x + 1) < y` is no exception
 
-    def condition(self) -> Condition:
-        first = self.conjunction()
-        operands = [first]
-        while self.at(WORD, "or"):
+    def condition(self) -> Condition | Value:
+        return self.joined("or", self.conjunction, Or)
+
+    def conjunction(self) -> Condition | Value:
+        return self.joined("and", self.negation, And)
+
+    def joined(self, word: str, operand: Callable[[], Condition | Value], join: type[And | Or]) -> Condition | Value:
+        first = operand()
+        if not self.at(WORD, word):
+            return first
+        operands = [self.as_condition(first)]
+        while self.at(WORD, word):
             self.take()
-            operands.append(self.conjunction())
-        return first if len(operands) == 1 else Or(tuple(operands), first.position)
+            operands.append(self.as_condition(operand()))
+        return join(tuple(operands), first.position)
 
-    def conjunction(self) -> Condition:
-        first = self.negation()
-        operands = [first]
-        while self.at(WORD, "and"):
-            self.take()
-            operands.append(self.negation())
-        return first if len(operands) == 1 else And(tuple(operands), first.position)
-
-    def negation(self) -> Condition:
+    def negation(self) -> Condition | Value:
         if not self.at(WORD, "not"):
             return self.comparison()
         position = self.take().position
-        inner = self.deeper(self.negation)
-        return Not(self.as_condition(inner), position)
+        return Not(self.as_condition(self.deeper(self.negation)), position)
 
-    def comparison(self) -> Condition:
-        left = self.primary()
+    def comparison(self) -> Condition | Value:
+        first = self.sum()
         if not self.at(OPERATOR):
-            return self.as_condition(left)
+            return first
         operator = self.take()
-        left = self.as_operand(left, operator)
-        right = self.as_operand(self.primary(), operator)
+        left = self.as_operand(first, operator)
+        right = self.as_operand(self.sum(), operator)
         if self.at(OPERATOR):
             raise self.fault_at(
                 self.token.position,
@@ -207,32 +211,48 @@ class _Parser:
             )
         return self.varying(Comparison(operator.text, left, right, left.position))
 
-    def primary(self) -> Condition | Number:
+    def sum(self) -> Condition | Value:
+        first = self.primary()
+        if not self.at(MARK, "+", "-"):
+            return first
+        signs, terms = ["+"], [self.as_value(first)]
+        while self.at(MARK, "+", "-"):
+            signs.append(self.take().text)
+            terms.append(self.as_value(self.primary()))
+        return Sum(tuple(signs), tuple(terms), first.position)
+
+    def primary(self) -> Condition | Value:
         token = self.token
         if self.at(MARK, "("):
             self.take()
-            node = self.deeper(self.inside_parentheses)
+            node = self.deeper(self.condition)
             self.take_mark(")", f"for the '(' at column {token.position + 1}")
             return node
         if self.at(WORD, "true", "false"):
             return Boolean(self.take().text == "true", token.position)
         if self.at(WORD, "approx"):
             return self.approx()
+        if self.at(WORD, "abs"):
+            return Absolute(self.argument("the value: abs(x)", lambda: self.deeper(self.value)), token.position)
         if self.at(WORD, "is_unknown"):
-            return self.is_unknown()
+            return IsUnknown(self.argument("the variable: is_unknown(x)", self.variable), token.position)
+        if self.at(WORD, "norm"):
+            return Norm(self.argument("the vector: norm(v)", self.variable), token.position)
         if self.at(NUMBER) or self.at(MARK, "+", "-"):
             return self.number()
-        return self.variable("a variable, a number, 'true', 'false', 'not', 'approx', 'is_unknown' or '('")
+        return self.variable(
+            "a variable, a number, 'true', 'false', 'not', 'approx', 'is_unknown', 'abs', 'norm' or '('"
+        )
 
-    def inside_parentheses(self) -> Condition | Number:
-        """A condition, or a number alone: `x < (-0.2)`."""
-        if self.at(NUMBER) or self.at(MARK, "+", "-"):
-            start = self.next
-            number = self.number()
-            if self.at(MARK, ")"):
-                return number
-            self.next = start
-        return self.condition()
+    def argument(self, what: str, parse: Callable[[], _Node]) -> _Node:
+        """The one argument of a function; `what`: it, and how the function is written."""
+        self.take_mark("(", f"after {self.take().text!r}")
+        found = parse()
+        self.take_mark(")", f"after {what}")
+        return found
+
+    def value(self) -> Value:
+        return self.as_value(self.sum())
 
     def approx(self) -> Approx | Boolean:
         position = self.take().position
@@ -250,19 +270,7 @@ class _Parser:
         self.take_mark(")", "after the tolerance: approx(x, v, tolerance)")
         return self.varying(Approx(left, right, tolerance, position))
 
-    def is_unknown(self) -> IsUnknown:
-        position = self.take().position
-        self.take_mark("(", "after 'is_unknown'")
-        variable = self.variable("a variable")
-        self.take_mark(")", "after the variable: is_unknown(x)")
-        return IsUnknown(variable, position)
-
-    def value(self) -> Variable | Number:
-        if self.at(NUMBER) or self.at(MARK, "+", "-"):
-            return self.number()
-        return self.variable("a variable or a number")
-
-    def variable(self, expected: str) -> Variable:
+    def variable(self, expected: str = "a variable") -> Variable:
         token = self.token
         if token.kind != NAME or token.text in _WORDS_OF_OTHERS:
             raise self.unexpected(expected)
@@ -277,7 +285,7 @@ class _Parser:
             raise self.fault_at(
                 token.position,
                 f"{token.text!r} is not a function",
-                expected=unknown("function", token.text, ("approx", "is_unknown")),
+                expected=unknown("function", token.text, ("abs", "approx", "is_unknown", "norm")),
                 got=f"'{token.text}('",
             )
         return Variable(token.text, token.position)
@@ -288,7 +296,8 @@ class _Parser:
         if self.at(MARK, "+", "-"):
             self.take()
             if not self.at(NUMBER):
-                raise self.unexpected("a number after its sign", hint=_NOT_COMPUTED if self.at(NAME) else "")
+                hint = f"Write '0 - {self.token.text}'" if self.at(NAME) else ""
+                raise self.unexpected("a number after its sign", hint=hint)
         token = self.take()
         value = sign * float(token.text)
         if not math.isfinite(value):
@@ -299,10 +308,18 @@ class _Parser:
 
     def varying(self, node: _Compared) -> _Compared | Boolean:
         """A comparison of two constants never changes: a mistake, unless a program's parameters were filled in."""
-        if isinstance(node.left, Variable) or isinstance(node.right, Variable):
+        if max(needed := [numbers_at_a_time(node.left), 1 + numbers_at_a_time(node.right)]) > _NUMBERS:
+            raise CapacityError(
+                f"{self.of}: '{node}' computes with too many numbers at a time",
+                expected=f"at most {_NUMBERS} (MAX_CONDITION_NUMBERS)",
+                got=str(max(needed)),
+                hint="Write a - b + c instead of a - (b - c)",
+            )
+        found = list(leaves(node))
+        if any(isinstance(leaf, Variable) for leaf in found):
             return node
-        if self.computed and len({n.unit for n in (node.left, node.right) if isinstance(n, Number) and n.unit}) < 2:
-            return Boolean(bool(evaluate_ast(node, {})), node.position)
+        if self.computed and len({leaf.unit for leaf in found if isinstance(leaf, Number) and leaf.unit}) < 2:
+            return Boolean(evaluate_ast(node, {}) is True, node.position)
         raise self.fault_at(
             node.position,
             "the comparison has no state variable",
@@ -311,8 +328,8 @@ class _Parser:
             hint="It would never change. A condition that always holds is 'true'",
         )
 
-    def as_condition(self, node: Condition | Number) -> Condition:
-        if isinstance(node, Number):
+    def as_condition(self, node: Condition | Value) -> Condition:
+        if isinstance(node, Number | Absolute | Norm | Sum):
             raise self.fault_at(
                 node.position,
                 "a number is not a condition",
@@ -322,8 +339,8 @@ class _Parser:
             )
         return node
 
-    def as_operand(self, node: Condition | Number, operator: Token) -> Operand:
-        if isinstance(node, Variable | Number | Boolean):
+    def as_operand(self, node: Condition | Value, operator: Token) -> Operand:
+        if isinstance(node, Operand):
             return node
         raise self.fault_at(
             node.position,
@@ -331,4 +348,11 @@ class _Parser:
             expected="a variable, a number, 'true' or 'false'",
             got=repr(str(node)),
             hint="Combine conditions with 'and', 'or', 'not'",
+        )
+
+    def as_value(self, node: Condition | Value) -> Value:
+        if isinstance(node, Value):
+            return node
+        raise self.fault_at(
+            node.position, "only numbers are computed with", expected="a variable or a number", got=repr(str(node))
         )

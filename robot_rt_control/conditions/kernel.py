@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.memory.plain_access import load_f8
 from robot_rt_control.native.realtime_code import inlined, realtime
-from robot_rt_control.vocabulary.enums import JOIN_AND, NEEDS_STACK, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, NEEDS_STACK, OF_NUMBERS, Operator
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 """What `evaluate` returns."""
 
 _IS_UNKNOWN, _APPROX_CONSTANT, _APPROX = int(Operator.IS_UNKNOWN), int(Operator.APPROX_CONSTANT), int(Operator.APPROX)
 _CONSTANT, _LESS_VARIABLE = int(Operator.CONSTANT), int(Operator.LESS)
-_AND, _OR = int(Operator.AND), int(Operator.OR)
+_AND, _OR, _NOT = int(Operator.AND), int(Operator.OR), int(Operator.NOT)
+_NUMBER, _VARIABLE = int(Operator.NUMBER), int(Operator.VARIABLE)
+_ABSOLUTE, _ADD = int(Operator.ABSOLUTE), int(Operator.ADD)
 # Comparisons with a variable follow those with a constant, in the same order.
 _LESS, _LESS_EQUAL = int(Operator.LESS_CONSTANT), int(Operator.LESS_EQUAL_CONSTANT)
 _GREATER, _GREATER_EQUAL = int(Operator.GREATER_CONSTANT), int(Operator.GREATER_EQUAL_CONSTANT)
@@ -65,19 +69,32 @@ def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int
     return evaluate_with_stack(base_address, start, count)
 
 
+@inlined
+def _norm(first: int, last: int) -> float:
+    """Of the float64 from one address to the other."""
+    squares = 0.0
+    for address in range(first, last + 8, 8):
+        element = load_f8(address)
+        squares += element * element
+    return math.sqrt(squares)
+
+
 @realtime
 def evaluate_with_stack(base_address: int, start: int, count: int) -> int:
     """As `evaluate`, for any program; it begins at address `start`.
 
     Kleene's logic with two bits for each value on the stack: "known to be true" and "known to be false"; if
     neither is set, it is unknown. Two integers store the two bits of all values, so a depth of 32 needs no memory.
+    The stack of numbers is in four variables, `top` and those below it (MAX_CONDITION_NUMBERS).
     """
+    top = second = third = fourth = 0.0
     trues = 0  # bit 0 belongs to the top of the stack
     falses = 0
     for index in range(count):
         row = instruction_at(start + index * _SIZE)
-        operator = int(row.operator) & (JOIN_AND - 1)
-        join = int(row.operator) - operator
+        code = int(row.operator)
+        operator = code & (JOIN_AND - 1)
+        join = code & (JOIN_AND | JOIN_OR)
         if operator >= _AND:
             if operator == _AND:
                 trues = (trues >> 1) & (trues | -2)
@@ -85,10 +102,23 @@ def evaluate_with_stack(base_address: int, start: int, count: int) -> int:
             elif operator == _OR:
                 trues = (trues >> 1) | (trues & 1)
                 falses = (falses >> 1) & (falses | -2)
-            else:
+            elif operator == _NOT:
                 differs = (trues ^ falses) & 1
                 trues ^= differs
                 falses ^= differs
+            elif operator == _ABSOLUTE:
+                top = abs(top)
+            elif operator >= _ADD:
+                top = second + top if operator == _ADD else second - top
+                second, third = third, fourth
+            else:
+                second, third, fourth = top, second, third
+                if operator == _NUMBER:
+                    top = float(row.constant)
+                elif operator == _VARIABLE:
+                    top = load_f8(base_address + int(row.left))
+                else:
+                    top = _norm(base_address + int(row.left), base_address + int(row.right))
             continue
 
         if operator == _CONSTANT:
@@ -98,6 +128,9 @@ def evaluate_with_stack(base_address: int, start: int, count: int) -> int:
             other = float(row.constant)
             if operator >= _LESS_VARIABLE and operator != _APPROX_CONSTANT:
                 other = load_f8(base_address + int(row.right))
+                if code >= OF_NUMBERS:
+                    value, other = second, top
+                    top, second = third, fourth
                 if operator != _APPROX:
                     operator -= _TO_CONSTANT
             # Any comparison with NaN is false: an unknown value sets neither.

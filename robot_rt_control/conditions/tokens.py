@@ -19,13 +19,14 @@ _VARIABLE = re.compile(VARIABLE_PATTERN)
 _OPERATOR = re.compile(r"<=|>=|==|!=|<|>")
 _MARKS = "(),+-"
 
+_ONLY_SUMS = "A condition only adds and subtracts: declare a state variable and compute it in the action's sense"
 _HINTS = {
     "=": "Write '==' to compare",
     "&": "Write 'and'",
     "|": "Write 'or'",
     "!": "Write 'not', or '!=' to compare",
-    "*": "A condition does not compute: declare a state variable and compute it in the action's sense",
-    "/": "A condition does not compute: declare a state variable and compute it in the action's sense",
+    "*": _ONLY_SUMS,
+    "/": _ONLY_SUMS,
     "[": "An index is a whole number from 0, as in arm.position[3]",
     ".": "A name is made of identifiers joined by dots, as in arm.position[3]",
     '"': "A condition compares numbers and booleans, not texts",

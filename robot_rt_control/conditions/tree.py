@@ -56,7 +56,43 @@ class Boolean:
         return "true" if self.value else "false"
 
 
-Operand = Variable | Number | Boolean
+@dataclass(frozen=True, slots=True)
+class Absolute:
+    """|value|."""
+
+    value: Value
+    position: int = _position()
+
+    def __str__(self) -> str:
+        return f"abs({self.value})"
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """Euclidean norm of a vector state variable."""
+
+    vector: Variable
+    position: int = _position()
+
+    def __str__(self) -> str:
+        return f"norm({self.vector})"
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Two or more terms, added or subtracted from left to right; the first sign is "+"."""
+
+    signs: tuple[str, ...]
+    terms: tuple[Value, ...]
+    position: int = _position()
+
+    def __str__(self) -> str:
+        first, *others = (_inside(term, Sum) for term in self.terms)
+        return first + "".join(f" {s} {term}" for s, term in zip(self.signs[1:], others, strict=True))
+
+
+Value = Variable | Number | Absolute | Norm | Sum
+Operand = Value | Boolean
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +112,8 @@ class Comparison:
 class Approx:
     """|left - right| <= tolerance."""
 
-    left: Variable | Number
-    right: Variable | Number
+    left: Value
+    right: Value
     tolerance: Number
     position: int = _position()
 
@@ -130,29 +166,39 @@ class Or:
 Condition = Variable | Boolean | Comparison | Approx | IsUnknown | Not | And | Or
 
 
-def _inside(node: Condition, *in_parentheses: type) -> str:
+def _inside(node: Condition | Value, *in_parentheses: type) -> str:
     return f"({node})" if isinstance(node, in_parentheses) else str(node)
 
 
-def variables(node: Condition) -> list[Variable]:
-    """The variables of a condition, in the order of the text, each name once."""
+def numbers_at_a_time(node: Operand) -> int:
+    """How many numbers the loop holds while it computes a value."""
+    match node:
+        case Absolute(value=value):
+            return numbers_at_a_time(value)
+        case Sum(terms=(first, *others)):
+            return max(numbers_at_a_time(first), *(1 + numbers_at_a_time(term) for term in others))
+    return 1
+
+
+def variables(node: Condition | Value) -> list[Variable]:
+    """The variables of a condition or value, in the order of the text, each name once."""
     found: dict[str, Variable] = {}
-    for variable in _all_variables(node):
-        found.setdefault(variable.name, variable)
+    for leaf in leaves(node):
+        if isinstance(leaf, Variable):
+            found.setdefault(leaf.name, leaf)
     return list(found.values())
 
 
-def _all_variables(node: Condition | Number) -> Iterator[Variable]:
+def leaves(node: Condition | Value) -> Iterator[Variable | Number | Boolean]:
+    """The variables and constants, in the order of the text; of `approx` without the tolerance."""
     match node:
-        case Variable():
+        case Variable() | Number() | Boolean():
             yield node
         case Comparison(left=left, right=right) | Approx(left=left, right=right):
-            yield from _all_variables(left)
-            yield from _all_variables(right)
-        case IsUnknown(variable=variable):
-            yield variable
-        case Not(operand=operand):
-            yield from _all_variables(operand)
-        case And(operands=operands) | Or(operands=operands):
-            for operand in operands:
-                yield from _all_variables(operand)
+            yield from leaves(left)
+            yield from leaves(right)
+        case IsUnknown(variable=inner) | Not(operand=inner) | Absolute(value=inner) | Norm(vector=inner):
+            yield from leaves(inner)
+        case And(operands=inner) | Or(operands=inner) | Sum(terms=inner):
+            for operand in inner:
+                yield from leaves(operand)

@@ -8,6 +8,9 @@ int         `==`, `!=`, `<`, `<=`, `>`, `>=`; `==` with a whole number or anothe
 float       `<`, `<=`, `>`, `>=`, `approx`
 any         `is_unknown`
 ==========  ==========================================================
+
+Integers and floats are also computed with; the result is an integer if all terms are. A vector stands only in `norm`, a
+float; elsewhere its elements are named.
 """
 
 from __future__ import annotations
@@ -17,16 +20,21 @@ from dataclasses import dataclass
 
 from robot_rt_control.conditions.tokens import fault
 from robot_rt_control.conditions.tree import (
+    Absolute,
     And,
     Approx,
     Boolean,
     Comparison,
     Condition,
+    IsUnknown,
+    Norm,
     Not,
     Number,
     Operand,
     Or,
+    Sum,
     Variable,
+    variables,
 )
 from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError
 
@@ -42,6 +50,7 @@ class VariableRef:
         offset: offset of its float64 from the start of the world [bytes].
         type: float, int or bool.
         unit: e.g. "m/s"; empty: none, or not declared.
+        length: number of elements of a vector, which are adjacent; 1: it is a number.
 
     Raises:
         DefinitionError: the offset is not that of a float64, or the type is unknown.
@@ -50,6 +59,7 @@ class VariableRef:
     offset: int
     type: str = "float"
     unit: str = ""
+    length: int = 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.offset <= _MAX_OFFSET or self.offset % 8:
@@ -80,11 +90,14 @@ class ConditionTypes:
         """
         match node:
             case Variable():
+                self._check_value(node)
                 self._check_truth(node)
-            case Comparison():
-                self._check_comparison(node)
-            case Approx():
-                self._check_approx(node)
+            case Comparison(left=left, right=right) | Approx(left=left, right=right):
+                self._check_value(left)
+                self._check_value(right)
+                self._check_approx(node) if isinstance(node, Approx) else self._check_comparison(node)
+            case IsUnknown(variable=variable):
+                self._check_value(variable)
             case Not(operand=operand):
                 self.check(operand)
             case And(operands=operands) | Or(operands=operands):
@@ -94,12 +107,48 @@ class ConditionTypes:
     def _fault(self, node: Operand, message: str, *, expected: str, got: str, hint: str = "") -> ConditionError:
         return fault(self._of, self._text, node.position, message, expected=expected, got=got, hint=hint)
 
+    def _check_value(self, node: Operand) -> None:
+        """Check what is computed: with numbers, in one unit."""
+        match node:
+            case Variable(name=name):
+                if (length := self._refs[name].length) > 1:
+                    raise self._fault(
+                        node,
+                        f"{name!r} is a vector of {length} elements",
+                        expected=f"one of its elements, or norm({name})",
+                        got=repr(name),
+                    )
+            case Norm(vector=vector):
+                ref = self._refs[vector.name]
+                if ref.length == 1 or ref.type == "bool":
+                    got = self._described(vector) if ref.length == 1 else f"a vector of booleans, {vector.name!r}"
+                    raise self._fault(vector, "'norm' takes a vector of numbers", expected="a vector", got=got)
+            case Absolute(value=value):
+                self._check_number(value)
+            case Sum(terms=terms):
+                for term in terms:
+                    self._check_number(term)
+                    with_unit = next((t for t in terms if self._unit(t)), term)
+                    self._check_units(with_unit, term)
+
+    def _check_number(self, node: Operand) -> None:
+        self._check_value(node)
+        if self._type(node) == "bool":
+            raise self._fault(
+                node, "only numbers are computed with", expected="a number", got=self._described(node)
+            )
+
     def _type(self, node: Operand) -> str:
-        if isinstance(node, Variable):
-            return self._refs[node.name].type
-        if isinstance(node, Boolean):
-            return "bool"
-        return "int" if node.value.is_integer() else "float"
+        match node:
+            case Variable(name=name):
+                return self._refs[name].type
+            case Number(value=value):
+                return "int" if value.is_integer() else "float"
+            case Absolute(value=inner):
+                return self._type(inner)
+            case Sum(terms=terms):
+                return "int" if all(self._type(term) == "int" for term in terms) else "float"
+        return "bool" if isinstance(node, Boolean) else "float"
 
     def _described(self, node: Operand) -> str:
         return f"the {self._type(node)} variable {node.name!r}" if isinstance(node, Variable) else repr(str(node))
@@ -167,7 +216,7 @@ class ConditionTypes:
 
     def _check_approx(self, node: Approx) -> None:
         for side in (node.left, node.right):
-            if isinstance(side, Variable) and self._type(side) != "float":
+            if variables(side) and self._type(side) != "float":
                 raise self._fault(
                     side,
                     "'approx' compares floats",
@@ -180,12 +229,12 @@ class ConditionTypes:
         self._check_units(with_unit[0] if with_unit else node.left, node.tolerance)
 
     def _check_units(self, left: Operand, right: Operand) -> None:
-        """A number's unit must equal that of the other side; the units of two variables must agree if both have one."""
+        """A constant's unit must equal that of the other side; the units of two others must agree if both have one."""
         a, b = self._unit(left), self._unit(right)
         if a == b:
             return
         for side, unit, other, wanted in ((right, b, left, a), (left, a, right, b)):
-            if isinstance(side, Number) and unit:
+            if unit and not variables(side):
                 raise self._fault(
                     side,
                     "units do not agree",
@@ -193,15 +242,22 @@ class ConditionTypes:
                     got=repr(str(side)),
                     hint=f"Give the number in {wanted}; units are not converted" if wanted else "Leave the unit out",
                 )
-        if isinstance(left, Variable) and isinstance(right, Variable) and a and b:
+        if a and b and variables(left) and variables(right):
             raise self._fault(
                 right, "units do not agree", expected=self._in_unit(left), got=f"{self._described(right)} in {b}"
             )
 
     def _unit(self, node: Operand) -> str:
-        if isinstance(node, Variable):
-            return self._refs[node.name].unit
-        return node.unit if isinstance(node, Number) else ""
+        match node:
+            case Variable(name=name) | Norm(vector=Variable(name=name)):
+                return self._refs[name].unit
+            case Number(unit=unit):
+                return unit
+            case Absolute(value=value):
+                return self._unit(value)
+            case Sum(terms=terms):
+                return next((unit for term in terms if (unit := self._unit(term))), "")
+        return ""
 
     def _in_unit(self, node: Operand) -> str:
         unit = self._unit(node)

@@ -20,7 +20,8 @@ command fields (`layout.COMMAND_FIELDS`), use `math`, and call functions marked 
 nothing, or an int status: with a non-zero status the action fails, and its parts take their safety action.
 
 The state record is zeroed before `on_enter`. Its first fields are the declared signals, then the
-declared state variables (all float64: a bool is 0.0 or 1.0, NaN is unknown), then the fields of `State`.
+declared state variables (all float64: a bool is 0.0 or 1.0, NaN is unknown; a vector is an array), then the fields of
+`State`.
 A signal reads 1.0 in exactly one call of `set_parameters` and `control`.
 
 Each declared stream has a record in the state, see `streams`: `state.goal.value[j]`. Each stream input also
@@ -32,7 +33,7 @@ gap function: it runs before `sense`, reads the samples in `state.<stream>.times
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -92,12 +93,27 @@ JOINT_INDEX = "index of a joint"
 
 @dataclass(frozen=True, kw_only=True)
 class StateVariable:
-    """A named number of a running action that conditions and users can read."""
+    """A named number of a running action, or a vector of them, that conditions and users can read."""
 
     name: str
     type: str = "float"  # float, int, bool
     unit: str = ""
     description: str = ""
+    length: int = 1  # more: a vector, whose elements are name[0], name[1], …
+
+    @property
+    def elements(self) -> tuple[StateVariable, ...]:
+        """Itself, or the elements of a vector."""
+        if self.length == 1:
+            return (self,)
+        return tuple(replace(self, name=f"{self.name}[{i}]", length=1) for i in range(self.length))
+
+
+ACTION_VARIABLES = (
+    StateVariable(name="elapsed", unit="s", description="Time since the start, in the action's time."),
+    StateVariable(name="timed_out", type="bool", description="The action's time limit has been reached."),
+)
+"""State variables of every action, which the loop computes. A type that declares one of these names has its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,7 +421,7 @@ def stream_record(action_type: type[ActionType], stream: Stream) -> np.dtype:
 def state_dtype(action_type: type[ActionType]) -> np.dtype:
     """The record type of an action type's state: signals, variables, its own fields, degrees of freedom, streams."""
     fields: list[tuple] = [(n, "f8") for n in action_type.signals]
-    fields += [(v.name, "f8") for v in action_type.state_variables]
+    fields += [(v.name, "f8", (v.length,)) if v.length > 1 else (v.name, "f8") for v in action_type.state_variables]
     fields += [_field(f"{action_type.__name__}.State", n, s) for n, s in action_type.State.items()]
     if action_type.degrees_of_freedom:
         fields.append(("degrees", degree_dtype, (len(action_type.degrees_of_freedom),)))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.definitions.action_type import (
+    ACTION_VARIABLES,
     ActionType,
     Degree,
     Input,
@@ -64,6 +65,8 @@ class DeclaredType:
     slots: tuple[Slot, ...]
     parameters: tuple[Parameter, ...]
     state_variables: tuple[StateVariable, ...]
+    """Numbers: those of a vector by their own names."""
+    vectors: tuple[StateVariable, ...]
     signals: tuple[str, ...]
     streams: tuple[Stream, ...]
     inputs: tuple[Input, ...]
@@ -89,7 +92,8 @@ class DeclaredType:
             place=f"{action_type.__module__}:{action_type.__qualname__}",
             slots=action_type.slots,
             parameters=action_type.parameters,
-            state_variables=action_type.state_variables,
+            state_variables=tuple(e for v in action_type.state_variables for e in v.elements),
+            vectors=tuple(v for v in action_type.state_variables if v.length > 1),
             signals=action_type.signals,
             streams=action_type.streams,
             inputs=action_type.inputs,
@@ -99,6 +103,17 @@ class DeclaredType:
             parameter_record=RecordLayout.of(parameter_dtype(action_type)),
             state_record=RecordLayout.of(state_dtype(action_type)),
         )
+
+    @property
+    def action_variables(self) -> tuple[StateVariable, ...]:
+        """The state variables of every action, as far as the type has none of its own with their names."""
+        own = {v.name for v in (*self.state_variables, *self.vectors)}
+        return tuple(v for v in ACTION_VARIABLES if v.name not in own)
+
+    @property
+    def can_time_out(self) -> bool:
+        """Whether its actions may have a time limit: their `timed_out` is not a variable of the type's own."""
+        return any(v.name == "timed_out" for v in self.action_variables)
 
     @property
     def stream_inputs(self) -> tuple[StreamInput, ...]:
@@ -124,7 +139,8 @@ class DeclaredType:
         data = _with_tuples(json.loads(text))
         data["slots"] = tuple(Slot(**s | {"kinds": tuple(map(PartKind, s["kinds"]))}) for s in data["slots"])
         data["parameters"] = tuple(Parameter(**p) for p in data["parameters"])
-        data["state_variables"] = tuple(StateVariable(**v) for v in data["state_variables"])
+        for variables in ("state_variables", "vectors"):
+            data[variables] = tuple(StateVariable(**v) for v in data[variables])
         data["streams"] = tuple(StreamInput(**s) if "gap" in s else StreamOutput(**s) for s in data["streams"])
         data["inputs"] = tuple(Input(**i) for i in data["inputs"])
         data["degrees_of_freedom"] = tuple(Degree(**d) for d in data["degrees_of_freedom"])
@@ -164,6 +180,14 @@ def _check(declared: type[ActionType]) -> None:
             check_name(f"{of}: name of a {kind}", name)
             if names.count(name) > 1:
                 raise DefinitionError(f"{of}: the {kind} {name!r} is declared twice", expected="each once")
+    for variable in declared.state_variables:
+        longest = capacities.MAX_VECTOR_LENGTH
+        if type(variable.length) is not int or not 1 <= variable.length <= longest:
+            raise DefinitionError(
+                f"{of}: length of the state variable {variable.name!r}",
+                expected=f"1 to {longest} (MAX_VECTOR_LENGTH)",
+                got=repr(variable.length),
+            )
     for parameter in declared.parameters:
         check_parameter(of, parameter, lengths=("any", "dof"))
     check_streams(of, declared.streams)

@@ -6,6 +6,7 @@ that contradict each other. robot_rt_control/validation checks everything else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,8 @@ class ActionDefinition:
             as messages have them, become slot → part.
         parameters: values, each name once; an omitted parameter takes its default.
         reactions: in the order in which they are evaluated.
+        time_limit: [s] of the action's time after which it ends as by `stop`, unless a reaction ends it in that tick;
+            None: none.
         final: the program may end here, so no reaction needs to leave this action.
         manual: a user starts it by hand, so no reaction needs to start it.
         strategies: for each degree of freedom that strategies govern; the others do what the type does.
@@ -54,12 +57,14 @@ class ActionDefinition:
     parts: tuple[str, ...] | Mapping[str, str]
     parameters: tuple[ParameterValue, ...] = ()
     reactions: tuple[ReactionDefinition, ...] = ()
+    time_limit: float | None = None
     final: bool = False
     manual: bool = False
     strategies: tuple[AxisDefinition, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("id of an action", self.id)
+        self._check_time_limit()
         check_type_name(f"action {self.id!r}: type", self.type)
         object.__setattr__(self, "parts", self._checked_parts())
         object.__setattr__(self, "parameters", tuple(self.parameters))
@@ -75,6 +80,14 @@ class ActionDefinition:
                     expected="an action with other parts to start",
                     got="the owner itself",
                 )
+
+    def _check_time_limit(self) -> None:
+        given: Any = self.time_limit
+        is_number = isinstance(given, float | int) and not isinstance(given, bool)
+        if given is not None and not (is_number and 0.0 < given < math.inf):
+            raise DefinitionError(
+                f"action {self.id!r}: time_limit", expected="a number of seconds above 0", got=repr(given)
+            )
 
     def _checked_parts(self) -> tuple[str, ...] | dict[str, str]:
         of = f"action {self.id!r}"

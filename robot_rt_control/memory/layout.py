@@ -92,6 +92,9 @@ _MEASURED = [
     ("tool_orientation", "f8", (4,)),  # q_WT, x y z w
     ("tool_twist", "f8", (6,)),  # V_WT: linear [m/s], angular [rad/s]; world axes, at the tool
     ("wrench", "f8", (6,)),  # force [N], torque [Nm]; sensor frame
+    ("force_norm", "f8"),  # [N] of the wrench
+    ("torque_norm", "f8"),  # [Nm]
+    *_joints("external_effort"),  # [Nm or N] measured effort without that against the weight; NaN unless asked for
     ("distance", "f8"),  # [m]
     ("inputs", "f8", (c.MAX_CHANNELS,)),  # io part: its inputs; sensor part: its values
     ("input_age", "f8", (c.MAX_CHANNELS,)),  # [s] since the value was received; only for sensor parts
@@ -101,6 +104,14 @@ _MEASURED = [
     ("at_rest", "f8"),
     ("operational_state", "f8"),  # OperationalState
 ]
+
+gravity_scratch_dtype = record(
+    [
+        ("J", "f8", (6, c.MAX_JOINTS)),
+        ("first_moment", "f8", (c.MAX_JOINTS, 3)),  # [kg m] of each joint's body, world frame
+    ]
+)
+"""Working memory of `gravity_torque`."""
 
 measured_dtype = record(_MEASURED)
 """The first bytes of a part: everything that is measured or commanded; each snapshot contains this part of it."""
@@ -177,6 +188,7 @@ part_runtime_dtype = record(
         ("written", "i8"),  # its command is sent in this tick
         ("fault_log", "i8"),  # number of the log of the last ticks before its fault, 0: none
         ("output_session", "i8"),  # identity of the session whose action commanded the part last; 0: none
+        ("external_effort", "i8"),  # 1: it is computed
         ("outputs_settling", "i8"),  # 1: its motion is disabled, but its safe values are not all sent yet
     ]
 )
@@ -378,6 +390,7 @@ action_dtype = record(
         ("n_streams", "i4"),
         ("first_axis", "i4"),
         ("n_axes", "i4"),
+        ("time_limit", "f8"),  # [s] of the action's time, 0: none
         ("name", f"S{c.MAX_LABEL_BYTES}"),  # for display in the executor's status
     ]
 )
@@ -439,6 +452,9 @@ action_runtime_dtype = record(
         ("busy_ns", "i8"),  # time that its code took in this tick, if it is watched
         ("strikes", "i8"),  # ticks in a row above its time budget
         ("reported_tick", "i8"),  # when that was last reported, 0: never
+        # state variables, unknown while it is not active
+        ("elapsed", "f8"),  # [s] since it began, in its own time
+        ("timed_out", "f8"),  # 1: its time limit has been reached
     ]
 )
 
@@ -609,6 +625,7 @@ world_dtype = record(
         ("recorder", recorder_dtype),
         ("parts", part_dtype, (c.MAX_PARTS,)),
         ("parts_runtime", part_runtime_dtype, (c.MAX_PARTS,)),
+        ("gravity_scratch", gravity_scratch_dtype),
         ("limits", limits_dtype, (c.MAX_PARTS,)),
         ("devices", device_dtype, (c.MAX_DEVICES,)),
         ("reads", link_dtype, (c.MAX_INTERFACE_LINKS,)),
@@ -681,6 +698,8 @@ snapshot_dtype = record(
         ("n_active", "i8"),
         ("active", "i8", (c.MAX_PARTS,)),  # identities of the active actions, in global order
         ("active_since", "i8", (c.MAX_PARTS,)),  # tick in which the active action started
+        ("elapsed", "f8", (c.MAX_PARTS,)),
+        ("timed_out", "f8", (c.MAX_PARTS,)),
         ("values", "f8", (c.MAX_PARTS, c.SNAPSHOT_VARIABLES)),  # state variables of each active action, in its order
         ("parts", snapshot_part_dtype, (c.MAX_PARTS,)),
     ]

@@ -24,11 +24,13 @@ class VariableInfo:
     description: str
     offset: int
     """Offset of its float64 from the start of the world [bytes]."""
+    length: int = 1
+    """Elements of a vector; 1: it is a number."""
 
     @property
     def ref(self) -> VariableRef:
         """The data that the condition compiler needs."""
-        return VariableRef(self.offset, self.type, self.unit)
+        return VariableRef(self.offset, self.type, self.unit, self.length)
 
 
 SYSTEM_VARIABLES = (
@@ -50,7 +52,7 @@ def workcell_variables(workcell: Workcell) -> dict[str, VariableInfo]:
     for part in workcell.parts:
         base = offset_of(world_dtype, "parts", part.index)
         for v in part_state_variables(part):
-            table[v.name] = VariableInfo(v.name, v.type, v.unit, v.description, base + v.offset)
+            table[v.name] = VariableInfo(v.name, v.type, v.unit, v.description, base + v.offset, v.length)
     return table
 
 

@@ -19,7 +19,7 @@ def gravity_torque(chain: np.record, q: np.ndarray, tau: np.ndarray, scratch: np
         chain: `layout.chain_dtype` with masses and gravity.
         q: joint positions [rad or m], at least (n_joints,).
         tau: out, at least (n_joints,) [Nm or N].
-        scratch: `kinematics_scratch_dtype`; its J and first_moment are overwritten.
+        scratch: `layout.gravity_scratch_dtype` or `kinematics_scratch_dtype`; its J and first_moment are overwritten.
     """
     n = chain.n_joints
     J = scratch.J

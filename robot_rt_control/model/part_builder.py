@@ -142,6 +142,13 @@ class PartBuilder:
         description = self._moving(name, index, part, place, chain.joints, PartKind.ARM, urdf)
         record = description.initial_record
         record.chain = chain.record
+        if part.external_effort and not record.chain.mass.any():
+            raise DefinitionError(
+                str(place / "external_effort"),
+                expected="a URDF with the masses of the links",
+                got="none between base_link and tip_link",
+                hint="Without them the arm's weight would count as external",
+            )
         forward(chain.record, description.start_position, record.tool_position, record.tool_orientation)
         record.tool_twist[:] = 0.0
         return replace(
@@ -151,6 +158,7 @@ class PartBuilder:
             base=Pose.of_matrix(X_WB),
             root=Pose.of_matrix(X_WR),
             tool=part.tool,
+            external_effort=part.external_effort,
         )
 
     def _joint_group(self, name: str, index: int, part: schema.JointGroup, place: Place) -> PartDescription:
@@ -290,7 +298,8 @@ def _record(dof: int, period: float) -> np.record:
     record.dt = period
     record.at_rest = 1.0
     measured = [field for described in PART_KINDS.values() for field in described.fields]
-    for field in ("tool_position", "tool_orientation", "tool_twist", "inputs", "input_age", "age", *measured):
+    tool = ("tool_position", "tool_orientation", "tool_twist")
+    for field in (*tool, "inputs", "input_age", "age", "external_effort", *measured):
         record[field] = np.nan
     record.chain = empty_chain()
     return record

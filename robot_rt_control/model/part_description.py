@@ -50,6 +50,8 @@ class PartDescription:
     """X_WR: root link of the part's URDF in the world frame; equal to `base` if base_link is the root."""
     tool: Pose = Pose()
     """X of the tool in the tip link."""
+    external_effort: bool = False
+    """The loop computes `external_effort`, which are then state variables."""
     followers: tuple[Mimic, ...] = ()
     """The URDF's joints that mimic one of the part's."""
     inputs: tuple[Channel, ...] = ()

@@ -76,8 +76,8 @@ class PartFacts:
 
     @property
     def state_variables(self) -> dict[str, str]:
-        """The state variables that conditions can read: full name ("arm.position[0]") → unit."""
-        return {v.name: v.unit for v in part_state_variables(self.description)}
+        """The state variables that are numbers: full name ("arm.position[0]") → unit."""
+        return {v.name: v.unit for v in part_state_variables(self.description) if v.length == 1}
 
     def limits(self, name: str) -> Array:
         """A limit that an action may plan with, (dof,): "position_lower", "position_upper", "velocity_limit",

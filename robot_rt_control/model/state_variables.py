@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.interfaces import part_offset
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.vocabulary.part_kinds import JOINT_QUANTITIES, PART_KINDS, quantity_units
+from robot_rt_control.vocabulary.part_kinds import (
+    EXTERNAL_EFFORT,
+    JOINT_QUANTITIES,
+    PART_KINDS,
+    JointQuantity,
+    quantity_units,
+)
 
 _TOOL = (
     # field, its first element, between "tool." and the letters, letters, unit, description
@@ -31,10 +38,12 @@ class PartVariable:
     description: str
     offset: int
     """[bytes] in `layout.part_dtype`."""
+    length: int = 1
+    """More: a vector, whose elements are variables, too; only `norm` reads it as a whole."""
 
 
 def part_state_variables(part: PartDescription) -> list[PartVariable]:
-    """All state variables of a part.
+    """All state variables of a part, its vectors included.
 
     A joint's variables have two names, arm.position[0] and arm.joint.position, if the joint's name is one word.
     """
@@ -45,8 +54,12 @@ def part_state_variables(part: PartDescription) -> list[PartVariable]:
             unit=unit,
             description=text,
             offset=part_offset(field, index),
+            length=length,
         )
-        for name, kind, unit, text, field, index in _variables(part)
+        for name, kind, unit, text, field, index, length in (
+            *((*row, 1) for row in _variables(part)),
+            *_vectors(part),
+        )
     ]
 
 
@@ -62,7 +75,7 @@ def _variables(part: PartDescription) -> Iterator[_Row]:
         for field, first, prefix, letters, unit, text in _TOOL:
             for i, letter in enumerate(letters):
                 yield f"tool.{prefix}{letter}", "float", unit, text.format(letter), field, first + i
-    for quantity in described.measured:
+    for quantity in (*described.measured, *described.derived):
         yield quantity.name, "float", quantity.unit, quantity.description, quantity.field, quantity.index
     for field, channels in (("input", part.inputs), ("output", part.outputs)):
         for i, channel in enumerate(channels):
@@ -74,8 +87,31 @@ def _variables(part: PartDescription) -> Iterator[_Row]:
     yield "operational_state", "int", "", "0 disabled, 1 enabled, 2 faulted", "operational_state", None
 
 
+def _vectors(part: PartDescription) -> Iterator[tuple[str, str, str, str, str, int, int]]:
+    """As `_Row`, and the number of elements, which have one unit."""
+    if part.dof > 1 and len(set(part.units)) == 1:
+        for q in _joint_quantities(part):
+            unit = quantity_units(part.units[0])[q.quantity]
+            yield q.field, "float", unit, f"{q.description} of all joints", q.field, 0, part.dof
+    if PART_KINDS[part.kind].has_tool:
+        for field, first, prefix, letters, unit, text in _TOOL:
+            if prefix.endswith("."):
+                described = text.format(letters)
+                yield f"tool.{prefix[:-1]}", "float", unit, described, field, first, len(letters)
+    for stem, group in groupby(PART_KINDS[part.kind].measured, lambda quantity: quantity.name.rpartition(".")[0]):
+        elements = list(group)
+        if stem:
+            unit, start = elements[0].unit, elements[0].index
+            assert start is not None  # a name with a dot is that of an element
+            yield stem, "float", unit, f"measured {stem}", elements[0].field, start, len(elements)
+
+
+def _joint_quantities(part: PartDescription) -> tuple[JointQuantity, ...]:
+    return (*JOINT_QUANTITIES, *([EXTERNAL_EFFORT] if part.external_effort else []))
+
+
 def _joint_variables(part: PartDescription) -> Iterator[_Row]:
-    for q in JOINT_QUANTITIES:
+    for q in _joint_quantities(part):
         for j, (joint, position_unit) in enumerate(zip(part.joint_names, part.units, strict=True)):
             unit, text = quantity_units(position_unit)[q.quantity], f"{q.description} of joint {joint}"
             yield f"{q.field}[{j}]", "float", unit, text, q.field, j

@@ -138,6 +138,7 @@ class Arm(MovingPart):
     tip_link: str  # last link of the chain
     tool: Pose = Pose()  # X of the tool in the tip link
     base_pose: Pose = Pose()  # X_WB: base_link in the world frame
+    external_effort: Flag = False  # compute the joints' efforts without those against the weight: state variables
 
     @model_validator(mode="after")
     def _one_source(self) -> Arm:

@@ -90,9 +90,12 @@ def evaluate(text: str, parameters: Mapping[str, KnownParameter], of: str) -> Re
 
 
 def evaluate_prefix(
-    text: str, position: int, parameters: Mapping[str, KnownParameter], of: str
+    text: str, position: int, parameters: Mapping[str, KnownParameter], of: str, *, term: bool = False
 ) -> tuple[Result, int] | None:
     """Compute the longest expression that begins at a position; None: there is none.
+
+    Args:
+        term: only its first term, without the ones that are added to it.
 
     Returns:
         The result, and the position after it.
@@ -102,7 +105,7 @@ def evaluate_prefix(
     """
     parser = _Parser(text, position, parameters, of)
     try:
-        result = parser.sum(whole=False)
+        result = parser.term(whole=False) if term else parser.sum(whole=False)
     except _NoExpression:
         return None
     return result, parser.position
@@ -133,7 +136,10 @@ class _Parser:
         return found if found and found in characters else ""
 
     def sum(self, *, whole: bool) -> Result:
-        return self._chain("+-", lambda: self._chain("*/", self.factor, whole), whole)
+        return self._chain("+-", lambda: self.term(whole=whole), whole)
+
+    def term(self, *, whole: bool) -> Result:
+        return self._chain("*/", self.factor, whole)
 
     def _chain(self, operators: str, operand: Callable[[], Result], whole: bool) -> Result:
         """Operands joined by operators of one rank, as far as the text can be read; `whole`: it must be read to its

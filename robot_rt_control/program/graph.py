@@ -46,7 +46,7 @@ def without_exit(program: ProgramDefinition, parts: Parts) -> list[str]:
     nothing: frozenset[str] = frozenset()
     found = []
     for action in program.actions:
-        if action.final or action.id in ended:
+        if action.final or action.time_limit is not None or action.id in ended:
             continue
         own = parts[action.id]
         # An action that shares a part with it is never active beside it, so its reactions are not evaluated.

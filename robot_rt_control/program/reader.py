@@ -125,6 +125,7 @@ class ProgramReader:
             parameters=parameters,
             reactions=self.each(written.reactions, self.reaction),
             strategies=tuple(self.axes(id, written)),
+            time_limit=self.time_limit(id, written.time_limit),
             final=written.final,
             manual=written.manual,
         )
@@ -157,6 +158,19 @@ class ProgramReader:
         parameters = self.each(written.parameters.values(), partial(self.value, of, key))
         self.sampled |= {(key, name) for name in written.parameters} - {(key, p.name) for p in parameters}
         return replace(strategy, parameters=parameters, parse=False)
+
+    def time_limit(self, action: str, written: schema.ValueWithUnit | None) -> Any:
+        """[s]; of a sample, any."""
+        if written is None:
+            return None
+        of = f"action {action!r}: time_limit"
+        if isinstance(written.value, tuple):
+            raise DefinitionError(of, expected="a number of seconds above 0", got=f"a list, {written.value}")
+        result = self.substitution.value(written.value, of)
+        unit = written.unit or result.unit or "s"
+        if unit != "s":
+            raise DefinitionError(f"{of}: unit", expected="s", got=repr(unit))
+        return 1.0 if self.substitution.is_sampled(result.references) else result.value
 
     def parameter(self, written: schema.ValueWithUnit) -> ParameterValue:
         action = str(written.path[1])

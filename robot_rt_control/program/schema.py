@@ -198,6 +198,8 @@ class ActionState(Model):
     """Evaluated in this order while the action is active."""
     strategies: Annotated[dict[VariableName, Annotated[list[Strategy], EachOfEach]], Each] = {}
     """Degree of freedom ("elbow", "joint[3]", "left.elbow", "x") → its strategies in order of priority."""
+    time_limit: GivenValue | None = None
+    """[s] of the action's time after which it ends as by `stop`, unless one of its reactions ends it in that tick."""
     final: Flag = False
     """The program may end here: nothing needs to lead away."""
     manual: Flag = False

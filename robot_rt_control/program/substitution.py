@@ -21,7 +21,7 @@ from robot_rt_control.conditions.tokens import unit_at
 from robot_rt_control.definitions.definitions import Scalar
 from robot_rt_control.program.expression import KnownParameter, Result, evaluate, evaluate_prefix
 from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError
-from robot_rt_control.vocabulary.names import VARIABLE_PATTERN
+from robot_rt_control.vocabulary.names import RESERVED, VARIABLE_PATTERN
 
 _VARIABLE = re.compile(VARIABLE_PATTERN)
 _HEAD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=\.)")
@@ -85,18 +85,26 @@ class Substitution:
             return text
         pieces: list[str] = []
         position = 0
+        after_value = after_sign = False  # x - $a - $b is not x - ($a - $b): after its sign, only a term is computed
         while position < len(text):
-            piece, position = self._piece(text, position, of)
+            if after_value and text[position] in "+-":
+                pieces.append(text[position])
+                position += 1
+                after_value, after_sign = False, True
+                continue
+            piece, position = self._piece(text, position, of, term=after_sign)
             pieces.append(piece)
+            if not piece.isspace():
+                after_value, after_sign = piece not in RESERVED and piece[-1] not in "<>=!(,", False
         filled = "".join(pieces)
         return _computed(filled) if "$" in text else filled
 
-    def _piece(self, text: str, position: int, of: str) -> tuple[str, int]:
+    def _piece(self, text: str, position: int, of: str, *, term: bool) -> tuple[str, int]:
         """The substitute for the next piece of a condition, and the position after the piece."""
         if match := _VARIABLE.match(text, position):
             return self.variable(match[0]), match.end()
         if text[position] in "$(+-.0123456789":
-            found = evaluate_prefix(text, position, self.parameters, of)
+            found = evaluate_prefix(text, position, self.parameters, of, term=term)
             if found is not None and found[0].references:
                 return self._number(text, self._used(found[0]), found[1], of), found[1]
             if found is not None:  # numbers only: the piece stays as a whole, so that no part of it is read again

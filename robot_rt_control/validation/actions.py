@@ -50,8 +50,16 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
     )
     if catalogue.types is not None and action.type not in catalogue.types:
         yield unknown_action_type(use.of, action.type, catalogue.types), (*use.path, "type")
-    else:
-        yield from find_in_use(use, catalogue, sampled)
+        return
+    yield from find_in_use(use, catalogue, sampled)
+    action_type = catalogue.types.get(action.type) if catalogue.types is not None else None
+    if action.time_limit is not None and action_type is not None and not action_type.can_time_out:
+        error = DefinitionError(
+            f"{use.of}: time_limit",
+            expected=f"none, as type {action_type.name!r} has a state variable 'timed_out' of its own",
+            got=f"{action.time_limit:g} s",
+        )
+        yield error, (*use.path, "time_limit")
 
 
 def find_in_use(use: Use, catalogue: Catalogue, sampled: Collection[tuple[str, str]]) -> Found:

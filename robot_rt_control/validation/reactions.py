@@ -30,7 +30,7 @@ def find_in_reaction(edge: Edge, types: Mapping[str, DeclaredType | None], scope
         yield mistake, (*edge.path, "when")
     for name in reaction.capture:
         try:
-            scope.resolve(name, edge.owner)
+            ref = scope.resolve(name, edge.owner)
         except KeyError:
             error = DefinitionError(
                 f"{edge.label} captures an unknown state variable",
@@ -38,6 +38,14 @@ def find_in_reaction(edge: Edge, types: Mapping[str, DeclaredType | None], scope
                 got=repr(name),
             )
             yield error, (*edge.path, "capture")
+        else:
+            if ref is not None and ref.length > 1:
+                error = DefinitionError(
+                    f"{edge.label} captures a vector of {ref.length} elements",
+                    expected="state variables that are numbers, such as its elements",
+                    got=repr(name),
+                )
+                yield error, (*edge.path, "capture")
     target = reaction.signal.rpartition(".")[0]
     for key, verb, name in (("start", "starts", reaction.start), ("signal", "signals", target)):
         if name and name not in types:

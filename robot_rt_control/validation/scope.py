@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.declared_type import DeclaredType
@@ -15,9 +16,21 @@ Variables = Mapping[str, VariableRef]
 """State variables of an action, by bare name."""
 
 
-def variables_of_type(action_type: DeclaredType) -> Variables:
-    """Types and units of an action's state variables. Their offsets are not known before it has a slot."""
-    return {v.name: VariableRef(0, v.type, v.unit) for v in action_type.state_variables}
+def variables_of_type(
+    action_type: DeclaredType, first: int = 0, of_every_action: Mapping[str, int] = MappingProxyType({})
+) -> Variables:
+    """The state variables of an action, vectors included. Their offsets are not known before the action has a slot.
+
+    Args:
+        first: offset of the first one that the type declares.
+        of_every_action: name → offset of those that every action has.
+    """
+    found = {v.name: VariableRef(first + 8 * i, v.type, v.unit) for i, v in enumerate(action_type.state_variables)}
+    for v in action_type.vectors:
+        found[v.name] = VariableRef(found[v.elements[0].name].offset, v.type, v.unit, v.length)
+    for v in action_type.action_variables:
+        found[v.name] = VariableRef(of_every_action.get(v.name, 0), v.type, v.unit)
+    return found
 
 
 def variables_of_axes(axes: Iterable[str]) -> Variables:

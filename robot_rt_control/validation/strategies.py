@@ -179,7 +179,10 @@ def _find_in_inputs(
             yield error, path
             continue
         unit = unit_for(declared[name].unit, joint_unit) if joint_unit else ""
-        if ref is not None and (ref.type != "float" or (ref.unit and unit and ref.unit != unit)):
+        if ref is not None and ref.length > 1:
+            error = DefinitionError(f"{of} cannot be {variable!r}", expected="a number", got=f"{ref.length} numbers")
+            yield error, path
+        elif ref is not None and (ref.type != "float" or (ref.unit and unit and ref.unit != unit)):
             yield (
                 DefinitionError(
                     f"{of} cannot be {variable!r}",

@@ -29,6 +29,8 @@ MAX_STRATEGIES = 2048
 MAX_LAW_INPUTS = 4
 """State variables that are bound to one law."""
 MAX_CONDITION_DEPTH = 32
+MAX_VECTOR_LENGTH = 64
+"""Elements of a vector state variable."""
 MAX_CAPTURES = 8
 """State variables that one event carries."""
 SNAPSHOT_VARIABLES = 32
@@ -70,6 +72,8 @@ MAX_DOTTED_NAME_LENGTH = 160
 MAX_LABEL_BYTES = 64
 """Length of a name that the tables carry for display; a longer name is truncated."""
 MAX_CONDITION_LENGTH = 4096
+MAX_CONDITION_NUMBERS = 4
+"""Numbers that a condition computes with at a time, as in `a - (b - (c - d))`."""
 MAX_TEXT_LENGTH = 4096
 """Characters of a text parameter, a reason or a path."""
 MAX_PROGRAM_BYTES = 1 << 20

@@ -126,7 +126,10 @@ class BudgetPolicy(IntEnum):
 
 
 class Operator(IntEnum):
-    """Instructions of a condition's postfix program. Leaves push values; operators pop them."""
+    """Instructions of a condition's postfix program. Leaves push truths; operators pop them.
+
+    Numbers that are computed have a stack of their own.
+    """
 
     CONSTANT = 0
     """Push `constant`: 0 false, 1 true, NaN unknown."""
@@ -152,11 +155,22 @@ class Operator(IntEnum):
     AND = 16
     OR = 17
     NOT = 18
+    NUMBER = 19
+    """Push `constant` on the stack of numbers; likewise variable `left`, and the norm of the float64 from `left` to
+    `right`."""
+    VARIABLE = 20
+    NORM = 21
+    ABSOLUTE = 22
+    ADD = 23
+    """Pop two numbers; push their sum, their difference."""
+    SUBTRACT = 24
 
 
 JOIN_AND = 32
 JOIN_OR = 64
 """Flags added to a leaf's operator: its value is combined with the top of the stack instead of being pushed."""
+OF_NUMBERS = 128
+"""Flag added to a comparison of two variables: it pops two numbers and compares these."""
 NEEDS_STACK = -2
 """What follows a comparison, instead of a distance; 0 and -1: the condition is false, true."""
 
@@ -252,3 +266,4 @@ class StopCause(IntEnum):
     DISPLACED = 8
     """A newly started action took its parts."""
     PROTECTIVE_STOP = 9
+    TIME_LIMIT = 10

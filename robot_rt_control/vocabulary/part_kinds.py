@@ -52,6 +52,12 @@ class JointQuantity:
 JOINT_INTERFACES = ("position", "velocity", "effort")
 """Interfaces of each joint, in this order, and the fields of its states; commands are taken from `commanded_…`."""
 
+EXTERNAL_EFFORT = JointQuantity(
+    field="external_effort",
+    quantity="effort",
+    description="measured effort without that against the arm's weight",
+)
+
 JOINT_QUANTITIES = (
     JointQuantity(field="position", quantity="position", description="measured position"),
     JointQuantity(field="velocity", quantity="velocity", description="measured velocity"),
@@ -86,6 +92,8 @@ class KindDescription:
 
     measured: tuple[Quantity, ...] = ()
     """What its hardware measures apart from joints and channels, in the order of its interfaces."""
+    derived: tuple[Quantity, ...] = ()
+    """What the loop computes from that, in each tick."""
     has_joints: bool = False
     has_tool: bool = False
     """Its joints are a chain with a tool, whose pose and velocity are state variables."""
@@ -105,8 +113,8 @@ class KindDescription:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields that `measured` fills."""
-        return tuple(dict.fromkeys(quantity.field for quantity in self.measured))
+        """The fields that `measured` and `derived` fill."""
+        return tuple(dict.fromkeys(quantity.field for quantity in (*self.measured, *self.derived)))
 
 
 def _wrench() -> tuple[Quantity, ...]:
@@ -128,7 +136,14 @@ PART_KINDS: Mapping[PartKind, KindDescription] = {
     PartKind.ARM: KindDescription(has_joints=True, has_tool=True, sample_joints=7),
     PartKind.GRIPPER: KindDescription(has_joints=True, sample_joints=1),
     PartKind.BASE: KindDescription(has_joints=True, sample_joints=3),
-    PartKind.FORCE_TORQUE_SENSOR: KindDescription(measured=_wrench(), topic="wrench"),
+    PartKind.FORCE_TORQUE_SENSOR: KindDescription(
+        measured=_wrench(),
+        derived=(
+            Quantity(name="force_norm", unit="N", description="Euclidean norm of the force", field="force_norm"),
+            Quantity(name="torque_norm", unit="Nm", description="Euclidean norm of the torque", field="torque_norm"),
+        ),
+        topic="wrench",
+    ),
     PartKind.RANGEFINDER: KindDescription(
         measured=(
             Quantity(

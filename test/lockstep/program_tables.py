@@ -201,7 +201,11 @@ def render(condition: Any) -> str:
     def operand(x: Any) -> str:
         if isinstance(x, bool):
             return "true" if x else "false"
-        return repr(x) if isinstance(x, float) else name_of(x)
+        if isinstance(x, float):
+            return repr(x)
+        if x[0] == "abs":
+            return f"abs({operand(x[1])})"
+        return f"({operand(x[1])} {x[0]} {operand(x[2])})" if x[0] in ("+", "-") else name_of(x)
 
     if isinstance(condition, bool):
         return operand(condition)

@@ -224,6 +224,9 @@ class _Generator:
         number = self.random.choice(DISTANCES)
         if variable[-1] in ("elapsed", "time"):
             number = self.random.choice((0.001, 0.0025, 0.004))
+        if self.chance(15):
+            other = self.random.choice((0.1, ("part", 0, "distance"), ("abs", ("-", variable, 0.2))))
+            variable = ("abs", (self.random.choice("+-"), variable, other))
         if self.chance(20):
             return ("approx", variable, number, 0.05)
         operator = self.random.choice(("<", "<=", ">", ">="))

@@ -25,12 +25,21 @@ def evaluate(condition: Any, read: Callable[[Any], float]) -> Truth:
     Args:
         condition: a bool (a constant); ("true", x); ("unknown", x); (comparison, x, y);
             ("approx", x, y, tolerance); ("not", c); ("and", c, d); ("or", c, d). An x or y is a number or bool,
-            or a variable: what `read` takes.
+            or ("+", x, y), ("-", x, y), ("abs", x), or a variable: what `read` takes.
         read: the value of a variable; NaN: unknown.
     """
 
     def value(operand: Any) -> float:
-        return float(operand) if isinstance(operand, float | bool) else read(operand)
+        if isinstance(operand, float | bool):
+            return float(operand)
+        match operand:
+            case ("+", x, y):
+                return value(x) + value(y)
+            case ("-", x, y):
+                return value(x) - value(y)
+            case ("abs", x):
+                return abs(value(x))
+        return read(operand)
 
     if isinstance(condition, bool):
         return condition

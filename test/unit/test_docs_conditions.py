@@ -86,7 +86,7 @@ def test_the_pages_are_really_searched() -> None:
     assert len(programs(every)) >= 1
     assert "wrist.force.z > $force - 1" in conditions(every) and "is_unknown(x)" in conditions(every)
     assert len(conditions(every)) >= 8 and "rangefinder.distance" in names(every)
-    refused = [mistakes_of_condition("wrist.force_norm > $force - 1", c) for c in catalogues().values()]
+    refused = [mistakes_of_condition("wrist.force_sum > $force - 1", c) for c in catalogues().values()]
     assert all("there is no such state variable" in text for text in refused)
     wrong = programs(every)[0].replace("eye.distance <", "eye.distanse <")
     refused = [mistakes_of_program(wrong, c) for c in catalogues().values()]

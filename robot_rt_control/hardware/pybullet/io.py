@@ -28,10 +28,10 @@ _ON = 0.5
 
 
 class ContactSwitch:
-    """1 while something is touched."""
+    """The sum of the normal forces of a contact [N]; of a digital input, whether something is touched."""
 
-    def __init__(self, world: PyBulletWorld, item: str, given: ContactInput) -> None:
-        self._client = world.client
+    def __init__(self, world: PyBulletWorld, item: str, given: ContactInput, is_digital: bool) -> None:
+        self._client, self._is_digital = world.client, is_digital
         self._query = {"bodyA": world.body(given.body, item)}
         if given.link is not None:
             self._query["linkIndexA"] = _link(world, given.body, given.link, item)
@@ -41,7 +41,8 @@ class ContactSwitch:
     def read(self) -> float:
         contacts = pybullet.getContactPoints(physicsClientId=self._client, **self._query)
         # Points with a positive distance are near, not touching.
-        return 1.0 if any(contact[8] <= 0.0 for contact in contacts) else 0.0
+        forces = [contact[9] for contact in contacts if contact[8] <= 0.0]
+        return float(bool(forces)) if self._is_digital else float(sum(forces))
 
 
 class Zone:
@@ -254,7 +255,7 @@ def _source(
         grip = grips[given.output]
         return lambda: 1.0 if grip.holds else 0.0
     if isinstance(given, ContactInput):
-        return ContactSwitch(world, item, given).read
+        return ContactSwitch(world, item, given, is_digital).read
     if isinstance(given, ZoneInput):
         return Zone(world, item, given, is_digital).read
     return JointSwitch(world, item, given, is_digital).read

@@ -29,7 +29,7 @@ Color = tuple[float, float, float] | tuple[float, float, float, float]
 
 
 class ContactInput(Parameters):
-    """Whether something is touched."""
+    """Whether something is touched; an analog input gives the sum of the normal forces [N]."""
 
     type: Literal["contact"] = "contact"
     body: str

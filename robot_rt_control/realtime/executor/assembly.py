@@ -46,6 +46,7 @@ class World:
             w.parts[part.index].dt = workcell.period
             runtime = w.parts_runtime[part.index]
             runtime.kind, runtime.device = part.kind, devices[part.device]
+            runtime.external_effort = part.external_effort
             runtime.active_action = runtime.fault_joint = -1
             runtime.state = OperationalState.DISABLED
         for device in workcell.devices:

@@ -11,7 +11,14 @@ import numpy as np
 
 from robot_rt_control.conditions.check import find_fault, offsets_read
 from robot_rt_control.definitions.streams import SETTINGS, VARIABLES, record_size
-from robot_rt_control.memory.layout import degree_dtype, governed_dtype, offset_of, part_dtype, world_dtype
+from robot_rt_control.memory.layout import (
+    action_runtime_dtype,
+    degree_dtype,
+    governed_dtype,
+    offset_of,
+    part_dtype,
+    world_dtype,
+)
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -19,6 +26,8 @@ _TIME = offset_of(world_dtype, "time")
 _SPEED, _PROTECTIVE_STOP = offset_of(world_dtype, "speed"), offset_of(world_dtype, "protective_stop")
 _PARTS = offset_of(world_dtype, "parts")
 _STATE = offset_of(world_dtype, "state_arena")
+_RUNTIMES, _RUNTIME_SIZE = offset_of(world_dtype, "actions_runtime"), action_runtime_dtype.itemsize
+_OF_RUNTIME = [offset_of(action_runtime_dtype, name) for name in ("elapsed", "timed_out")]
 _PART_END_OF_FLOATS = offset_of(part_dtype, "command_mode")
 
 
@@ -53,13 +62,15 @@ def _regions(item: str, offsets: np.ndarray, sizes: np.ndarray, arena: int) -> N
 
 
 def _readable(item: str, offsets: np.ndarray, n_parts: int) -> None:
-    """Offsets of state variables: system values, measured values of a part, or the state arena."""
+    """Offsets of state variables: system values, measured values of a part, those of every action, the state arena."""
     offsets = offsets.astype(np.int64)
     in_part = (offsets >= _PARTS) & (offsets < _PARTS + n_parts * part_dtype.itemsize)
     in_part &= (offsets - _PARTS) % part_dtype.itemsize < _PART_END_OF_FLOATS
     in_state = (offsets >= _STATE) & (offsets < _STATE + capacities.STATE_ARENA_BYTES)
     system = (offsets == _TIME) | (offsets == _SPEED) | (offsets == _PROTECTIVE_STOP)
-    good = (in_part | in_state | system) & (offsets % 8 == 0)
+    of_action = (offsets >= _RUNTIMES) & (offsets < _RUNTIMES + capacities.MAX_ACTIONS * _RUNTIME_SIZE)
+    of_action &= np.isin((offsets - _RUNTIMES) % _RUNTIME_SIZE, _OF_RUNTIME)
+    good = (in_part | in_state | of_action | system) & (offsets % 8 == 0)
     if not good.all():
         _refuse(item, "the offset of a state variable", int(offsets[~good][0]))
 
@@ -88,6 +99,8 @@ def _check_actions(t: np.record, n_parts: int) -> None:
     _in_range("size of a state", used["state_size"], 0, capacities.ACTION_STATE_BYTES + 1)
     _in_range("number of signals", used["n_signals"], 0, capacities.STATE_ARENA_BYTES)
     _in_range("number of state variables", used["n_variables"], 0, capacities.STATE_ARENA_BYTES)
+    if not (used["time_limit"] >= 0.0).all():
+        _refuse("time limit of action", "at least 0", float(used["time_limit"][~(used["time_limit"] >= 0.0)][0]))
     if (8 * (used["n_signals"] + used["n_variables"]) > used["state_size"]).any():
         _refuse("state", "room for all signals and state variables", "a smaller record")
     _in_range("number of reactions of action", used["n_reactions"], 0, int(t.n_reactions) + 1)

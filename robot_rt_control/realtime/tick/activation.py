@@ -97,6 +97,8 @@ def _enter_and_sense(w, slot):
     code = t.types[a.type]
     rt = w.actions_runtime[slot]
     rt.sensed_tick = w.tick
+    if 0.0 < a.time_limit <= rt.elapsed:
+        rt.timed_out = 1.0
     if a.n_streams > 0:
         status = _take_in_streams(w, slot, a.first_stream, a.n_streams)
         if status != _OK:
@@ -130,6 +132,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt.controlled_tick = 0
     rt.status = _OK
     rt.strikes = 0
+    rt.elapsed = rt.timed_out = 0.0
     first = a.state_offset // 8
     for i in range(first, first + a.state_size // 8):
         w.state_arena[i] = 0.0
@@ -167,6 +170,7 @@ def forget_variables(w, slot):
         first = w.tables[w.active_tables].axes[x].state_offset // 8
         w.state_arena[first] = math.nan  # `strategy` and `ticks` of `governed_dtype`
         w.state_arena[first + 1] = math.nan
+    w.actions_runtime[slot].elapsed = w.actions_runtime[slot].timed_out = math.nan
 
 
 @realtime

@@ -45,6 +45,7 @@ def control(w, ch):
         a = t.actions[slot]
         code = t.types[a.type]
         began = begin_timing(w)
+        rt.elapsed += w.parts[a.parts[0]].dt
         status = _OK
         if a.n_axes > 0:
             status = govern(w, slot, True)

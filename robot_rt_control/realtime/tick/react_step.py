@@ -36,6 +36,7 @@ _OVERLAP = int(Refusal.PARTS_OVERLAP)
 _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
 _STOPPED = int(Refusal.PROTECTIVE_STOP)
 _BY_REACTION = int(StopCause.REACTION)
+_BY_TIME_LIMIT = int(StopCause.TIME_LIMIT)
 _UNKNOWN = 2
 _MEMORIES = offset_of(world_dtype, "reactions_runtime")
 _REACTION_SIZE = reaction_dtype.itemsize
@@ -208,6 +209,19 @@ def _respond(w, ch, i):
 
 
 @realtime
+def _end_timed_out(w, ch):
+    """End the actions whose time limit has been reached, as far as no reaction of this tick has ended them."""
+    k = 0
+    while k < w.n_active:
+        slot = w.active[k]
+        if w.actions_runtime[slot].timed_out == 1.0:
+            _claim(w, slot)
+            end_activation(w, ch, slot, _BY_TIME_LIMIT)  # the next one takes its place in the list
+        else:
+            k += 1
+
+
+@realtime
 def react(w, ch):
     """Judge, respond, and bring the parts that were set free to their default action."""
     t = w.tables[w.active_tables]
@@ -218,9 +232,11 @@ def react(w, ch):
                 _prepare(w, t, i, i + 1, 0)
             n = _judge(w, t, i, i + 1, n)
     w.judged_installs = w.installs
+    timed_out = False
     for k in range(w.n_active):
         slot = w.active[k]
         rt = w.actions_runtime[slot]
+        timed_out |= rt.timed_out == 1.0
         if rt.judged_from <= w.tick:
             a = t.actions[slot]
             last = a.first_reaction + a.n_reactions
@@ -228,12 +244,14 @@ def react(w, ch):
                 rt.judged_installs = w.installs
                 _prepare(w, t, a.first_reaction, last, rt.activation)
             n = _judge(w, t, a.first_reaction, last, n)
-    if n == 0:
+    if n == 0 and not timed_out:
         return
     for f in range(n):
         _report(w, ch, w.firings[f])
     for f in range(n):
         _respond(w, ch, w.firings[f])
+    if timed_out:
+        _end_timed_out(w, ch)
     for p in range(w.n_parts):
         pr = w.parts_runtime[p]
         if pr.claimed_tick == w.tick and pr.active_action < 0:

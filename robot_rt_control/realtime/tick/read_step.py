@@ -10,13 +10,15 @@ from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
 from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.model.forward import tool_state
+from robot_rt_control.model.gravity import gravity_torque
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import set_time
 from robot_rt_control.realtime.tick.parts import fault_part, takes_commands
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.enums import FaultReason, OperationalState
+from robot_rt_control.vocabulary.enums import FaultReason, OperationalState, PartKind
 
 _ENABLED = int(OperationalState.ENABLED)
+_FORCE_TORQUE = int(PartKind.FORCE_TORQUE_SENSOR)
 _STALE = int(FaultReason.STALE_HARDWARE)
 _HARDWARE_ERROR = int(FaultReason.HARDWARE_ERROR)
 _REST = defaults.REST_SPEED_FRACTION
@@ -47,14 +49,22 @@ def _read_device(w, d):
 
 @realtime
 def _derive(w, p):
-    """Compute the tool's pose and twist, and `at_rest`, from the measured joints."""
+    """Compute the tool's pose and twist, `at_rest` and `external_effort` from the measured joints; a wrench's norms."""
     part = w.parts[p]
     if part.dof == 0:
+        if w.parts_runtime[p].kind == _FORCE_TORQUE:
+            f = part.wrench
+            part.force_norm = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
+            part.torque_norm = math.sqrt(f[3] * f[3] + f[4] * f[4] + f[5] * f[5])
         return
     if part.chain.n_joints > 0:
         tool_state(
             part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist
         )
+    if w.parts_runtime[p].external_effort == 1:
+        gravity_torque(part.chain, part.position, part.external_effort, w.gravity_scratch)
+        for j in range(part.dof):
+            part.external_effort[j] = part.effort[j] - part.external_effort[j]
     resting = 1.0
     for j in range(part.dof):
         slow = _REST * w.limits[p].velocity[j]

@@ -40,6 +40,8 @@ def record(w, ch):
         slot = w.active[k]
         s.active[k] = w.actions_runtime[slot].identity
         s.active_since[k] = w.actions_runtime[slot].start_tick
+        s.elapsed[k] = w.actions_runtime[slot].elapsed
+        s.timed_out[k] = w.actions_runtime[slot].timed_out
         a = w.tables[w.active_tables].actions[slot]
         first = a.state_offset // 8 + a.n_signals
         for i in range(min(a.n_variables, capacities.SNAPSHOT_VARIABLES)):

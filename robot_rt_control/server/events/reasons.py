@@ -35,6 +35,7 @@ _STOP_CAUSES = {
     StopCause.REMOVED: "the action was removed",
     StopCause.DISPLACED: "another action took a part",
     StopCause.PROTECTIVE_STOP: "a protective stop",
+    StopCause.TIME_LIMIT: "its time limit was reached",
 }
 
 

@@ -87,6 +87,8 @@ class SnapshotView:
         """A state variable of an action; NaN: unknown, as the action is not active or the snapshot does not show it."""
         k = self._active.get(action.entry.identity)
         names = [v.name for v in action.type.declared.state_variables]
+        if k is not None and variable in (v.name for v in action.type.declared.action_variables):
+            return float(self._snapshot[variable][k])
         if k is None or variable not in names:
             return math.nan
         i = names.index(variable)

@@ -217,7 +217,7 @@ def action_type_message(registered: RegisteredType) -> Any:
         parameters=[parameter_message(p) for p in declared.parameters],
         state_variables=[
             msg.StateVariableInfo(name=v.name, type=v.type, unit=v.unit, description=v.description, value=math.nan)
-            for v in declared.state_variables
+            for v in (*declared.state_variables, *declared.action_variables)
         ],
         streams=[_stream_message(s) for s in declared.streams],
         signals=list(declared.signals),
@@ -258,11 +258,11 @@ def variable_messages(server: ControlServer, wanted: str, session_id: str) -> li
             value=view.value(v.offset) if view is not None else math.nan,
         )
         for v in server.variables.values()
-        if v.name.startswith(prefixes)
+        if v.name.startswith(prefixes) and v.length == 1
     ]
     if session_id:
         for action in server.contents(server.session(session_id)).actions.values():
-            for declared in action.type.declared.state_variables:
+            for declared in (*action.type.declared.state_variables, *action.type.declared.action_variables):
                 name = f"{action.id}.{declared.name}"
                 if name.startswith(prefixes):
                     found.append(

@@ -27,7 +27,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlErro
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _DONE = "done"
-_BROKEN_OFF = (StopCause.PART_FAULT, StopCause.PROTECTIVE_STOP)
+_BROKEN_OFF = (StopCause.PART_FAULT, StopCause.PROTECTIVE_STOP, StopCause.TIME_LIMIT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,6 +128,7 @@ class Definer:
                 state_size=state_size,
                 n_signals=len(registered.declared.signals),
                 n_variables=len(registered.declared.state_variables),
+                time_limit=action.time_limit,
                 name=action.id if session_index else "",  # index 0: the system's
                 streams=stream_entries(
                     f"action {action.id!r}",
@@ -137,7 +138,7 @@ class Definer:
                 ),
             )
             entry = replace(entry, axes=tuple(self._place_axis(change, axis, entry) for axis in action.axes))
-            variables = variables_of(registered, entry.state_offset)
+            variables = dict(variables_of(registered, slot, entry.state_offset))
             for axis, its_entry in zip(action.axes, entry.axes, strict=True):
                 variables |= variables_of_axis(axis.name, its_entry.state_offset)
             placed.append(DefinedAction(prepared=action, entry=entry, variables=variables))

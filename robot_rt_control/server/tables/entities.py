@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.definitions.action_type import ACTION_VARIABLES
 from robot_rt_control.memory.layout import governed_dtype, offset_of, world_dtype
 from robot_rt_control.server.tables.preparation import PreparedAction
 from robot_rt_control.server.tables.table_composer import ActionEntry, ReactionBlock
 from robot_rt_control.server.types.action_types import RegisteredType
-from robot_rt_control.validation.scope import STRATEGY_VARIABLES
+from robot_rt_control.validation.scope import STRATEGY_VARIABLES, variables_of_type
 
 _STATE_ARENA = offset_of(world_dtype, "state_arena")
 
@@ -63,15 +64,18 @@ class DefinedAction:
         return tuple(p.name for p in self.prepared.parts[: len(self.entry.moved_parts)])
 
 
-def variables_of(registered: RegisteredType, state_offset: int) -> dict[str, VariableRef]:
+def variables_of(registered: RegisteredType, slot: int, state_offset: int) -> Mapping[str, VariableRef]:
     """Where the state variables of an action are, by bare name.
 
     Args:
+        slot: of the action.
         state_offset: of its state record in the state arena [bytes].
     """
-    declared = registered.declared.state_variables
-    first = _STATE_ARENA + state_offset + 8 * len(registered.declared.signals)
-    return {v.name: VariableRef(first + 8 * i, v.type, v.unit) for i, v in enumerate(declared)}
+    return variables_of_type(
+        registered.declared,
+        _STATE_ARENA + state_offset + 8 * len(registered.declared.signals),
+        {v.name: offset_of(world_dtype, "actions_runtime", slot, v.name) for v in ACTION_VARIABLES},
+    )
 
 
 def variables_of_axis(name: str, state_offset: int) -> dict[str, VariableRef]:

@@ -69,6 +69,8 @@ class PreparedAction:
     values: Mapping[str, ParameterValue]
     parameters: np.ndarray
     """The parameter record as bytes, shape (size,) of uint8."""
+    time_limit: float
+    """[s]; 0: none."""
     preparing: threading.Lock = field(default_factory=threading.Lock)
     """Held while the instance prepares: its author need not think of threads."""
 
@@ -113,6 +115,7 @@ class Preparer:
             instance=instance,
             values=values,
             parameters=parameters,
+            time_limit=definition.time_limit or 0.0,
         )
 
     def _create(

@@ -57,6 +57,8 @@ class ActionEntry:
     state_size: int
     n_signals: int
     n_variables: int
+    time_limit: float = 0.0
+    """[s]; 0: none."""
     name: str = ""
     """Its id, for people."""
     reactions: ReactionBlock = NO_REACTIONS
@@ -263,6 +265,7 @@ def _write_actions(
         "state_size",
         "n_signals",
         "n_variables",
+        "time_limit",
     ):
         rows[name] = [getattr(a, name) for a in actions]
     rows["name"] = [_label(a.name) for a in actions]

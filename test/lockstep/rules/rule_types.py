@@ -213,6 +213,30 @@ class Idle(ActionType):
         pass
 
 
+class Vector(ActionType):
+    """Hold still, and show a vector of each type."""
+
+    name = "vector"
+    slots = (Slot(name="part", kinds=MOVING),)
+    state_variables = (
+        StateVariable(name="before"),
+        StateVariable(name="error", unit="m", length=2),
+        StateVariable(name="touched", type="bool", length=3),
+        StateVariable(name="after"),
+    )
+
+    @staticmethod
+    def sense(state, params, part):
+        state.before, state.after = 1.0, 2.0
+        state.error[0] = 3.0
+        state.error[1] = -4.0
+        state.touched[2] = 1.0
+
+    @staticmethod
+    def control(state, params, part):
+        pass
+
+
 class Fragile(ActionType):
     """Hold still: a default and safety action that fails if the first joint is beyond 0.05."""
 

@@ -1,4 +1,4 @@
-"""Rules C1 to C4 of docs/semantics.md: conditions, judged in the loop."""
+"""Rules C1 to C6 of docs/semantics.md: conditions, judged in the loop."""
 
 from __future__ import annotations
 
@@ -187,3 +187,101 @@ def test_C4_other_names_are_refused(cell: LockstepCell, condition: str, text: st
     with pytest.raises(DefinitionError) as error:
         session.add(reactions=[Reaction(condition, event="e")])
     assert text in str(error.value)
+
+
+def test_C5_what_is_computed_stands_for_a_number(cell: LockstepCell) -> None:
+    cell.set_sensor("rangefinder/distance", 0.3)
+    expected: dict[str, object] = {
+        "rangefinder.distance + 0.1 < 0.5": True,
+        "rangefinder.distance + 0.1 m > 0.5": False,
+        "probe.level - rangefinder.distance > 2.1": True,
+        "1 - (rangefinder.distance - 0.5) > 1.1": True,
+        "1 - rangefinder.distance - 0.5 > 1.1": False,
+        "abs(rangefinder.distance - 1) < 0.71 m": True,
+        "abs(0 - probe.level) >= 2.5": True,
+        "approx(abs(rangefinder.distance - 0.5), 0.2, 1e-9)": True,
+        "probe.senses + 1 == 3": True,
+        "probe.senses - probe.entries != 1": False,
+        "io.input[0] and probe.senses + 1 > 2 and abs(probe.level) < 3": True,
+        "not (probe.senses + 1 > 2 or io.input[0])": False,
+    }
+    assert judged(cell, expected) == expected
+
+
+@pytest.mark.parametrize("distance", [math.nan, math.inf])
+def test_C5_what_is_computed_from_unknown_is_unknown(cell: LockstepCell, distance: float) -> None:
+    cell.set_sensor("rangefinder/distance", distance)
+    expected: dict[str, object] = {
+        "rangefinder.distance - rangefinder.distance < 1": None,
+        "abs(rangefinder.distance - rangefinder.distance) >= 0": None,
+        "rangefinder.distance + 1 > 2": None if math.isnan(distance) else True,
+        "abs(0 - rangefinder.distance) > 2": None if math.isnan(distance) else True,
+        "probe.level + 1 > 2": True,
+    }
+    assert judged(cell, expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        ("rangefinder.distance + right.velocity[0] > 1", "units do not agree"),
+        ("rangefinder.distance + 10 mm > 1", "Give the number in m"),
+        ("io.input[0] + 1 > 1", "only numbers are computed with"),
+        ("probe.level + 1 == 2", "'==' cannot compare a float"),
+        ("2 * probe.level > 1", "only adds and subtracts"),
+    ],
+)
+def test_C5_other_computations_are_refused(cell: LockstepCell, condition: str, text: str) -> None:
+    session = cell.session("right")
+    session.add(Action("probe", "probe"))
+    with pytest.raises(DefinitionError) as error:
+        session.add(reactions=[Reaction(condition, event="e")])
+    assert condition in str(error.value) and text in str(error.value), str(error.value)
+
+
+def test_C6_vectors_are_read_by_element_and_norm(cell: LockstepCell) -> None:
+    session = cell.session("right")
+    session.add(
+        Action("v", "vector", reactions=[
+            Reaction("error[0] > 2.9 m and error[1] < 0 and touched[2] and not touched[0]", event="elements",
+                     capture=["error[1]", "v.touched[2]", "before", "after"]),
+            Reaction("norm(error) <= 5 m and norm(v.error) >= 5", event="length"),
+        ]),
+        reactions=[Reaction("is_unknown(v.error[1])", event="gone"), Reaction("norm(v.error) > 0", event="some")],
+    )  # fmt: skip
+    first = cell.step()
+    assert [e.tick for e in cell.fired("gone")] == [first] and not cell.fired("some"), "unknown while inactive"
+    session.start("v")
+    tick = cell.step()
+    (elements,) = cell.fired("elements")
+    assert (elements.tick, elements.values) == (tick, (-4.0, 1.0, 1.0, 2.0))
+    assert [e.tick for name in ("length", "some") for e in cell.fired(name)] == [tick, tick]
+    assert [session.value(f"v.{name}") for name in ("error[0]", "touched[2]", "after")] == [3.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("reaction", "text"),
+    [
+        (
+            Reaction("v.error > 1", event="e"),
+            "'v.error' is a vector of 2 elements; expected one of its elements, or norm",
+        ),
+        (Reaction("norm(v.before) > 1", event="e"), "'norm' takes a vector of numbers"),
+        (
+            Reaction("norm(v.touched) > 1", event="e"),
+            "'norm' takes a vector of numbers; expected a vector; got a vector of b",
+        ),
+        (Reaction("v.error[2] > 1", event="e"), "there is no such state variable"),
+        (
+            Reaction("true", event="e", capture=["v.error"]),
+            "captures a vector of 2 elements; expected state variables that",
+        ),
+        (Reaction("norm(left.position) > 1", event="e"), "there is no such state variable"),
+    ],
+)
+def test_C6_nothing_else_reads_a_vector(cell: LockstepCell, reaction: Reaction, text: str) -> None:
+    session = cell.session("right", "left")
+    session.add(Action("v", "vector", parts="right"))
+    with pytest.raises(DefinitionError) as error:
+        session.add(reactions=[reaction])
+    assert text in str(error.value), str(error.value)

@@ -7,8 +7,9 @@ import pytest
 
 from robot_rt_control.conditions.check import find_fault, find_skips, offsets_read
 from robot_rt_control.memory.layout import instruction_dtype
-from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, OF_NUMBERS, Operator
 
+PUSH, ADD, LESS_NUMBERS = Operator.NUMBER, Operator.ADD, Operator.LESS + OF_NUMBERS
 TRUTH, AND, NOT, LESS = Operator.NOT_EQUAL_CONSTANT, Operator.AND, Operator.NOT, Operator.LESS_CONSTANT
 FIELDS = ("if_less", "if_equal", "if_greater")
 
@@ -35,6 +36,8 @@ def complete(operators: list[int], lengths: list[int]) -> np.ndarray:
         ([TRUTH, TRUTH + JOIN_AND, NOT], [3]),
         ([TRUTH, TRUTH, AND, TRUTH, NOT], [3, 2]),
         ([TRUTH] * 32 + [AND] * 31, [63]),
+        ([PUSH] * 4 + [ADD, ADD, LESS_NUMBERS], [7]),
+        ([PUSH, Operator.ABSOLUTE, PUSH, LESS_NUMBERS, PUSH, PUSH, LESS_NUMBERS + JOIN_OR, NOT], [8]),
     ],
 )
 def test_valid(operators: list[int], lengths: list[int]) -> None:
@@ -93,12 +96,47 @@ def test_a_variable_that_the_operator_does_not_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("operators", "field", "values", "fault"),
+    [
+        ([Operator.NORM, PUSH, LESS_NUMBERS], "right", [-8, 0, 0], "the variable of instruction 0"),
+        ([Operator.NORM, PUSH, LESS_NUMBERS], "right", [8 * 64, 0, 0], "the variable of instruction 0"),
+        ([Operator.NORM, PUSH, LESS_NUMBERS], "right", [8 * 63, 0, 0], ""),
+        ([PUSH, PUSH, LESS_NUMBERS], "left", [0, 0, 8], "the variable of instruction 2"),
+        ([PUSH, PUSH, LESS_NUMBERS], "right", [0, 0, 8], "the variable of instruction 2"),
+        ([PUSH, PUSH, LESS_NUMBERS], "left", [8, 0, 0], "the variable of instruction 0"),
+    ],
+)
+def test_vectors_and_numbers(operators: list[int], field: str, values: list[int], fault: str) -> None:
+    rows = complete(operators, [3])
+    rows[field] = values
+    assert find_fault(rows, np.array([3])) == fault
+
+
+@pytest.mark.parametrize(
     ("operators", "lengths", "fault"),
     [
         ([TRUTH], [2], "lengths that do not divide 1 instructions into programs"),
         ([TRUTH], [1, 0], "lengths that do not divide 1 instructions into programs"),
         ([TRUTH], [], "lengths that do not divide 1 instructions into programs"),
-        ([20], [1], "the operator 20 in instruction 0"),
+        ([25], [1], "the operator 25 in instruction 0"),
+        ([31 + OF_NUMBERS], [1], "the operator 159 in instruction 0"),
+        ([PUSH, PUSH, LESS + OF_NUMBERS], [3], "the operator 130 in instruction 2"),
+        ([2 * OF_NUMBERS], [1], "the operator 256 in instruction 0"),
+        ([PUSH + JOIN_AND], [1], "the operator 51 in instruction 0"),
+        ([PUSH, ADD, TRUTH], [3], "an empty stack at instruction 1, of numbers"),
+        ([PUSH, LESS_NUMBERS], [2], "an empty stack at instruction 1, of numbers"),
+        ([PUSH, TRUTH], [2], "1 values instead of none at the end of program 0, of numbers"),
+        ([PUSH], [1], "0 values instead of one at the end of program 0"),
+        (
+            [PUSH] * 5 + [LESS_NUMBERS, LESS_NUMBERS, ADD],
+            [8],
+            "2 values instead of one at the end of program 0",
+        ),
+        (
+            [PUSH] * 5 + [ADD] * 3 + [LESS_NUMBERS],
+            [9],
+            "a stack deeper than 4 (MAX_CONDITION_NUMBERS) at instruction 4, of numbers",
+        ),
         ([-1], [1], "the operator -1 in instruction 0"),
         ([TRUTH, TRUTH + JOIN_AND + JOIN_OR], [2], "the operator 103 in instruction 1"),
         ([TRUTH, TRUTH, AND + JOIN_OR], [3], "the operator 80 in instruction 2"),
@@ -116,8 +154,17 @@ def test_faults(operators: list[int], lengths: list[int], fault: str) -> None:
 
 def test_offsets_read() -> None:
     rows = program(
-        Operator.CONSTANT, TRUTH, Operator.LESS_CONSTANT + JOIN_AND, Operator.LESS, Operator.APPROX, AND, NOT
+        Operator.CONSTANT,
+        TRUTH,
+        Operator.LESS_CONSTANT + JOIN_AND,
+        Operator.LESS,
+        Operator.APPROX,
+        AND,
+        NOT,
+        Operator.VARIABLE,
+        Operator.NORM,
+        LESS_NUMBERS,
     )
-    rows["left"] = np.arange(7) * 8
-    rows["right"] = 800 + np.arange(7) * 8
-    assert sorted(offsets_read(rows)) == [8, 16, 24, 32, 824, 832]
+    rows["left"] = np.arange(10) * 8
+    rows["right"] = 800 + np.arange(10) * 8
+    assert sorted(offsets_read(rows)) == [8, 16, 24, 32, 56, 64, 824, 832, 864]

@@ -10,7 +10,7 @@ from robot_rt_control.conditions.compiler import CompiledCondition, compile_cond
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, OF_NUMBERS, Operator
 from robot_rt_control.vocabulary.errors import ConditionError
 
 REFS = {
@@ -20,6 +20,7 @@ REFS = {
     "n": VariableRef(32, "int"),
     "b": VariableRef(40, "bool"),
     "c": VariableRef(48, "bool"),
+    "v": VariableRef(56, length=3),
 }
 
 
@@ -31,7 +32,7 @@ def listing(text: str) -> str:
     """The program as `OPERATOR left right constant tolerance`, with what the operator does not use left out."""
     lines = []
     for row in compiled(text).instructions:
-        join = {0: "", JOIN_AND: " and", JOIN_OR: " or"}[int(row.operator) // JOIN_AND * JOIN_AND]
+        join = {0: "", JOIN_AND: " and", JOIN_OR: " or", OF_NUMBERS: " of numbers"}[int(row.operator) & -JOIN_AND]
         operator = Operator(int(row.operator) % JOIN_AND)
         numbers = [f"{v:g}" for v in (row.left, row.right, row.constant, row.tolerance) if v]
         lines.append(" ".join([operator.name, *numbers]) + join)
@@ -61,6 +62,12 @@ def listing(text: str) -> str:
         ("approx(x, y, 0.1)", "APPROX 8 16 0.1"),
         ("not approx(x, y, 0.1)", "APPROX 8 16 0.1; NOT"),
         ("is_unknown(n)", "IS_UNKNOWN 32"),
+        ("x + 0.1 < y", "VARIABLE 8; NUMBER 0.1; ADD; VARIABLE 16; LESS of numbers"),
+        ("not abs(x - y) < 2 - 1", "VARIABLE 8; VARIABLE 16; SUBTRACT; ABSOLUTE; NUMBER 1; GREATER_EQUAL of numbers"),
+        ("x < 1 + 2", "LESS_CONSTANT 8 3"),
+        ("norm(v) > y", "NORM 56 72; VARIABLE 16; GREATER of numbers"),
+        ("approx(1, abs(x), 0.1)", "NUMBER 1; VARIABLE 8; ABSOLUTE; APPROX 0.1 of numbers"),
+        ("b and abs(x) < 1", "VARIABLE 8; ABSOLUTE; NUMBER 1; LESS of numbers; NOT_EQUAL_CONSTANT 40 and"),
         ("b and c and x < 1", "NOT_EQUAL_CONSTANT 40; NOT_EQUAL_CONSTANT 48 and; LESS_CONSTANT 8 1 and"),
         ("b or c and x < 1", "NOT_EQUAL_CONSTANT 48; LESS_CONSTANT 8 1 and; NOT_EQUAL_CONSTANT 40 or"),
         (

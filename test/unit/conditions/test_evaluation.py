@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from robot_rt_control.conditions.evaluation import evaluate_ast
+from robot_rt_control.conditions.evaluation import Values, evaluate_ast
 from robot_rt_control.conditions.grammar import parse_condition
 
 NAN = math.nan
-VALUES = {"t": 1.0, "f": 0.0, "u": NAN, "x": 0.5, "n": 3.0, "big": math.inf}
+VALUES: Values = {"t": 1.0, "f": 0.0, "u": NAN, "x": 0.5, "n": 3.0, "big": math.inf, "v": [3.0, -4.0], "w": [3.0, NAN]}
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,17 @@ VALUES = {"t": 1.0, "f": 0.0, "u": NAN, "x": 0.5, "n": 3.0, "big": math.inf}
         ("t == true", True),
         ("f != true", True),
         ("true and not false", True),
+        ("x + 1 < 1.6", True),
+        ("1 - x - 0.25 == x - 0.25", True),
+        ("1 - (x - 0.25) < 0.75", False),
+        ("abs(x - 1) <= 0.5", True),
+        ("norm(v) == 5", True),
+        ("norm(w) > 1", None),
+        ("x + u < 1", None),
+        ("abs(u) < 1", None),
+        ("big + 1 > 1", True),
+        ("big - big < 1", None),
+        ("approx(big - x, big, 1)", False),
     ],
 )
 def test_value(text: str, value: bool | None) -> None:

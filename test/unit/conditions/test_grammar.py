@@ -10,14 +10,17 @@ import pytest
 
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import (
+    Absolute,
     And,
     Approx,
     Boolean,
     Comparison,
     IsUnknown,
+    Norm,
     Not,
     Number,
     Or,
+    Sum,
     Variable,
 )
 from robot_rt_control.vocabulary import capacities
@@ -58,6 +61,13 @@ X, Y, Z = Variable("x"), Variable("y"), Variable("z")
         ("is_unknown(x) or y", Or((IsUnknown(X), Y))),
         ("notes and orbit or android", Or((And((Variable("notes"), Variable("orbit"))), Variable("android")))),
         ("x\n  and\ty", And((X, Y))),
+        ("x + 0.1 m < y", Comparison("<", Sum(("+", "+"), (X, Number(0.1, "m"))), Y)),
+        ("x -1 < - 2", Comparison("<", Sum(("+", "-"), (X, Number(1.0))), Number(-2.0))),
+        ("x - y + z > 1", Comparison(">", Sum(("+", "-", "+"), (X, Y, Z)), Number(1.0))),
+        ("x - (y + z) > 1", Comparison(">", Sum(("+", "-"), (X, Sum(("+", "+"), (Y, Z)))), Number(1.0))),
+        ("(x - y) < 1", Comparison("<", Sum(("+", "-"), (X, Y)), Number(1.0))),
+        ("abs(x - 1) < norm(y)", Comparison("<", Absolute(Sum(("+", "-"), (X, Number(1.0)))), Norm(Y))),
+        ("approx(abs(x), y + 1, 0.1)", Approx(Absolute(X), Sum(("+", "+"), (Y, Number(1.0))), Number(0.1))),
     ],
 )
 def test_parses(text: str, tree: object) -> None:
@@ -79,9 +89,15 @@ def test_parses(text: str, tree: object) -> None:
         ("x AND y", 3, "expected 'and', 'or' or the end of the condition; got 'AND'. Write 'and'"),
         ("True", 1, "got 'True'. Write 'true'"),
         ("x == nan", 6, "got 'nan'. Write is_unknown(x)"),
-        ("x + 1 < 2", 3, "got '+'. A condition does not compute"),
-        ("x * 2 < 2", 3, "got '*'. A condition does not compute"),
-        ("x < -y", 6, "expected a number after its sign; got 'y'"),
+        ("x * 2 < 2", 3, "got '*'. A condition only adds and subtracts: declare a state variable"),
+        ("x < -y", 6, "expected a number after its sign; got 'y'. Write '0 - y'"),
+        ("x + 1", 1, "a number is not a condition; expected a comparison; got 'x + 1'"),
+        ("y and norm(x)", 7, "a number is not a condition; expected a comparison; got 'norm(x)'"),
+        ("(x < 1) + 1 < y", 2, "only numbers are computed with; expected a variable or a number; got 'x < 1'"),
+        ("x + true < y", 5, "only numbers are computed with; expected a variable or a number; got 'true'"),
+        ("abs(x < 1)", 7, "expected ')' after the value: abs(x); got '<'"),
+        ("abs x < 1", 5, "expected '(' after 'abs'; got 'x'"),
+        ("norm(x - y) < 1", 8, "expected ')' after the vector: norm(v); got '-'"),
         ("x < --1", 6, "expected a number after its sign; got '-'"),
         ("arm.position[-1] < 2", 13, "expected an index such as [3] after a name; got '['"),
         ("arm.position[01] < 2", 13, "An index is a whole number from 0"),
@@ -102,7 +118,7 @@ def test_parses(text: str, tree: object) -> None:
         ("x y", 3, "expected 'and', 'or' or the end of the condition; got 'y'"),
         ("(x < 1) == true", 2, "'==' cannot compare a condition"),
         ("x == (y or z)", 7, "Combine conditions with 'and', 'or', 'not'"),
-        ("foo(x)", 1, "'foo' is not a function; expected one of: approx, is_unknown; got 'foo('"),
+        ("foo(x)", 1, "'foo' is not a function; expected one of: abs, approx, is_unknown, norm; got 'foo('"),
         ("is_unkown(x)", 1, "did you mean 'is_unknown'"),
         ("approx(x, 1)", 12, "expected ',' and the tolerance; got ')'"),
         ("approx(x, 1, y)", 14, "expected the tolerance, a number; got 'y'"),
@@ -132,6 +148,7 @@ def test_refuses_and_points_at_the_character(text: str, column: int, message: st
         ("x or not (2.0 >= 1)", 11, "2 >= 1"),
         ("true == false", 1, "true == false"),
         ("approx(1, 2 m, 0.5)", 1, "approx(1, 2 m, 0.5)"),
+        ("abs(1 - 2) < 1", 1, "abs(1 - 2) < 1"),
     ],
 )
 def test_a_comparison_of_constants_is_refused(text: str, column: int, shown: str) -> None:
@@ -149,7 +166,7 @@ def test_whole_message() -> None:
         parse_condition("x << 0.2", of="condition of reaction 'near'")
     assert str(caught.value) == (
         "condition of reaction 'near' is not valid at column 4; expected a variable, a number, 'true', 'false', 'not', "
-        "'approx', 'is_unknown' or '('; got '<'\n"
+        "'approx', 'is_unknown', 'abs', 'norm' or '('; got '<'\n"
         "  x << 0.2\n"
         "     ^"
     )
@@ -182,10 +199,10 @@ def test_length_capacity() -> None:
         parse_condition(fits + " ")
 
 
-@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("not ", "")])
-def test_depth_capacity(opening: str, closing: str) -> None:
+@pytest.mark.parametrize(("opening", "closing", "end"), [("(", ")", ""), ("not ", "", ""), ("abs(", ")", " < 1")])
+def test_depth_capacity(opening: str, closing: str, end: str) -> None:
     depth = capacities.MAX_CONDITION_DEPTH
-    parse_condition(opening * depth + "x" + closing * depth)
+    parse_condition(opening * depth + "x" + closing * depth + end)
     with pytest.raises(CapacityError, match=r"nested too deeply at column .*at most 32 levels .*MAX_CONDITION_DEPTH"):
         parse_condition(opening * (depth + 1) + "x" + closing * (depth + 1))
 
@@ -207,7 +224,15 @@ def test_a_deep_nest_is_refused_after_a_few_levels(text: str) -> None:
     assert calls < 10 * capacities.MAX_CONDITION_DEPTH, "it stops there, however long the text is"
 
 
+def test_capacity_of_numbers() -> None:
+    parse_condition("x - (y - (z - x)) - (y - z) < 1")
+    for text, needed in (("x - (y - (z - (x - (y - 1)))) < z", 6), ("x < abs(x - (y - (z - x)))", 5)):
+        with pytest.raises(CapacityError, match=rf"too many numbers at a time; expected at most 4 .*; got {needed}"):
+            parse_condition(text)
+
+
 def test_long_chains_are_not_deep() -> None:
+    parse_condition("x" + " + x" * 1000 + " < 1")
     tree = parse_condition(" and ".join(["(x)"] * 400))
     assert isinstance(tree, And)
     assert len(tree.operands) == 400

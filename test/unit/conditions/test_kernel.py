@@ -16,7 +16,7 @@ from robot_rt_control.conditions.check import find_skips
 from robot_rt_control.conditions.kernel import FALSE, TRUE, UNKNOWN, evaluate
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.testing.interpreted_tick import interpreted
-from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, Operator
+from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, OF_NUMBERS, Operator
 
 NAN, INF = math.nan, math.inf
 Evaluate = Callable[[int, np.ndarray, int, int], int]
@@ -94,6 +94,27 @@ def test_constant(run: Run, constant: float, expected: int) -> None:
     assert run([(Operator.CONSTANT, 0, 0, constant, 0)], [0.0]) == expected
 
 
+def test_numbers(run: Run) -> None:
+    """What is computed, with every number below the operands still there."""
+    for a, b in itertools.product([-INF, -1.0, 0.1, 0.7, INF, NAN], repeat=2):
+        push = [(Operator.VARIABLE, i, 0, 0, 0) for i in range(2)]
+        for operator, found in ((Operator.ADD, a + b), (Operator.SUBTRACT, a - b)):
+            rows: list[tuple] = [*push, *push, (operator, 0, 0, 0, 0), (Operator.ABSOLUTE, 0, 0, 0, 0)]
+            rows += [(Operator.LESS + OF_NUMBERS, 0, 0, 0, 0), (Operator.NUMBER, 0, 0, 0.5, 0)]
+            rows += [(Operator.GREATER + OF_NUMBERS + JOIN_OR, 0, 0, 0, 0)]
+            low = UNKNOWN if math.isnan(b) or math.isnan(found) else int(b < abs(found))
+            high = UNKNOWN if math.isnan(a) else int(a > 0.5)
+            assert run(rows, [a, b]) == OR_TABLE[low, high], (operator, a, b)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [([3.0, -4.0], TRUE), ([3.0, 4.1], FALSE), ([NAN, 4.0], UNKNOWN), ([INF, 0.0], FALSE)]
+)
+def test_norm(run: Run, values: list[float], expected: int) -> None:
+    rows = [(Operator.NORM, 1, 2, 0, 0), (Operator.NUMBER, 0, 0, 5.0, 0), (Operator.APPROX + OF_NUMBERS, 0, 0, 0, 0.0)]
+    assert run(rows, [100.0, *values, 100.0]) == expected
+
+
 TRUTH = Operator.NOT_EQUAL_CONSTANT
 VALUE = {0.0: FALSE, 1.0: TRUE, NAN: UNKNOWN}
 AND_TABLE = {
@@ -145,7 +166,7 @@ def test_full_stack(run: Run, top: float) -> None:
 
 
 def test_no_allocation_and_no_python() -> None:
-    """The machine code calls nothing: no memory management, no objects, no printing."""
+    """The machine code calls nothing but the square root: no memory management, no objects, no printing."""
     if numba.config.DISABLE_JIT:
         assert isinstance(evaluate, types.FunctionType)  # then there is no machine code
         return
@@ -157,4 +178,4 @@ def test_no_allocation_and_no_python() -> None:
     bodies = re.findall(r"^define [^\n]*conditions[^\n]*kernel[^\n]*\{.*?^}", code, re.MULTILINE | re.DOTALL)
     assert bodies
     calls = {call for body in bodies for call in re.findall(r"call [^@]*@([\w.]+)", body)}
-    assert [c for c in calls if not c.startswith("llvm.") and "evaluate_with_stack" not in c] == []
+    assert [c for c in calls if not c.startswith("llvm.") and c != "sqrt" and "evaluate_with_stack" not in c] == []

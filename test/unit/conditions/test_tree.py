@@ -22,6 +22,7 @@ from robot_rt_control.conditions.tree import NEGATED, Number, Variable, variable
         ("x<1e-3 m", "x < 0.001 m"),
         ("approx( x,1,.5 )", "approx(x, 1, 0.5)"),
         ("is_unknown( x )or true", "is_unknown(x) or true"),
+        ("(x+1)-(y - -2m)<abs( norm( v ) )", "(x + 1) - (y - -2 m) < abs(norm(v))"),
     ],
 )
 def test_canonical_text(text: str, canonical: str) -> None:

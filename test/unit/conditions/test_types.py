@@ -17,6 +17,8 @@ REFS = {
     "k": VariableRef(32, "int", "ticks"),
     "b": VariableRef(40, "bool"),
     "c": VariableRef(48, "bool"),
+    "v": VariableRef(56, "float", "m", 3),
+    "w": VariableRef(80, "bool", "", 2),
 }
 
 
@@ -50,6 +52,13 @@ def check(text: str) -> None:
         "approx(d, 0.2 m, 0.01 m)",
         "k > 5 ticks",
         "is_unknown(b) or is_unknown(n) or is_unknown(d)",
+        "d + 0.1 m < 0.2",
+        "d - x + 0.1 m < 0.2 m",
+        "abs(d - 0.1) < 0.2 m",
+        "norm(v) < 0.2 m and norm(v) - d > x",
+        "n + 1 == n - 2",
+        "abs(n) != 3",
+        "approx(abs(d), 0.1 + 0.2, 0.1 m)",
     ],
 )
 def test_accepts(text: str) -> None:
@@ -114,6 +123,26 @@ def test_accepts(text: str) -> None:
         ("x < 1 m", 5, "expected no unit, as the float variable 'x' has none; got '1 m'. Leave the unit out"),
         ("approx(d, 200 mm, 1)", 11, "expected m, as the float variable 'd' has; got '200 mm'"),
         ("approx(d, 0.2, 1 mm)", 16, "expected m, as the float variable 'd' has; got '1 mm'"),
+        ("d + q < 1", 5, "expected m, as the float variable 'd' has; got the float variable 'q' in rad"),
+        ("d + 10 mm < 1", 5, "expected m, as the float variable 'd' has; got '10 mm'. Give the number in m"),
+        ("x - 0.1 m < 1", 5, "expected no unit, as the float variable 'x' has none; got '0.1 m'. Leave the unit out"),
+        ("d + x < 1 rad", 9, "expected m, as 'd + x' has; got '1 rad'"),
+        ("abs(d) > q", 10, "expected m, as 'abs(d)' has; got the float variable 'q' in rad"),
+        ("x + b < 1", 5, "only numbers are computed with; expected a number; got the bool variable 'b'"),
+        ("abs(b)", 1, "a number is not a condition"),
+        ("abs(b) < 1", 5, "only numbers are computed with; expected a number; got the bool variable 'b'"),
+        (
+            "x + 1 == 2",
+            1,
+            "'==' cannot compare a float; expected 'approx', '<', '<=', '>' or '>=' for a float; got '==",
+        ),
+        ("approx(n + 1, 2, 1)", 8, "'approx' compares floats; expected a float variable; got 'n + 1'"),
+        ("v < 1", 1, "'v' is a vector of 3 elements; expected one of its elements, or norm(v); got 'v'"),
+        ("w", 1, "'w' is a vector of 2 elements"),
+        ("is_unknown(v)", 12, "'v' is a vector of 3 elements"),
+        ("abs(v) < 1", 5, "'v' is a vector of 3 elements"),
+        ("norm(d) < 1", 6, "'norm' takes a vector of numbers; expected a vector; got the float variable 'd'"),
+        ("norm(w) < 1", 6, "'norm' takes a vector of numbers; expected a vector; got a vector of booleans, 'w'"),
     ],
 )
 def test_refuses_and_points_at_the_operand(text: str, column: int, message: str) -> None:

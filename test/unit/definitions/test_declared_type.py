@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions import BUILTIN
-from robot_rt_control.definitions.action_type import ActionType, Degree, Input, Parameter, Slot, state_dtype
+from robot_rt_control.definitions.action_type import (
+    ActionType,
+    Degree,
+    Input,
+    Parameter,
+    Slot,
+    StateVariable,
+    state_dtype,
+)
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.streams import StreamInput, StreamOutput
 from robot_rt_control.server.builder.source import load_action_type
@@ -30,6 +38,10 @@ class Streaming(ActionType):
     )
     streams = (StreamInput(name="goal", units=("m", "rad"), length=2), StreamOutput(name="found"))
     signals = ("go",)
+    state_variables = (
+        StateVariable(name="error", unit="m", length=2, description="Of each."),
+        StateVariable(name="elapsed", unit="s"),
+    )
     time_budget = 1e-4
 
     @staticmethod
@@ -52,6 +64,11 @@ def test_what_the_server_needs_of_the_records():
     assert fields is not None
     assert declared.state_record.offsets == {name: field[1] for name, field in fields.items()}
     assert declared.own_gaps == ("goal",) and [s.name for s in declared.stream_inputs] == ["goal"]
+    assert [v.name for v in declared.state_variables][:3] == ["error[0]", "error[1]", "elapsed"]
+    assert declared.state_variables[1] == StateVariable(name="error[1]", unit="m", description="Of each.")
+    assert [v.name for v in declared.vectors] == ["error"]
+    assert [v.name for v in declared.action_variables] == ["timed_out"], "it has an elapsed of its own"
+    assert declared.own_gaps == ("goal",) and [s.name for s in declared.inputs] == ["goal"]
     assert declared.place == f"{__name__}:Streaming" and declared.description == "Streams in both directions."
 
 
@@ -113,3 +130,16 @@ def test_what_is_right_passes() -> None:
 def test_what_is_wrong_is_refused(kinds: Any, fields: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         DeclaredType.of(type_for(*kinds, **fields))
+@pytest.mark.parametrize("length", [0, 65, True, 2.0, "dof"])
+def test_a_vector_has_a_length(length):
+    class Odd(ActionType):
+        name = "odd"
+        slots = (ARM,)
+        state_variables = (StateVariable(name="error", length=length),)
+
+    with pytest.raises(DefinitionError) as refused:
+        DeclaredType.of(Odd)
+    assert str(refused.value) == (
+        "action type 'odd': length of the state variable 'error'; expected 1 to 64 (MAX_VECTOR_LENGTH); "
+        f"got {length!r}"
+    )

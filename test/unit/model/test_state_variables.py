@@ -34,6 +34,8 @@ def variables(config_folder):
         ("rangefinder.distance", "float", "m", ("distance",)),
         ("wrist.force.x", "float", "N", ("wrench", 0)),
         ("wrist.torque.z", "float", "Nm", ("wrench", 5)),
+        ("wrist.force_norm", "float", "N", ("force_norm",)),
+        ("wrist.torque_norm", "float", "Nm", ("torque_norm",)),
         ("io.input[3]", "bool", "", ("inputs", 3)),
         ("io.output[0]", "bool", "", ("outputs", 0)),
     ],
@@ -61,6 +63,24 @@ def test_parts_have_what_belongs_to_their_kind(variables):
         "rangefinder.age",
         "rangefinder.operational_state",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "unit", "first"),
+    [
+        ("arm.position", 7, "rad", "arm.position[0]"),
+        ("arm.commanded_effort", 7, "Nm", "arm.commanded_effort[0]"),
+        ("arm.tool.velocity", 3, "m/s", "arm.tool.velocity.x"),
+        ("arm.tool.angular_velocity", 3, "rad/s", "arm.tool.angular_velocity.x"),
+        ("gripper.position", 2, "m", "gripper.position[0]"),
+        ("wrist.torque", 3, "Nm", "wrist.torque.x"),
+    ],
+)
+def test_vectors_begin_at_their_first_element(variables, name, length, unit, first):
+    found = variables[name.split(".")[0]]
+    vector = found[name]
+    assert (vector.length, vector.unit, vector.offset) == (length, unit, found[first].offset)
+    assert vector.description and found[first].length == 1
 
 
 def test_offsets_point_at_the_float64(config_folder):

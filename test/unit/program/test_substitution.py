@@ -49,6 +49,10 @@ def made() -> Substitution:
         ("m > 0.2 m and m.age[1].x == 2", "m > 0.2 m and left.age[1].x == 2"),
         ("time > 3", "time > 3"),
         ("eyes.distance > 1 and robot.eye.distance > 2", "eyes.distance > 1 and robot.eye.distance > 2"),
+        ("x - $near - 0.1 m < 1", "x - 0.3 m - 0.1 m < 1"),
+        ("x - $n - $n * 2 < 1 + $n", "x - -2 - -4 < -1"),
+        ("$n + 1 - abs(x +$n)-2 * $near < -$n", "-1 - abs(x +-2)-0.6 < 2"),
+        ("(x) - ($n + 1) < norm(eye.v) + ($n - 1)", "(x) - -1 < norm(rangefinder.v) + -3"),
         ("(x > $near) and (not $flag)", "(x > 0.3 m) and (not false)"),
     ],
 )
@@ -137,9 +141,9 @@ def test_what_has_no_reference_stays_but_for_roles(text: str) -> None:
 def test_a_long_sum_in_a_condition_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
-    def count(text: str, position: int, *rest: Any) -> Any:
+    def count(text: str, position: int, *rest: Any, **options: Any) -> Any:
         calls.append(position)
-        return evaluate_prefix(text, position, *rest)
+        return evaluate_prefix(text, position, *rest, **options)
 
     monkeypatch.setattr(substitution, "evaluate_prefix", count)
     text = "1+" * 2000 + "1 m < eye.distance"

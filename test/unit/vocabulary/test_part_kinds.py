@@ -73,7 +73,15 @@ def test_a_row_of_the_table_gives_interfaces_state_variables_and_a_simulated_dev
     ]
     assert part.command_interfaces == []
     variables = {v.name: v for v in part_state_variables(part)}
-    assert list(variables) == ["imu.tilt", "imu.shake.x", "imu.shake.y", "imu.age", "imu.operational_state"]
+    assert list(variables) == [
+        "imu.tilt",
+        "imu.shake.x",
+        "imu.shake.y",
+        "imu.age",
+        "imu.operational_state",
+        "imu.shake",
+    ]
+    assert (variables["imu.shake"].length, variables["imu.shake"].offset) == (2, variables["imu.shake.x"].offset)
     assert (variables["imu.shake.y"].unit, variables["imu.shake.y"].description) == ("m/s^2", "shaking along y")
     assert [i.offset for i in part.state_interfaces] == [v.offset for v in variables.values()][:3]
     assert np.isnan(part.record.distance) and np.isnan(part.record.wrench).all()

@@ -125,18 +125,19 @@ def test_a_grip_that_is_on_takes_what_comes_into_reach_later(simulate: Simulate)
 
 
 def test_zones_and_contacts(simulate: Simulate) -> None:
+    touched = {"type": "contact", "body": "cube", "other": "table"}
     zone = {"type": "zone", "objects": ["cube", "far"], "pose": {"position": [0, 0, 0.25]}, "size": [0.1, 0.1, 0.1]}
     sim = simulate(
-        {"there": zone, "many": zone, "touched": {"type": "contact", "body": "cube", "other": "table"}},
+        {"there": zone, "many": zone, "touched": touched, "force": touched},
         {},
-        analog=("many",),
+        analog=("many", "force"),
     )
-    assert run(sim, 100) == [1.0, 1.0, 1.0]
+    assert run(sim, 100) == [1.0, 1.0, 1.0, pytest.approx(0.1 * 9.81, rel=0.05)]  # the cube's weight
     plugin(sim).move_object("far", Pose(position=(0.0, 0.04, 0.28)))
     assert run(sim, 0)[:2] == [1.0, 2.0]
     plugin(sim).move_object("far", Pose(position=(1.0, 0.0, 0.02)))
     plugin(sim).move_object("cube", Pose(position=(0.06, 0.0, 0.4)))
-    assert run(sim, 1) == [0.0, 0.0, 0.0]
+    assert run(sim, 1) == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_a_joint_is_driven_by_an_output_and_read_by_an_input(simulate: Simulate) -> None:
