@@ -9,6 +9,7 @@ import numpy as np
 from robot_rt_control.memory.layout import measured_dtype, offset_of, part_dtype, snapshot_dtype, world_dtype
 from robot_rt_control.server.events.reasons import fault_text
 from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.validation.scope import STRATEGY_VARIABLES
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import OperationalState
 
@@ -86,8 +87,11 @@ class SnapshotView:
     def action_value(self, action: DefinedAction, variable: str) -> float:
         """A state variable of an action; NaN: unknown, as the action is not active or the snapshot does not show it."""
         k = self._active.get(action.entry.identity)
-        names = [v.name for v in action.type.declared.state_variables]
+        names = list(action.variables)
         if k is None or variable not in names:
             return math.nan
-        i = names.index(variable)
+        i, n = names.index(variable), len(action.type.declared.state_variables)
+        if i >= n:  # of its degrees of freedom with strategies
+            axis, of_axis = divmod(i - n, len(STRATEGY_VARIABLES))
+            return float(self._snapshot.governed[int(self._snapshot.first_axis[k]) + axis, of_axis])
         return float(self._snapshot.values[k, i]) if i < capacities.SNAPSHOT_VARIABLES else math.nan
