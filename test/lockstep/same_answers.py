@@ -320,7 +320,7 @@ def run_whole(client: Client) -> list[Event]:
 
 def governed(client: Client) -> list[Event]:
     """Two laws on a joint; which one governs is seen in events, state variables and states."""
-    seen = [variable("time"), "joint_1.strategy"]
+    seen = ["time", "joint_1.strategy"]
     slow = Strategy("slow", "velocity", when="arm.position[0] > 0.05", velocity=0.05, capture=seen)
     turn = {"joint_1": [slow, Strategy("fast", "velocity", velocity=0.2)], "joint[6]": [KEEP]}
     with client.session("arm", lease_s=0.0, name="governed") as session:
