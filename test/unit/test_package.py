@@ -11,6 +11,7 @@ import yaml
 
 import robot_rt_control
 from robot_rt_control.vocabulary.enums import EventKind, OperationalState, PartKind
+from robot_rt_control.vocabulary.part_kinds import WORKCELL_KINDS
 
 REPOSITORY = Path(robot_rt_control.__file__).resolve().parents[1]
 INTERFACES = sorted(

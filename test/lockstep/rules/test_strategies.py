@@ -75,7 +75,7 @@ def test_Y1_by_magnitude_and_by_origin(cell: LockstepCell) -> None:
 
 
 @pytest.mark.parametrize("first", ["x", "turn"])
-def test_Y1_a_condition_on_a_strategy_reads_the_one_that_governed_before(cell: LockstepCell, first: str) -> None:
+def test_Y3_a_condition_on_a_strategy_reads_the_one_that_governed_before(cell: LockstepCell, first: str) -> None:
     follows = Strategy("follows", "push", when="x.strategy == 0", step=STEP)
     lists = {"x": [BACK, FORWARD], "turn": [follows, Strategy("waits", "push")]}
     session = cell.session("left")
