@@ -122,7 +122,7 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "input": ("strategies.inputs", [offset_of(world_dtype, "tick"), 0, 0, 0], "input of strategy"),
     "input outside": ("strategies.inputs", [-2, 0, 0, 0], "input of strategy"),
     "number of captures": ("strategies.n_captures", c.MAX_CAPTURES + 1, "number of captures of strategy"),
-    "capture": ("strategies.captures", [0] * c.MAX_CAPTURES, "captured variable of strategy"),
+    "capture": ("strategies.captures", [offset_of(world_dtype, "tick")] * c.MAX_CAPTURES, "captured variable of strategy"),
     "law": ("strategies.type", 200, "law of strategy"),
     "law's part": ("strategies.parts", [64, 0, 0], "part of strategy"),
     "law's state": ("strategies.state_size", -8, "state size"),
