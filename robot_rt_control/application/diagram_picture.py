@@ -32,6 +32,7 @@ _STYLES: dict[str, tuple[float, str, bool, str]] = {
     "header": (13.0, "bold", False, _INK),
     "title": (10.0, "bold", False, _INK),
     "detail": (8.0, "normal", False, _QUIET),
+    "axis": (8.0, "bold", False, _INK),
     "condition": (8.0, "normal", False, _INK),
     "response": (8.0, "normal", True, "#9a3412"),
 }
@@ -75,6 +76,14 @@ def _size(lines: Sequence[Line]) -> tuple[float, float]:
     return width, sum(_STYLES[line.style][0] * _LEADING for line in lines)
 
 
+def _blocks(state: State) -> list[tuple[float, list[Line], list[Line]]]:
+    """What a state's box shows below its title: indent [pt], name and lines of each block."""
+    names = {axis: [Line(text=axis, style="axis")] for axis in state.strategies}
+    indent = max((_size(name)[0] for name in names.values()), default=0.0) + _PAD_X
+    blocks = [(indent, names[axis], lines) for axis, lines in state.strategies.items()]
+    return [*blocks, (0.0, [], state.inside)] if state.inside else blocks
+
+
 class _Picture:
     def __init__(self, diagram: Diagram) -> None:
         self.diagram = diagram
@@ -91,9 +100,9 @@ class _Picture:
         if state.key in (("", START), ("", END)):
             return Box(key=state.key, width=14.0, height=14.0)
         width, height = _size(state.lines)
-        if state.inside:
-            inner_width, inner_height = _size(state.inside)
-            width, height = max(width, inner_width), height + inner_height + _PAD_Y
+        for indent, _, lines in _blocks(state):
+            inner_width, inner_height = _size(lines)
+            width, height = max(width, indent + inner_width), height + inner_height + _PAD_Y
         beside = 0.0
         if state.key in self.loops:
             label_width, label_height = _size(self.loops[state.key].label)
@@ -160,15 +169,14 @@ class _Picture:
         if state.final:
             self.rounded(left + 2.5, top + 2.5, box.width - 5, box.height - 5, kind)
         _, text_height = _size(state.lines)
-        if not state.inside:
-            self.text(state.lines, x, y - text_height / 2, middle=True)
-        else:
-            below = self.text(state.lines, x, top + _PAD_Y, middle=True) + _PAD_Y / 2
-            inset = 2.5 if state.final else 0.0
-            self.axes.plot(
-                [left + inset, left + box.width - inset], [below, below], color=_EDGE[kind], linewidth=0.7, zorder=4
-            )
-            self.text(state.inside, left + _PAD_X, below + _PAD_Y / 2)
+        blocks = _blocks(state)
+        below = self.text(state.lines, x, top + _PAD_Y if blocks else y - text_height / 2, middle=True)
+        inset = 2.5 if state.final else 0.0
+        for indent, name, lines in blocks:
+            ends, middle = [left + inset, left + box.width - inset], below + _PAD_Y / 2
+            self.axes.plot(ends, [middle, middle], color=_EDGE[kind], linewidth=0.7, zorder=4)
+            self.text(name, left + _PAD_X, below + _PAD_Y)
+            below = self.text(lines, left + _PAD_X + indent, below + _PAD_Y)
         if state.key in self.loops:
             self.loop(self.loops[state.key], x + box.width / 2, y, box.height)
 

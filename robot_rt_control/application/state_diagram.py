@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from robot_rt_control.definitions.action_type import Parameter
-from robot_rt_control.definitions.definitions import ActionDefinition
+from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefinition
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.validation.edges import Edge, edges
 
@@ -19,11 +19,13 @@ Key = tuple[str, str]
 
 _WIDTH = 34
 """Characters in a line of a label."""
+_LONG = 48
+"""Characters of a strategy."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line of text and its role: title, detail, condition, response."""
+    """A line of text and its role: title, detail, axis, condition, response."""
 
     text: str
     style: str
@@ -35,6 +37,8 @@ class State:
 
     key: Key
     lines: list[Line] = field(default_factory=list)
+    strategies: dict[str, list[Line]] = field(default_factory=dict)
+    """Degree of freedom → its strategies in order of priority, a line for each."""
     inside: list[Line] = field(default_factory=list)
     """Reactions that do not lead out of it."""
     final: bool = False
@@ -113,8 +117,23 @@ class _Builder:
         )
         lines = [Line(text=action.id, style="title"), *_wrapped(f"{action.type} · {parts}", "detail")]
         return State(
-            key=("action", action.id), lines=lines, final=action.final, first=action.id in self.definition.start
+            key=("action", action.id),
+            lines=lines,
+            strategies={axis.axis: self.strategies(action, axis) for axis in action.strategies},
+            final=action.final,
+            first=action.id in self.definition.start,
         )
+
+    def strategies(self, action: ActionDefinition, axis: AxisDefinition) -> list[Line]:
+        """Each strategy as "name (law): condition", shortened; the last one has no condition."""
+        lines = []
+        for i, strategy in enumerate(axis.strategies):
+            place = ("actions", action.id, "strategies", axis.written, i, "when")
+            when = " ".join((self.program.places.text(*place) or strategy.when).split())
+            law = "" if strategy.law == strategy.name else f" ({strategy.law})"
+            text = f"{strategy.name}{law}" + (f": {when}" if when else "")
+            lines.append(Line(text=text if len(text) <= _LONG else f"{text[:_LONG - 1].rstrip()}…", style="condition"))
+        return lines
 
     def switch(self, source: Key, target: Key) -> Switch:
         if target not in self.states:

@@ -9,7 +9,7 @@ from robot_rt_control.client.actions import Action, Reaction, Strategy
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition, Value, Variable, norm, variable
-from robot_rt_control.client.program_state import ProgramState, RunOutcome
+from robot_rt_control.client.program_state import ProgramState, RunOutcome, StrategyState
 from robot_rt_control.client.recording import Recording
 from robot_rt_control.client.session import Session
 from robot_rt_control.client.stream import Stream
@@ -53,6 +53,7 @@ __all__ = [
     "SessionEnded",
     "SessionError",
     "Strategy",
+    "StrategyState",
     "Stream",
     "Value",
     "Variable",

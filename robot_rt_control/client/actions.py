@@ -170,6 +170,7 @@ class Strategy:
         when: the condition, as text or expression, evaluated in every tick; only the last one of a list has none.
         parts: parts that the law reads, such as a sensor.
         inputs: input of the law → the state variable that it reads, by name or from `variable`.
+        capture: names of state variables that its event `strategy_changed` carries.
         parameters: of the law, as those of an Action.
     """
 
@@ -181,12 +182,14 @@ class Strategy:
         when: str | Condition = "",
         parts: str | Iterable[str] = (),
         inputs: Mapping[str, str | Variable] = MappingProxyType({}),
+        capture: Iterable[str | Condition] = (),
         **parameters: Any,
     ) -> None:
         self.name, self.when = name, str(when)
         self.law, self.classes = _type_of(law)
         self.inputs = tuple((name, str(variable)) for name, variable in inputs.items())
         self.parts = (parts,) if isinstance(parts, str) else tuple(parts)
+        self.capture = tuple(str(c) for c in capture)
         self.parameters = parameters
 
     def definition(self) -> StrategyDefinition:
@@ -202,6 +205,7 @@ class Strategy:
             parts=self.parts,
             parameters=parameter_values(self.parameters),
             inputs=self.inputs,
+            capture=self.capture,
         )
 
 

@@ -7,9 +7,13 @@ from typing import Any
 
 from robot_rt_control import msg
 from robot_rt_control.client.event import Event
-from robot_rt_control.client.program_state import ProgramState
-from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.client.program_state import ProgramState, StrategyState
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    ParameterValue,
+    ReactionDefinition,
+    StrategyDefinition,
+)
 
 
 def parameter_messages(values: Iterable[ParameterValue]) -> list[Any]:
@@ -41,26 +45,21 @@ def reaction_message(reaction: ReactionDefinition) -> Any:
     )
 
 
-def action_message(action: ActionDefinition) -> Any:
-    """msg/ActionDefinition.
+def _strategy_message(strategy: StrategyDefinition) -> Any:
+    """msg/Strategy."""
+    return msg.Strategy(
+        name=strategy.name,
+        condition=strategy.when,
+        law=strategy.law,
+        parameters=parameter_messages(strategy.parameters),
+        parts=list(strategy.parts),
+        inputs=[f"{name}={variable}" for name, variable in strategy.inputs],
+        capture=list(strategy.capture),
+    )
 
-    Raises:
-        DefinitionError: the message cannot carry it.
-    """
-    if action.strategies:
-        raise DefinitionError(
-            f"action {action.id!r} has strategies",
-            expected="an action without, over ROS",
-            got=f"strategies of {', '.join(axis.axis for axis in action.strategies)}",
-            hint="Upload it as the text of a program",
-        )
-    if action.time_limit is not None:
-        raise DefinitionError(
-            f"action {action.id!r}: time_limit",
-            expected="none, over ROS",
-            got=f"{action.time_limit:g} s",
-            hint="Upload it in the text of a program, or write a reaction such as 'elapsed >= 5.0'",
-        )
+
+def action_message(action: ActionDefinition) -> Any:
+    """msg/ActionDefinition."""
     parts = action.parts
     return msg.ActionDefinition(
         id=action.id,
@@ -68,6 +67,11 @@ def action_message(action: ActionDefinition) -> Any:
         parts=[f"{slot}={part}" for slot, part in parts.items()] if isinstance(parts, Mapping) else list(parts),
         parameters=parameter_messages(action.parameters),
         reactions=[reaction_message(r) for r in action.reactions],
+        time_limit=action.time_limit or 0.0,
+        strategies=[
+            msg.StrategyList(degree_of_freedom=x.axis, strategies=[_strategy_message(s) for s in x.strategies])
+            for x in action.strategies
+        ],
     )
 
 
@@ -82,6 +86,9 @@ def event_of(message: Any) -> Event:
         reaction=message.reaction,
         previous_action=message.previous_action,
         current_action=message.current_action,
+        degree_of_freedom=message.degree_of_freedom,
+        from_strategy=message.from_strategy,
+        to_strategy=message.to_strategy,
         part=message.part,
         reason=message.reason,
         file=message.file,
@@ -97,6 +104,12 @@ def state_of(message: Any) -> ProgramState:
         program=message.program,
         tick=message.tick,
         active=tuple(message.active),
+        strategies=tuple(
+            StrategyState(
+                action=s.action, degree_of_freedom=s.degree_of_freedom, strategy=s.strategy, since=s.since
+            )
+            for s in message.strategies
+        ),
         last_reaction=message.last_reaction,
         last_event=message.last_event,
         ended=message.end_reason if message.ended else None,

@@ -6,6 +6,18 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
+class StrategyState:
+    """The strategy that governs a degree of freedom of an active action."""
+
+    action: str
+    degree_of_freedom: str
+    """As its list of strategies names it."""
+    strategy: str
+    since: int
+    """The tick in which it took over."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProgramState:
     """The present states of a session's program."""
 
@@ -16,6 +28,8 @@ class ProgramState:
     """Tick of the last change."""
     active: tuple[str, ...]
     """Ids of the active actions, in the order in which they started."""
+    strategies: tuple[StrategyState, ...] = ()
+    """The governing strategies of the active actions."""
     last_reaction: str
     last_event: str
     ended: str | None

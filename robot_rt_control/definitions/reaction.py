@@ -10,6 +10,28 @@ from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 from robot_rt_control.vocabulary.names import check_name, check_signal_reference, check_variable, names_of
 
 
+def captures_of(label: str, given: object) -> tuple[str, ...]:
+    """Names of state variables whose values an event carries.
+
+    Args:
+        label: what captures them, for messages.
+
+    Raises:
+        CapacityError: there are too many.
+        DefinitionError: it is no list of names.
+    """
+    captures = names_of(f"{label}: capture", given)
+    if len(captures) > capacities.MAX_CAPTURES:
+        raise CapacityError(
+            f"{label}: captures too much",
+            expected=f"at most {capacities.MAX_CAPTURES} state variables (MAX_CAPTURES)",
+            got=str(len(captures)),
+        )
+    for variable in captures:
+        check_variable(f"{label}: name of a captured state variable", variable)
+    return captures
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReactionDefinition:
     """A condition and what happens when it becomes true.
@@ -65,15 +87,7 @@ class ReactionDefinition:
         if self.event != "":
             check_name(f"{self.label}: name of the event", self.event)
         self._check_responses()
-        object.__setattr__(self, "capture", names_of(f"{self.label}: capture", self.capture))
-        if len(self.capture) > capacities.MAX_CAPTURES:
-            raise CapacityError(
-                f"{self.label}: captures too much",
-                expected=f"at most {capacities.MAX_CAPTURES} state variables (MAX_CAPTURES)",
-                got=str(len(self.capture)),
-            )
-        for variable in self.capture:
-            check_variable(f"{self.label}: name of a captured state variable", variable)
+        object.__setattr__(self, "capture", captures_of(self.label, self.capture))
 
     def _check_responses(self) -> None:
         if not (self.start or self.stop or self.signal or self.event):

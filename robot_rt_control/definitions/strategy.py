@@ -7,8 +7,16 @@ from dataclasses import InitVar, dataclass
 
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.definitions.parameter_value import ParameterValue
+from robot_rt_control.definitions.reaction import captures_of
 from robot_rt_control.vocabulary.errors import DefinitionError
-from robot_rt_control.vocabulary.names import NAME_PATTERN, check_name, check_type_name, each_once, names_of
+from robot_rt_control.vocabulary.names import (
+    NAME_PATTERN,
+    check_name,
+    check_type_name,
+    check_variable,
+    each_once,
+    names_of,
+)
 
 AXIS_PATTERN = rf"(?:{NAME_PATTERN}\.)?{NAME_PATTERN}(?:\[(?:0|[1-9][0-9]*)\])?"
 _AXIS = re.compile(AXIS_PATTERN)
@@ -25,11 +33,12 @@ class StrategyDefinition:
         parts: parts that the law only reads, in the order of its slots after the first.
         parameters: of the law; an omitted parameter takes its default.
         inputs: (input of the law, name of the state variable that it reads), see `action_type.Input`.
+        capture: names of the state variables whose values its event `strategy_changed` carries, at most MAX_CAPTURES.
         parse: False: `validation` checks the condition later, together with the rest of its program.
 
     Raises:
         ConditionError: the condition is not valid.
-        DefinitionError, CapacityError: a name is not valid, or a parameter is given twice.
+        DefinitionError, CapacityError: a name is not valid, a parameter is given twice, or there are too many captures.
     """
 
     name: str
@@ -38,6 +47,7 @@ class StrategyDefinition:
     parts: tuple[str, ...] = ()
     parameters: tuple[ParameterValue, ...] = ()
     inputs: tuple[tuple[str, str], ...] = ()
+    capture: tuple[str, ...] = ()
     parse: InitVar[bool] = True
 
     def __post_init__(self, parse: bool) -> None:
@@ -52,6 +62,10 @@ class StrategyDefinition:
         each_once(f"strategy {self.name!r}: parameter", [p.name for p in self.parameters])
         object.__setattr__(self, "inputs", tuple((name, str(variable)) for name, variable in self.inputs))
         each_once(f"strategy {self.name!r}: input", [name for name, _ in self.inputs])
+        for name, variable in self.inputs:
+            check_name(f"strategy {self.name!r}: name of an input", name)
+            check_variable(f"strategy {self.name!r}: state variable of input {name!r}", variable)
+        object.__setattr__(self, "capture", captures_of(f"strategy {self.name!r}", self.capture))
 
 
 @dataclass(frozen=True, kw_only=True)

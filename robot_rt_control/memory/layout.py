@@ -350,6 +350,8 @@ strategy_dtype = record(
         ("n_instructions", "i4"),  # of its condition; 0: it has none, and governs where no earlier one does
         ("n_inputs", "i4"),
         ("inputs", "i8", (c.MAX_LAW_INPUTS,)),  # offsets of the state variables bound to it; -1: none, unknown
+        ("n_captures", "i4"),
+        ("captures", "i4", (c.MAX_CAPTURES,)),  # offsets of the state variables that its event carries
         ("parameter_offset", "i8"),  # in the parameter arena
         ("parameter_size", "i8"),
         ("state_offset", "i8"),  # in the state arena
@@ -365,6 +367,7 @@ governed_dtype = record(
         ("ticks", "f8"),  # since that strategy took over
         ("activation", "i8"),  # of its action, which the others belong to
         ("entering", "i8"),  # the law's on_enter has yet to run
+        ("chosen", "i8"),  # number of the strategy that governs from this tick on, while the others are selected
         ("inputs", "f8", (c.MAX_LAW_INPUTS,)),  # of the governing law, as they were when it was selected
     ]
 )
@@ -701,6 +704,8 @@ snapshot_dtype = record(
         ("elapsed", "f8", (c.MAX_PARTS,)),
         ("timed_out", "f8", (c.MAX_PARTS,)),
         ("values", "f8", (c.MAX_PARTS, c.SNAPSHOT_VARIABLES)),  # state variables of each active action, in its order
+        ("first_axis", "i8", (c.MAX_PARTS,)),  # of each active action that has strategies, its first one in `governed`
+        ("governed", "f8", (c.MAX_AXES, 2)),  # the state variables of the degrees of freedom with strategies
         ("parts", snapshot_part_dtype, (c.MAX_PARTS,)),
     ]
 )

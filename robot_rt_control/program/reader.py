@@ -152,6 +152,7 @@ class ProgramReader:
             when=when,
             parts=tuple(map(self.substitution.part, written.parts)),
             inputs=tuple((name, self.substitution.variable(source)) for name, source in written.inputs.items()),
+            capture=tuple(map(self.substitution.variable, written.capture)),
             parse=False,
         )
         key = strategy_key(action, axis, strategy)

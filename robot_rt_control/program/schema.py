@@ -88,6 +88,12 @@ VariableName = Annotated[str, _pattern(VARIABLE_PATTERN)]
 Kind = Annotated[str, Field(json_schema_extra={"enum": [kind.name.lower() for kind in WORKCELL_KINDS]})]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts, json_schema_input_type=str | list[str])]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_texts, json_schema_input_type=Name | list[Name])]
+Captures = Annotated[
+    tuple[VariableName, ...],
+    BeforeValidator(
+        _texts, json_schema_input_type=VariableName | Annotated[list[VariableName], Field(max_length=MAX_CAPTURES)]
+    ),
+]
 ValueOf = Annotated[Value, PlainValidator(_value, json_schema_input_type=_Value)]
 
 
@@ -152,13 +158,7 @@ class Reaction(Model):
     """At most once in each activation of the owner."""
     keep_owner: Flag = False
     """The owner continues; the started action must use other parts."""
-    capture: Annotated[
-        tuple[VariableName, ...],
-        BeforeValidator(
-            _texts,
-            json_schema_input_type=VariableName | Annotated[list[VariableName], Field(max_length=MAX_CAPTURES)],
-        ),
-    ] = ()
+    capture: Captures = ()
     """State variables whose values the event carries."""
 
 
@@ -177,6 +177,8 @@ class Strategy(Model):
     """An omitted parameter takes the law's default."""
     inputs: Annotated[dict[Name, VariableName], Each] = {}
     """Input of the law → the state variable that it reads."""
+    capture: Captures = ()
+    """State variables whose values its event strategy_changed carries."""
 
 
 class ActionState(Model):

@@ -14,7 +14,7 @@ from robot_rt_control.client.backend import Listener, RunRequest, SessionKey, Se
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.event_source import EventSource
-from robot_rt_control.client.program_state import ProgramState, RunOutcome
+from robot_rt_control.client.program_state import ProgramState, RunOutcome, StrategyState
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
@@ -111,6 +111,10 @@ class CellBackend:
             program=state.program,
             tick=state.tick,
             active=tuple(state.active),
+            strategies=tuple(
+                StrategyState(action=action, degree_of_freedom=axis, strategy=strategy, since=since)
+                for (action, axis), (strategy, since) in state.strategies.items()
+            ),
             last_reaction=state.last_reaction,
             last_event=state.last_event,
             ended=state.end_reason if state.ended else None,
@@ -298,6 +302,9 @@ def event_of(event: ServerEvent) -> Event:
         reaction=event.reaction,
         previous_action=event.previous_action,
         current_action=event.current_action,
+        degree_of_freedom=event.degree_of_freedom,
+        from_strategy=event.from_strategy,
+        to_strategy=event.to_strategy,
         part=event.part,
         reason=event.reason,
         file=event.file,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from robot_rt_control.conditions.compiler import check_condition
 from robot_rt_control.definitions.declared_type import DeclaredType
+from robot_rt_control.text.document import Path
 from robot_rt_control.validation.edges import Edge, Found
 from robot_rt_control.validation.scope import Scope
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
@@ -28,24 +29,7 @@ def find_in_reaction(edge: Edge, types: Mapping[str, DeclaredType | None], scope
         )
     except DefinitionError as mistake:
         yield mistake, (*edge.path, "when")
-    for name in reaction.capture:
-        try:
-            ref = scope.resolve(name, edge.owner)
-        except KeyError:
-            error = DefinitionError(
-                f"{edge.label} captures an unknown state variable",
-                expected=unknown("state variable", name, scope.known(edge.owner)),
-                got=repr(name),
-            )
-            yield error, (*edge.path, "capture")
-        else:
-            if ref is not None and ref.length > 1:
-                error = DefinitionError(
-                    f"{edge.label} captures a vector of {ref.length} elements",
-                    expected="state variables that are numbers, such as its elements",
-                    got=repr(name),
-                )
-                yield error, (*edge.path, "capture")
+    yield from find_in_captures(edge.label, edge.owner, reaction.capture, scope, (*edge.path, "capture"))
     target = reaction.signal.rpartition(".")[0]
     for key, verb, name in (("start", "starts", reaction.start), ("signal", "signals", target)):
         if name and name not in types:
@@ -56,6 +40,33 @@ def find_in_reaction(edge: Edge, types: Mapping[str, DeclaredType | None], scope
             )
             yield error, (*edge.path, key)
     yield from _find_in_signal(edge, types)
+
+
+def find_in_captures(label: str, owner: str, capture: Iterable[str], scope: Scope, path: Path) -> Found:
+    """Find captured state variables that do not exist, or are no numbers.
+
+    Args:
+        label: what captures them, for messages.
+        owner: id of its action; empty: none.
+    """
+    for name in capture:
+        try:
+            ref = scope.resolve(name, owner)
+        except KeyError:
+            error = DefinitionError(
+                f"{label} captures an unknown state variable",
+                expected=unknown("state variable", name, scope.known(owner)),
+                got=repr(name),
+            )
+            yield error, path
+        else:
+            if ref is not None and ref.length > 1:
+                error = DefinitionError(
+                    f"{label} captures a vector of {ref.length} elements",
+                    expected="state variables that are numbers, such as its elements",
+                    got=repr(name),
+                )
+                yield error, path
 
 
 def _find_in_signal(edge: Edge, types: Mapping[str, DeclaredType | None]) -> Found:

@@ -9,8 +9,11 @@ from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.validation.catalogue import Catalogue
 
-STRATEGY_VARIABLES = ("strategy", "ticks")
-"""Number of the governing strategy, from 0; ticks since it took over. The first fields of `layout.governed_dtype`."""
+STRATEGY_VARIABLES = {
+    "strategy": "number of the governing strategy in its list, from 0",
+    "ticks": "ticks since that strategy took over",
+}
+"""State variables of each degree of freedom with strategies: the first fields of `layout.governed_dtype`."""
 
 Variables = Mapping[str, VariableRef]
 """State variables of an action, by bare name."""

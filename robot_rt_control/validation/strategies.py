@@ -13,6 +13,7 @@ from robot_rt_control.definitions.parameters import unit_for
 from robot_rt_control.validation.actions import Use, find_in_use
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart, moved_parts
 from robot_rt_control.validation.edges import Found
+from robot_rt_control.validation.reactions import find_in_captures
 from robot_rt_control.validation.scope import Scope
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
@@ -114,6 +115,7 @@ def find_in_strategies(
             yield from _find_in_law(use, with_axis, sampled)
             yield from _find_in_condition(use, action.id, strategy.when, scope)
             yield from _find_in_inputs(use, action.id, strategy, scope, catalogue, unit)
+            yield from find_in_captures(use.of, action.id, strategy.capture, scope, (*use.path, "capture"))
 
 
 def _axes_of(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from robot_rt_control.client import Action, Client, Event, Reaction, RobotControlError, Session, variable
+from robot_rt_control.client import Action, Client, Event, Reaction, RobotControlError, Session, Strategy, variable
 
 HOME = [0.0, 0.5236, 0.0, 1.5708, 0.0, 1.0472, 0.0]
 NEAR = [0.1, *HOME[1:]]
@@ -42,6 +42,13 @@ Mistake = Callable[[Client, Session], object]
 
 def _react(*reactions: Any) -> Action:
     return Action("new", "hold", reactions=reactions)
+
+
+KEEP = Strategy("keep", "hold")
+
+
+def _governed(**strategies: Any) -> Action:
+    return Action("new", "hold", strategies=strategies)
 
 
 def _write(session: Session, *values: Any, **fields: Any) -> None:
@@ -115,6 +122,20 @@ MISTAKES: dict[str, Mistake] = {
         _react(Reaction("time > 1", event="e", name="r"), Reaction("time > 2", event="e", name="r"))
     ),
     "truth of a condition": lambda c, s: bool(variable("time") < 1.0),
+    "no default": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hold", when="time > 1")])),
+    "no strategy": lambda c, s: s.add(_governed(joint_1=[])),
+    "strategy's condition": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hold", when="tme > 1"), KEEP])),
+    "strategy twice": lambda c, s: s.add(_governed(joint_1=[KEEP, KEEP])),
+    "two lists for one joint": lambda c, s: s.add(_governed(**{"joint_1": [KEEP], "joint[0]": [KEEP]})),
+    "degree of freedom": lambda c, s: s.add(_governed(jiont_1=[KEEP])),
+    "unknown law": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "velocty", velocity=0.1)])),
+    "no law": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "grasp")])),
+    "law's parameter": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "velocity", velocity=9.0)])),
+    "law's input": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "force", force=1.0)])),
+    "law's input's name": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hold", inputs={"b=c": "time"})])),
+    "law's input's variable": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hold", inputs={"b": "time"})])),
+    "strategy's capture": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hold", capture=["tmie"])])),
+    "several mistakes of strategies": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hlod")], tool=[KEEP])),
     "removal": lambda c, s: s.remove("nowhere"),
     "several mistakes": lambda c, s: s.upload(TWO_MISTAKES),
     "not YAML": lambda c, s: s.upload("actions: [\n"),
@@ -297,6 +318,35 @@ def run_whole(client: Client) -> list[Event]:
     return []
 
 
+def governed(client: Client) -> list[Event]:
+    """Two laws on a joint; which one governs is seen in events, state variables and states."""
+    seen = ["time", "joint_1.strategy"]
+    slow = Strategy("slow", "velocity", when="arm.position[0] > 0.05", velocity=0.05, capture=seen)
+    turn = {"joint_1": [slow, Strategy("fast", "velocity", velocity=0.2)], "joint[6]": [KEEP]}
+    with client.session("arm", lease_s=0.0, name="governed") as session:
+        there = Reaction("arm.position[0] > 0.06", start="back", event="there", capture=["joint_1.strategy"])
+        session.add(
+            Action("turn", "hold", strategies=turn, reactions=[there]),
+            Action("back", "hold", strategies={"joint_1": [KEEP]}),
+        )
+        session.start("turn")
+        change = next(e for e in iter(lambda: session.wait_for("strategy_changed", 60.0), None) if e.from_strategy)
+        assert (change.current_action, change.degree_of_freedom, change.from_strategy, change.to_strategy) == (
+            "turn", "joint_1", "fast", "slow",
+        )  # fmt: skip
+        assert change.values["joint_1.strategy"] == 1.0 and change.values["time"] > 0.0
+        assert session.wait_for("there", 60.0).values == {"joint_1.strategy": 0.0}
+        while client.program_states[session.id].active != ("back",):
+            client.sleep(0.01)
+        (state,) = client.program_states[session.id].strategies
+        assert (state.action, state.degree_of_freedom, state.strategy) == ("back", "joint_1", "keep")
+        assert session.value("back.joint_1.strategy") == 0.0 and session.value("back.joint_1.ticks") >= 0.0
+        session.add(Action("home", "move_joint", position=HOME))
+        session.start("home")
+        session.wait_until("home.is_done", 60.0)
+        return session.events
+
+
 PROGRAMS: dict[str, Callable[[Client], list[Event]]] = {
     "chained": chained,
     "uploaded": uploaded,
@@ -304,6 +354,7 @@ PROGRAMS: dict[str, Callable[[Client], list[Event]]] = {
     "past its deadline": past_its_deadline,
     "watched": watched,
     "run whole": run_whole,
+    "governed": governed,
 }
 
 
@@ -316,6 +367,9 @@ def told(client: Client, name: str) -> list[tuple[object, ...]]:
             e.reaction,
             e.previous_action,
             e.current_action,
+            e.degree_of_freedom,
+            e.from_strategy,
+            e.to_strategy,
             e.part,
             e.reason,
             tuple(e.values),

@@ -11,6 +11,7 @@ import yaml
 
 import robot_rt_control
 from robot_rt_control.vocabulary.enums import EventKind, OperationalState, PartKind
+from robot_rt_control.vocabulary.part_kinds import WORKCELL_KINDS
 
 REPOSITORY = Path(robot_rt_control.__file__).resolve().parents[1]
 INTERFACES = sorted(
@@ -112,7 +113,11 @@ def test_words_in_interfaces_are_those_of_the_vocabulary() -> None:
     kinds = re.search(r"kind is one of: (.*?)\.$", text_of("msg/Event.msg").replace("\n# ", " "), re.MULTILINE)
     assert kinds
     assert {kind.name.lower() for kind in EventKind} <= set(kinds[1].split(", "))
-    for name, words in [("msg/PartInfo.msg", PartKind), ("msg/PartStatus.msg", OperationalState)]:
+    for name, words in [
+        ("msg/PartInfo.msg", WORKCELL_KINDS),
+        ("msg/SlotInfo.msg", PartKind),
+        ("msg/PartStatus.msg", OperationalState),
+    ]:
         for word in words:
             assert word.name.lower() in text_of(name)
 

@@ -209,6 +209,9 @@ def _check_strategies(t: np.record, n_parts: int) -> None:
     _in_range("number of inputs of strategy", laws["n_inputs"], 0, capacities.MAX_LAW_INPUTS + 1)
     bound = laws["inputs"][np.arange(capacities.MAX_LAW_INPUTS) < laws["n_inputs"][:, None]]
     _readable("input of strategy", bound[bound != -1], n_parts)
+    _in_range("number of captures of strategy", laws["n_captures"], 0, capacities.MAX_CAPTURES + 1)
+    captured = np.arange(capacities.MAX_CAPTURES) < laws["n_captures"][:, None]
+    _readable("captured variable of strategy", laws["captures"][captured], n_parts)
     _in_range("part of strategy", laws["parts"].ravel(), 0, max(n_parts, 1))
     _in_range("size of the state of a strategy", laws["state_size"], 0, capacities.ACTION_STATE_BYTES + 1)
     _regions(

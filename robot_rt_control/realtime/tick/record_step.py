@@ -36,6 +36,7 @@ def record(w, ch):
     s.protective_stop = w.protective_stop
     s.events_lost = w.events_lost
     s.n_active = w.n_active
+    n = 0
     for k in range(w.n_active):
         slot = w.active[k]
         s.active[k] = w.actions_runtime[slot].identity
@@ -46,6 +47,13 @@ def record(w, ch):
         first = a.state_offset // 8 + a.n_signals
         for i in range(min(a.n_variables, capacities.SNAPSHOT_VARIABLES)):
             s.values[k, i] = w.state_arena[first + i]
+        if a.n_axes > 0:
+            s.first_axis[k] = n
+            for x in range(a.first_axis, a.first_axis + a.n_axes):
+                first = w.tables[w.active_tables].axes[x].state_offset // 8
+                s.governed[n, 0] = w.state_arena[first]  # `strategy` and `ticks` of `governed_dtype`
+                s.governed[n, 1] = w.state_arena[first + 1]
+                n += 1
     parts = address_of(w) + _PARTS
     for p in range(w.n_parts):
         copy_bytes(base + _SNAPSHOT_PARTS + p * _SNAPSHOT_PART, parts + p * _PART, _MEASURED)

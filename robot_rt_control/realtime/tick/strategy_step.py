@@ -47,7 +47,10 @@ degree_at: Callable[[int], Any] = record_at(degree_dtype)
 
 @realtime
 def select(w, ch):
-    """Select the governing strategy of each degree of freedom of each active action."""
+    """Select the governing strategy of each degree of freedom of each active action.
+
+    All are chosen before one takes over: so conditions, inputs and captured values see what governed in the last tick.
+    """
     t = w.tables[w.active_tables]
     if t.n_axes == 0:
         return
@@ -56,47 +59,63 @@ def select(w, ch):
         slot = w.active[k]
         a = t.actions[slot]
         for i in range(a.first_axis, a.first_axis + a.n_axes):
-            _select_one(w, ch, t, slot, i, base)
+            _choose(w, ch, t, slot, i, base)
+    for k in range(w.n_active):
+        slot = w.active[k]
+        a = t.actions[slot]
+        for i in range(a.first_axis, a.first_axis + a.n_axes):
+            _take_over(w, t, slot, i, base)
 
 
 @realtime
-def _select_one(w, ch, t, slot, i, base):
+def _choose(w, ch, t, slot, i, base):
     x = t.axes[i]
     g = governed_at(base + _STATE + x.state_offset)
-    before = _NONE
-    if g.activation == w.actions_runtime[slot].activation:
-        before = int(g.strategy)
     chosen = x.n_strategies - 1
     for n in range(x.n_strategies - 1):
         s = t.strategies[x.first_strategy + n]
         if evaluate(base, t.instructions, int(s.first_instruction), int(s.n_instructions)) == TRUE:
             chosen = n
             break
-    read = t.strategies[x.first_strategy + chosen]
-    for k in range(read.n_inputs):
-        g.inputs[k] = load_f8(base + read.inputs[k]) if read.inputs[k] >= 0 else math.nan
-    if chosen == before:
+    s = t.strategies[x.first_strategy + chosen]
+    for k in range(s.n_inputs):
+        g.inputs[k] = load_f8(base + s.inputs[k]) if s.inputs[k] >= 0 else math.nan
+    g.chosen = chosen
+    if g.activation != w.actions_runtime[slot].activation:
+        _report(w, ch, t, slot, i, _NONE, chosen)
+    elif g.strategy != chosen:
+        _report(w, ch, t, slot, i, int(g.strategy), chosen)
+
+
+@realtime
+def _take_over(w, t, slot, i, base):
+    g = governed_at(base + _STATE + t.axes[i].state_offset)
+    activation = w.actions_runtime[slot].activation
+    if g.activation == activation and g.strategy == g.chosen:
         g.ticks += 1.0
         return
-    g.activation = w.actions_runtime[slot].activation
-    g.strategy = chosen
+    g.activation = activation
+    g.strategy = g.chosen
     g.ticks = 0.0
     g.entering = 1
-    _report(w, ch, t, slot, i, before, chosen)
 
 
 @realtime
 def _report(w, ch, t, slot, i, before, chosen):
     """The event of a change. `before` is -1 in the tick in which the action starts."""
-    a = t.actions[slot]
+    a, x = t.actions[slot], t.axes[i]
     k = begin_event(w, ch, _CHANGED, chosen)
     if k >= 0:
         e = ch.events.entries[k]
         e.session = t.sessions[a.session].identity
         e.current_action = a.identity
-        e.part = t.axes[i].part
+        e.part = x.part
         e.joint = i - a.first_axis
         e.status = before
+        s = t.strategies[x.first_strategy + chosen]
+        e.n_values = s.n_captures
+        for c in range(s.n_captures):
+            e.values[c] = load_f8(address_of(w) + int(s.captures[c]))
         publish_event(ch)
 
 

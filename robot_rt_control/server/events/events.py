@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.definitions.strategy import StrategyDefinition
 from robot_rt_control.memory.layout import event_dtype
 from robot_rt_control.server.events.reasons import fault_text, found_at_start, refusal_text, status_text, stop_text
 from robot_rt_control.server.tables.directory import Directory
@@ -18,6 +19,8 @@ _FIELDS = event_dtype.names or ()
 _CAUSES = frozenset(StopCause)
 _BUDGET_NAMES = ("compute_time", "time_budget")
 """[s] Values of a budget_exceeded event."""
+_Change = tuple[str, StrategyDefinition | None, StrategyDefinition | None]
+_NO_CHANGE: _Change = "", None, None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,11 @@ class ServerEvent:
     reaction: str = ""
     previous_action: str = ""
     current_action: str = ""
+    degree_of_freedom: str = ""
+    """strategy_changed: that of `current_action` which it concerns, as its list of strategies names it."""
+    from_strategy: str = ""
+    """Empty: the action has just started."""
+    to_strategy: str = ""
     part: str = ""
     reason: str = ""
     """Why, for people; programs read `cause`."""
@@ -93,6 +101,9 @@ class EventTranslator:
         elif kind == EventKind.COMMAND_REFUSED and current in directory.actions:
             variables = directory.actions[current].type.declared.state_variables
             names = tuple(v.name for v in variables[:n])
+        axis, before, after = self._change(event) if kind == EventKind.STRATEGY_CHANGED else _NO_CHANGE
+        if after is not None:
+            names = after.capture
         return ServerEvent(
             kind=Kind[kind.name],
             session=session,
@@ -102,6 +113,9 @@ class EventTranslator:
             reaction=reaction.name if reaction else "",
             previous_action=directory.action_id(previous),
             current_action=directory.action_id(current),
+            degree_of_freedom=axis,
+            from_strategy="" if before is None else before.name,
+            to_strategy="" if after is None else after.name,
             part=part,
             reason=self._reason(kind, event),
             cause=_cause(event) if kind == EventKind.ACTION_STOPPED else None,
@@ -116,6 +130,15 @@ class EventTranslator:
             return ", ".join(known.moved_parts)
         index = int(event["part"])
         return self._part_names[index] if 0 <= index < len(self._part_names) else ""
+
+    def _change(self, event: dict[str, Any]) -> _Change:
+        """The degree of freedom of a strategy_changed event, and its strategies before and after."""
+        action = self._directory.actions.get(int(event["current_action"]))
+        if action is None:
+            return _NO_CHANGE
+        axis = action.prepared.axes[int(event["joint"])]
+        before, after = int(event["status"]), int(event["reason"])
+        return axis.name, axis.laws[before].definition if before >= 0 else None, axis.laws[after].definition
 
     def _reason(self, kind: EventKind, event: dict[str, Any]) -> str:
         reason = int(event["reason"])
@@ -138,7 +161,8 @@ class EventTranslator:
         if kind == EventKind.SIGNAL_DROPPED:
             return "a signal was raised to an action that is not active"
         if kind == EventKind.STRATEGY_CHANGED:
-            return self._change_of_strategy(event)
+            axis, before, after = self._change(event)
+            return f"{axis}: {f'{before.name} → ' if before else ''}{after.name}" if after else ""
         if kind == EventKind.PROTECTIVE_STOP:
             return self._stop_reason()
         if kind == EventKind.OVERRUN:
@@ -149,16 +173,6 @@ class EventTranslator:
         if kind == EventKind.SERVER_LOST:
             return "the loop heard nothing from the control server"
         return ""
-
-
-    def _change_of_strategy(self, event: dict[str, Any]) -> str:
-        action = self._directory.actions.get(int(event["current_action"]))
-        number, before, after = (int(event[name]) for name in ("joint", "status", "reason"))
-        if action is None or not 0 <= number < len(action.prepared.axes):
-            return ""
-        axis = action.prepared.axes[number]
-        names = [law.definition.name for law in axis.laws]
-        return f"{axis.name}: {names[before] + ' → ' if before >= 0 else ''}{names[after]}"
 
 
 def _cause(event: dict[str, Any]) -> StopCause | None:

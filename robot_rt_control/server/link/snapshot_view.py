@@ -9,6 +9,7 @@ import numpy as np
 from robot_rt_control.memory.layout import measured_dtype, offset_of, part_dtype, snapshot_dtype, world_dtype
 from robot_rt_control.server.events.reasons import fault_text
 from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.validation.scope import STRATEGY_VARIABLES
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import OperationalState
 
@@ -86,10 +87,15 @@ class SnapshotView:
     def action_value(self, action: DefinedAction, variable: str) -> float:
         """A state variable of an action; NaN: unknown, as the action is not active or the snapshot does not show it."""
         k = self._active.get(action.entry.identity)
-        names = [v.name for v in action.type.declared.state_variables]
-        if k is not None and variable in (v.name for v in action.type.declared.action_variables):
-            return float(self._snapshot[variable][k])
-        if k is None or variable not in names:
+        if k is None:
             return math.nan
-        i = names.index(variable)
+        declared = action.type.declared
+        if variable in (v.name for v in declared.action_variables):
+            return float(self._snapshot[variable][k])
+        axes, (axis, _, of_axis) = [x.name for x in action.prepared.axes], variable.rpartition(".")
+        if axis in axes and of_axis in STRATEGY_VARIABLES:
+            row = int(self._snapshot.first_axis[k]) + axes.index(axis)
+            return float(self._snapshot.governed[row, list(STRATEGY_VARIABLES).index(of_axis)])
+        names = [v.name for v in declared.state_variables]
+        i = names.index(variable) if variable in names else capacities.SNAPSHOT_VARIABLES
         return float(self._snapshot.values[k, i]) if i < capacities.SNAPSHOT_VARIABLES else math.nan

@@ -10,13 +10,21 @@ from builtin_interfaces.msg import Time
 
 from robot_rt_control import msg
 from robot_rt_control.definitions.action_type import Parameter
-from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition, Value
+from robot_rt_control.definitions.definitions import (
+    ActionDefinition,
+    AxisDefinition,
+    ParameterValue,
+    ReactionDefinition,
+    StrategyDefinition,
+    Value,
+)
 from robot_rt_control.definitions.streams import Stream, StreamOutput
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.types.action_types import RegisteredType
+from robot_rt_control.validation.scope import STRATEGY_VARIABLES
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -64,6 +72,31 @@ def reaction_definition(message: Any) -> ReactionDefinition:
     )
 
 
+def _strategy_definition(message: Any) -> StrategyDefinition:
+    """From msg/Strategy."""
+    for text in message.inputs:
+        if "=" not in text:
+            raise DefinitionError(
+                f"strategy {message.name!r}: input", expected="'input=variable': 'force=watch.push_x'", got=repr(text)
+            )
+    return StrategyDefinition(
+        name=message.name,
+        law=message.law,
+        when=message.condition,
+        parts=tuple(message.parts),
+        parameters=parameter_values(message.parameters),
+        inputs=tuple((name, variable) for name, _, variable in (text.partition("=") for text in message.inputs)),
+        capture=tuple(message.capture),
+    )
+
+
+def _axis_definition(message: Any) -> AxisDefinition:
+    """From msg/StrategyList."""
+    return AxisDefinition(
+        axis=message.degree_of_freedom, strategies=tuple(map(_strategy_definition, message.strategies))
+    )
+
+
 def action_definition(message: Any) -> ActionDefinition:
     """From msg/ActionDefinition.
 
@@ -76,6 +109,8 @@ def action_definition(message: Any) -> ActionDefinition:
         parts=tuple(message.parts),
         parameters=parameter_values(message.parameters),
         reactions=tuple(map(reaction_definition, message.reactions)),
+        strategies=tuple(map(_axis_definition, message.strategies)),
+        time_limit=message.time_limit or None,
     )
 
 
@@ -102,6 +137,9 @@ def event_message(event: ServerEvent, stamp: Time) -> Any:
         reaction=event.reaction,
         previous_action=event.previous_action,
         current_action=event.current_action,
+        degree_of_freedom=event.degree_of_freedom,
+        from_strategy=event.from_strategy,
+        to_strategy=event.to_strategy,
         part=event.part,
         reason=event.reason,
         file=event.file,
@@ -262,16 +300,20 @@ def variable_messages(server: ControlServer, wanted: str, session_id: str) -> li
     ]
     if session_id:
         for action in server.contents(server.session(session_id)).actions.values():
-            for declared in (*action.type.declared.state_variables, *action.type.declared.action_variables):
-                name = f"{action.id}.{declared.name}"
+            declared = (*action.type.declared.state_variables, *action.type.declared.action_variables)
+            descriptions = {v.name: v.description for v in declared}
+            for bare, ref in action.variables.items():
+                if ref.length > 1:
+                    continue  # its elements are listed
+                name = f"{action.id}.{bare}"
                 if name.startswith(prefixes):
                     found.append(
                         msg.StateVariableInfo(
                             name=name,
-                            type=declared.type,
-                            unit=declared.unit,
-                            description=declared.description,
-                            value=view.action_value(action, declared.name) if view is not None else math.nan,
+                            type=ref.type,
+                            unit=ref.unit,
+                            description=descriptions.get(bare, STRATEGY_VARIABLES.get(bare.rpartition(".")[2], "")),
+                            value=view.action_value(action, bare) if view is not None else math.nan,
                         )
                     )
     return sorted(found, key=lambda info: info.name)

@@ -59,6 +59,10 @@ def state_message(state: SessionState, stamp: Any) -> Any:
         program=state.program,
         active=list(state.active),
         since=list(state.active.values()),
+        strategies=[
+            msg.StrategyState(action=action, degree_of_freedom=axis, strategy=strategy, since=since)
+            for (action, axis), (strategy, since) in state.strategies.items()
+        ],
         last_reaction=state.last_reaction,
         last_event=state.last_event,
         ended=state.ended,

@@ -27,6 +27,8 @@ class SessionState:
     """Start of that tick, as `ServerEvent.time_ns`."""
     active: Mapping[str, int] = field(default_factory=dict)
     """Action → the tick in which it started; in the order of the starts."""
+    strategies: Mapping[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
+    """(active action, degree of freedom) → the governing strategy, and the tick in which it took over."""
     last_reaction: str = ""
     last_event: str = ""
     ended: bool = False
@@ -42,13 +44,17 @@ class SessionState:
             changed = replace(self, active=active)
         elif event.kind == Kind.ACTION_STOPPED:
             active.pop(event.previous_action, None)
-            changed = replace(self, active=active)
+            left = {key: value for key, value in self.strategies.items() if key[0] != event.previous_action}
+            changed = replace(self, active=active, strategies=left)
+        elif event.kind == Kind.STRATEGY_CHANGED:
+            key = event.current_action, event.degree_of_freedom
+            changed = replace(self, strategies={**self.strategies, key: (event.to_strategy, event.tick)})
         elif event.kind == Kind.REACTION_FIRED:
             changed = replace(
                 self, last_reaction=event.reaction or self.last_reaction, last_event=event.event or self.last_event
             )
         elif event.kind == Kind.SESSION_ENDED:
-            changed = replace(self, active={}, ended=True, end_reason=event.reason)
+            changed = replace(self, active={}, strategies={}, ended=True, end_reason=event.reason)
         if changed == self:
             return self
         return replace(changed, tick=max(event.tick, self.tick), time_ns=event.time_ns or self.time_ns)

@@ -159,6 +159,7 @@ class Definer:
                     state_offset=change.state_region(law.type.declared.state_record.size),
                     state_size=law.type.declared.state_record.size,
                     inputs=(),
+                    captures=(),
                     instructions=NO_INSTRUCTIONS,
                 )
                 for law in axis.laws
@@ -168,7 +169,7 @@ class Definer:
     def _with_variables(
         self, session_index: int, actions: Mapping[str, DefinedAction], action: DefinedAction
     ) -> DefinedAction:
-        """The action with the conditions and inputs of its strategies in its own entry."""
+        """The action with the conditions, inputs and captures of its strategies in its own entry."""
         if not action.entry.axes:
             return action
         compiler = ReactionCompiler(session_index, actions, self._variables, action)
@@ -181,13 +182,13 @@ class Definer:
                     condition, mentioned = compiler.condition(law.definition.when)
                     strategy = replace(strategy, instructions=condition.instructions)
                     mentions |= mentioned
-                bound, offsets = dict(law.definition.inputs), []
-                for declared in law.type.declared.inputs:
-                    if declared.name in bound:
-                        offset, mentioned = compiler.variable(bound[declared.name])
-                        mentions |= mentioned
-                    offsets.append(offset if declared.name in bound else -1)
-                strategies.append(replace(strategy, inputs=tuple(offsets)))
+                bound = dict(law.definition.inputs)
+                read = {name: compiler.variable(name) for name in (*bound.values(), *law.definition.capture)}
+                mentions = mentions.union(*(mentioned for _, mentioned in read.values()))
+                given = (bound.get(declared.name) for declared in law.type.declared.inputs)
+                inputs = tuple(-1 if name is None else read[name][0] for name in given)
+                captures = tuple(read[name][0] for name in law.definition.capture)
+                strategies.append(replace(strategy, inputs=inputs, captures=captures))
             axes.append(replace(entry, strategies=tuple(strategies)))
         return replace(action, entry=replace(action.entry, axes=tuple(axes)), mentions=frozenset(mentions))
 

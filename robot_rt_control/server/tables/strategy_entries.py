@@ -23,6 +23,8 @@ class StrategyEntry:
     state_size: int
     inputs: tuple[int, ...]
     """Offset of the state variable of each input in the world [bytes]; -1: not bound."""
+    captures: tuple[int, ...]
+    """Offset of each state variable that its event carries in the world [bytes]."""
     instructions: np.ndarray
     """Of its condition; none for the last one of its list."""
 
@@ -78,8 +80,10 @@ def _row(axis: int, strategy: StrategyEntry, first_instruction: int) -> np.void:
     row: np.void = np.zeros(1, strategy_dtype)[0]
     row["axis"], row["type"] = axis, strategy.type_index
     row["parts"][: len(strategy.parts)] = strategy.parts
-    row["n_inputs"] = len(strategy.inputs)
-    row["inputs"][: len(strategy.inputs)] = strategy.inputs
+    for name in ("inputs", "captures"):
+        offsets = getattr(strategy, name)
+        row[f"n_{name}"] = len(offsets)
+        row[name][: len(offsets)] = offsets
     row["n_instructions"] = len(strategy.instructions)
     row["first_instruction"] = first_instruction if len(strategy.instructions) else 0
     for name in ("parameter_offset", "parameter_size", "state_offset", "state_size"):

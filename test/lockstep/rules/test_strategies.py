@@ -74,6 +74,21 @@ def test_Y1_by_magnitude_and_by_origin(cell: LockstepCell) -> None:
     assert see(cell, 0.4, 0.9) == [1, 1]
 
 
+@pytest.mark.parametrize("first", ["x", "turn"])
+def test_Y3_a_condition_on_a_strategy_reads_the_one_that_governed_before(cell: LockstepCell, first: str) -> None:
+    follows = Strategy("follows", "push", when="x.strategy == 0", step=STEP)
+    lists = {"x": [BACK, FORWARD], "turn": [follows, Strategy("waits", "push")]}
+    session = cell.session("left")
+    session.add(Action("a", "hold", parts="left", strategies={k: lists[k] for k in sorted(lists, key=first.__ne__)}))
+    session.start("a")
+    start = cell.tick + 1
+    see(cell, 0.9, 0.4, 0.4)
+    assert [(tick - start, text) for tick, text in changes(cell) if tick > start] == [
+        (1, "x: forward → back"),
+        (2, "turn: waits → follows"),
+    ]
+
+
 def test_Y2_unknown_does_not_hold(cell: LockstepCell) -> None:
     governed(cell)
     assert see(cell, 0.4, math.nan, 0.4) == [-1, 1, -1]

@@ -31,7 +31,15 @@ actions:
       - {when: elapsed > 5, start: down}
       - {when: elapsed > 9, event: slow, signal: pause}
       - {when: is_done, stop: true}
-  stay: {type: hold, parts: robot, final: true}
+  stay:
+    type: hold
+    parts: robot
+    final: true
+    strategies:
+      elbow:
+        - {name: fast, when: eye.distance >= $near  and  eye.distance < 0.9 * $near, law: velocity}
+        - {name: velocity, law: velocity}
+      robot.joint[2]: [{name: distance, law: distance}]
   home: {type: move_joint, parts: robot, manual: true, reactions: [{when: is_done, start: stay}]}
 reactions:
   - {when: speed < 0.1, event: too_slow}
@@ -65,6 +73,11 @@ def test_what_a_diagram_shows() -> None:
     assert [line.text for line in states["down"].lines] == ["down", "velocity_move · part: robot"]
     assert [line.text for line in states["down"].inside] == ["elapsed > 9", "/ event slow, signal pause"]
     assert [line.text for line in states[ANY].inside] == ["speed < 0.1", "/ event too_slow"]
+    assert {axis: [line.text for line in lines] for axis, lines in states["stay"].strategies.items()} == {
+        "elbow": ["fast (velocity): eye.distance >= $near and eye.…", "velocity"],
+        "robot.joint[2]": ["distance"],
+    }, "as written, shortened"
+    assert not states["down"].strategies
     assert (states["down"].first, states["stay"].final, states["home"].first) == (True, True, False)
     assert [s.source[1] for s in diagram.switches if s.free] == [START, HAND, ANY]
 
@@ -79,6 +92,9 @@ def test_an_svg_holds_every_text_and_a_png_has_colours(tmp_path: Path) -> None:
         "velocity_move · part: robot",
         "eye.distance &lt; $near and",
         "/ event too_slow",
+        "elbow",
+        "velocity",
+        "robot.joint[2]",
     ):
         assert text in written or text.replace("&lt;", "<") in written, text
     picture = matplotlib.image.imread(draw(diagram, tmp_path / "d.png"))

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from robot_rt_control import msg
-from robot_rt_control.client import Action, Reaction, Strategy, variable
+from robot_rt_control.client import Action, Reaction, Strategy, StrategyState, variable
 from robot_rt_control.client.actions import parameter_values
-from robot_rt_control.client.conversions import action_message, event_of, parameter_messages
+from robot_rt_control.client.conversions import action_message, event_of, parameter_messages, state_of
+from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.node.conversions import action_definition, event_message, time_message
+from robot_rt_control.server.node.program_messages import state_message
+from robot_rt_control.server.programs.program_states import SessionState
 from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 
 @pytest.mark.parametrize(
@@ -36,13 +41,45 @@ def test_other_values_are_refused_by_name():
         parameter_values({"speed": object()})
 
 
-def test_an_action_with_strategies_is_refused_instead_of_sent_without_them():
-    action = Action("a", "hold", strategies={"elbow": [Strategy("s", "velocity", velocity=0.1)]})
+def test_strategies_go_there_and_back():
+    fast = Strategy(
+        "fast", "follow", when="eye.distance >= 0.3", parts="eye", inputs={"d": "eye.distance", "v": variable("a.v")},
+        capture=["eye.distance", variable("x.ticks")], velocity=(0.3, "rad/s"), mode="soft",
+    )  # fmt: skip
+    strategies = {"elbow": [fast, Strategy("slow", "velocity")], "joint[2]": [Strategy("keep", "hold")]}
+    action = Action("a", "hold", strategies=strategies).definition(("arm",))
+    message = action_message(action)
+    elbow, joint = message.strategies
+    assert (elbow.degree_of_freedom, [s.name for s in elbow.strategies]) == ("elbow", ["fast", "slow"])
+    assert (joint.degree_of_freedom, joint.strategies[0].law) == ("joint[2]", "hold")
+    assert elbow.strategies[0].inputs == ["d=eye.distance", "v=a.v"]
+    assert elbow.strategies[0].capture == ["eye.distance", "x.ticks"]
+    assert action_definition(message) == action
+
+
+def test_an_input_of_a_message_names_its_variable():
+    message = msg.ActionDefinition(id="a", type="hold", parts=["arm"])
+    message.strategies = [msg.StrategyList(degree_of_freedom="x")]
+    message.strategies[0].strategies = [msg.Strategy(name="s", law="force", inputs=["force"])]
     with pytest.raises(DefinitionError) as caught:
-        action_message(action.definition(("arm",)))
+        action_definition(message)
     assert str(caught.value) == (
-        "action 'a' has strategies; expected an action without, over ROS; got strategies of elbow. "
-        "Upload it as the text of a program"
+        "strategy 's': input; expected 'input=variable': 'force=watch.push_x'; got 'force'"
+    )
+
+
+def test_a_change_of_strategy_and_the_governing_ones_go_there_and_back():
+    change = ServerEvent(
+        kind=Kind.STRATEGY_CHANGED, current_action="a", degree_of_freedom="x", from_strategy="fast", to_strategy="slow",
+        names=("eye.distance",), values=(0.2,),
+    )  # fmt: skip
+    event = event_of(event_message(change, time_message(0)))
+    assert (event.degree_of_freedom, event.from_strategy, event.to_strategy) == ("x", "fast", "slow")
+    assert event.values == {"eye.distance": 0.2}
+    state = SessionState(session="s1", active={"a": 3}, strategies={("a", "x"): ("slow", 7), ("a", "y"): ("fast", 3)})
+    assert state_of(state_message(state, time_message(0))).strategies == (
+        StrategyState(action="a", degree_of_freedom="x", strategy="slow", since=7),
+        StrategyState(action="a", degree_of_freedom="y", strategy="fast", since=3),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.definitions.strategy import AxisDefinition, StrategyDefinition
-from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, ConditionError, DefinitionError
 
 
 def test_a_name_a_law_and_a_condition_are_checked_at_once() -> None:
@@ -20,6 +20,17 @@ def test_a_name_a_law_and_a_condition_are_checked_at_once() -> None:
     twice = (ParameterValue(name="v", value=1), ParameterValue(name="v", value=2))
     with pytest.raises(DefinitionError, match="strategy 'a': parameter 'v' is given twice"):
         StrategyDefinition(name="a", law="hold", parameters=twice)
+
+
+def test_inputs_and_captures_are_checked_at_once() -> None:
+    with pytest.raises(DefinitionError, match="strategy 'a': name of an input is not valid.*got 'b=c'"):
+        StrategyDefinition(name="a", law="hold", inputs=(("b=c", "time"),))
+    with pytest.raises(DefinitionError, match="strategy 'a': state variable of input 'b' is not valid.*got 'x y'"):
+        StrategyDefinition(name="a", law="hold", inputs=(("b", "x y"),))
+    with pytest.raises(DefinitionError, match="strategy 'a': name of a captured state variable is not valid.*got '1'"):
+        StrategyDefinition(name="a", law="hold", capture=("1",))
+    with pytest.raises(CapacityError, match="strategy 'a': captures too much; expected at most 8 .*; got 9"):
+        StrategyDefinition(name="a", law="hold", capture=("time",) * 9)
 
 
 @pytest.mark.parametrize("name", ["elbow", "joint[3]", "left.elbow", "left.joint[12]"])

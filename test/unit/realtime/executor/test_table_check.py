@@ -45,7 +45,7 @@ def cell() -> Iterator[LockstepCell]:
             reactions=[Reaction(NEAR, start="both", event="free", capture=["time", "rangefinder.age"])],
         )  # fmt: skip
         other.add(Action("look", "watch", parts={"part": "right", "eye": "rangefinder"}))
-        slow = Strategy("slow", "gauge", when=NEAR, inputs={"seen": "rangefinder.distance"})
+        slow = Strategy("slow", "gauge", when=NEAR, inputs={"seen": "rangefinder.distance"}, capture=["time"])
         echo = Strategy("echo", "echo", parts="rangefinder")
         other.add(Action("governed", "hold", parts="right", strategies={"y": [slow, echo]}))
         along = Strategy("along", "velocity", velocity=0.1)
@@ -121,6 +121,8 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "number of inputs": ("strategies.n_inputs", c.MAX_LAW_INPUTS + 1, "number of inputs of strategy"),
     "input": ("strategies.inputs", [offset_of(world_dtype, "tick"), 0, 0, 0], "input of strategy"),
     "input outside": ("strategies.inputs", [-2, 0, 0, 0], "input of strategy"),
+    "number of captures": ("strategies.n_captures", c.MAX_CAPTURES + 1, "number of captures of strategy"),
+    "capture": ("strategies.captures", [offset_of(world_dtype, "tick")] * c.MAX_CAPTURES, "captured variable of"),
     "law": ("strategies.type", 200, "law of strategy"),
     "law's part": ("strategies.parts", [64, 0, 0], "part of strategy"),
     "law's state": ("strategies.state_size", -8, "state size"),

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from robot_rt_control.server.builder import Builder, BuiltType
+from robot_rt_control.server.builder.build import BuiltType
+from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.vocabulary.errors import CompileError
 
 COUNT = "state.level += params.gain"

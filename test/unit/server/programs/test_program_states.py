@@ -47,6 +47,30 @@ def test_what_changes_nothing_is_not_told() -> None:
     assert told == [] and not states.changed.is_set()
 
 
+def changed(action: str, axis: str, strategy: str, tick: int) -> ServerEvent:
+    return ServerEvent(
+        kind=Kind.STRATEGY_CHANGED, session="s1", current_action=action, degree_of_freedom=axis, to_strategy=strategy,
+        tick=tick, time_ns=tick * 10,
+    )  # fmt: skip
+
+
+def test_governing_strategies_end_with_their_action() -> None:
+    states, told = followed()
+    for event in (started("a", 3), changed("a", "x", "fast", 3), changed("a", "y", "fast", 3), started("b", 4)):
+        states.take(event)
+    states.take(changed("b", "x", "slow", 4))
+    states.take(changed("a", "x", "slow", 7))
+    states.flush()
+    assert dict(told[-1].strategies) == {("a", "x"): ("slow", 7), ("a", "y"): ("fast", 3), ("b", "x"): ("slow", 4)}
+    assert told[-1].tick == 7
+    states.take(ServerEvent(kind=Kind.ACTION_STOPPED, session="s1", previous_action="a", tick=8))
+    states.flush()
+    assert dict(told[-1].strategies) == {("b", "x"): ("slow", 4)}
+    states.take(ServerEvent(kind=Kind.SESSION_ENDED, session="s1", tick=9, reason="lost"))
+    states.flush()
+    assert not told[-1].strategies
+
+
 def test_the_end_is_told_with_the_reason_and_is_the_last() -> None:
     states, told = followed()
     states.take(started("a", 3))

@@ -8,7 +8,7 @@ from robot_rt_control.memory.layout import axis_dtype, instruction_dtype, strate
 from robot_rt_control.server.tables.strategy_entries import NO_INSTRUCTIONS, AxisEntry, StrategyEntry, write_strategies
 
 
-def law(number: int, length: int, inputs: tuple[int, ...] = ()) -> StrategyEntry:
+def law(number: int, length: int, inputs: tuple[int, ...] = (), captures: tuple[int, ...] = ()) -> StrategyEntry:
     """With so many instructions; its other numbers tell it apart."""
     return StrategyEntry(
         type_index=number,
@@ -18,12 +18,13 @@ def law(number: int, length: int, inputs: tuple[int, ...] = ()) -> StrategyEntry
         state_offset=800 + 8 * number,
         state_size=24,
         inputs=inputs,
+        captures=captures,
         instructions=np.zeros(length, instruction_dtype) if length else NO_INSTRUCTIONS,
     )
 
 
 def test_rows_of_several_actions() -> None:
-    x = AxisEntry(part=1, joint=4, state_offset=64, strategies=(law(1, 3, (72, -1)), law(2, 2), law(3, 0)))
+    x = AxisEntry(part=1, joint=4, state_offset=64, strategies=(law(1, 3, (72, -1)), law(2, 2), law(3, 0, (), (8, 9))))
     y = AxisEntry(part=1, joint=2, state_offset=128, record_offset=256, strategies=(law(4, 0),))
     z = AxisEntry(part=0, joint=0, state_offset=192, strategies=(law(5, 1), law(6, 0)))
     axes, strategies = np.zeros(8, axis_dtype), np.zeros(16, strategy_dtype)
@@ -40,6 +41,7 @@ def test_rows_of_several_actions() -> None:
     assert laws["first_instruction"].tolist() == [100, 103, 0, 0, 105, 0]
     assert laws["parts"].tolist()[0] == [2, 0, 0]
     assert laws["n_inputs"].tolist() == [2, 0, 0, 0, 0, 0] and laws["inputs"][0].tolist() == [72, -1, 0, 0]
+    assert laws["n_captures"].tolist() == [0, 0, 2, 0, 0, 0] and laws["captures"][2].tolist()[:3] == [8, 9, 0]
     assert laws["parameter_offset"].tolist() == [8, 16, 24, 32, 40, 48]
     assert laws["state_offset"].tolist() == [808, 816, 824, 832, 840, 848] and set(laws["state_size"]) == {24}
     assert not axes[3:].tobytes().strip(b"\0") and not strategies[6:].tobytes().strip(b"\0")
