@@ -33,7 +33,7 @@ def strategies(push: str, distance: str) -> list[Strategy]:
 
 def main(client: Client, output: Path | str = "output/10_corner") -> dict[str, float]:
     """Returns the results."""
-    in_corner = f"watch.push_x > {TOUCH} and watch.push_y > {TOUCH}"
+    touches_both = f"watch.push_x > {TOUCH} and watch.push_y > {TOUCH}"
     axes = {"x": strategies("watch.push_x", "ahead.distance"), "y": strategies("watch.push_y", "beside.distance")}
     with client.session(["arm", "wrist"]) as session:
         session.add(
@@ -45,7 +45,7 @@ def main(client: Client, output: Path | str = "output/10_corner") -> dict[str, f
                 parts="arm",
                 linear_acceleration=1.0,
                 strategies=axes,
-                reactions=[Reaction(in_corner, start="there", event="in_corner", capture=["corner.elapsed"])],
+                reactions=[Reaction(touches_both, start="there", event="in_corner", capture=["corner.elapsed"])],
             ),
             Action("there", "hold", parts="arm"),
         )

@@ -69,7 +69,7 @@ def plot(recording: Recording, force: float, file: Path) -> None:
     axes[0, 0].set(ylabel="measured velocity [m/s]")
     axes[1, 0].set(ylabel="push [N]")
     bands = [Patch(color=color, label=name) for name, color in zip(NAMES, COLORS, strict=True)]
-    axes[0, 1].legend(handles=bands, frameon=False, loc="upper right", title="governs")
+    figure.legend(handles=bands, frameon=False, loc="outside lower center", ncols=len(bands))
     figure.suptitle("Into a corner in one state: what governs each axis")
     figure.savefig(file, dpi=110)
     plt.close(figure)
