@@ -131,8 +131,8 @@ class Outcome:
     """At the kill, in multiples of what counts as rest."""
     rest_s: float
     """From the kill until the arm was at rest, and stayed so; inf: it was not in the time that was watched."""
-    reason: str
-    """As it was reported."""
+    reason: str = ""
+    """As it was reported; empty: it was not."""
     back_s: float = float("nan")
     """From the kill until everything was up again."""
     complaints: list[str] = field(default_factory=list)
@@ -229,9 +229,10 @@ class Attack:
             os.kill(pid, signal.SIGKILL)
             begin = time.monotonic()
             rest_s = self._watch_rest(speed, begin, BOUNDS_S[victim] + WATCHED_S)
-            outcome = Outcome(victim, at_kill, rest_s, self._reason(victim, first_line, first_end))
+            outcome = Outcome(victim, at_kill, rest_s)
         self.bring_back()
         outcome.back_s = time.monotonic() - begin
+        outcome.reason = self._reason(victim, first_line, first_end)  # last: a busy supervisor reports late
         outcome.complaints = self._complaints(outcome)
         return outcome
 
