@@ -143,6 +143,8 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "signals": ("actions.n_signals", 1 << 20, "state"),
     "negative signals": ("actions.n_signals", -1, "number of signals"),
     "variables": ("actions.n_variables", 1 << 20, "state"),
+    "time limit": ("actions.time_limit", -1.0, "time limit of action"),
+    "no time limit": ("actions.time_limit", float("nan"), "time limit of action"),
     "first reaction": ("actions.first_reaction", 0, "after the free-standing ones"),
     "too many reactions": ("actions.n_reactions", 6, "at most 6"),
     "reactions of another": ("actions.n_reactions", 4, "those that it owns"),
@@ -165,6 +167,11 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "captured command": (
         "reactions.captures",
         [offset_of(world_dtype, "parts", 0, "chain"), 0, 0, 0, 0, 0, 0, 0],
+        "captured value of reaction",
+    ),
+    "captured runtime": (
+        "reactions.captures",
+        [offset_of(world_dtype, "actions_runtime", 0, "status"), 0, 0, 0, 0, 0, 0, 0],
         "captured value of reaction",
     ),
     "first instruction": ("reactions.first_instruction", 1, "instructions of reaction"),
