@@ -233,7 +233,7 @@ def test_Y17_nearer_than_the_range_is_near_and_the_careful_strategy_governs(host
 
 def test_Y17_what_the_last_strategy_does_it_does_when_nothing_is_known(cell: LockstepCell) -> None:
     session = cell.session("left")
-    fast = Strategy("fast", "push", when="rangefinder.distance >= 0.3", step=5e-6)
+    fast = Strategy("fast", "push", when="rangefinder.distance >= 0.3", step=4e-6)
     session.add(Action("a", "hold", parts="left", strategies={"x": [fast, Strategy("careful", "push", step=1e-6)]}))
     session.start("a")
-    assert moved(cell, 0.9, 0.2, math.nan, math.inf, -math.inf) == [5.0, 1.0, 1.0, 5.0, 1.0]
+    assert moved(cell, 0.9, 0.2, math.nan, math.inf, -math.inf) == [4.0, 1.0, 1.0, 4.0, 1.0]
