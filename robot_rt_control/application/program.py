@@ -9,7 +9,7 @@ import argparse
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from rich.table import Table
 from rich.text import Text
 
 from robot_rt_control.program.check import check_program
-from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.program.file import ProgramTemplate, library_template
+from robot_rt_control.program.flatten import Find, Use
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.schema import SCHEMA_FILE
 from robot_rt_control.text.document import Document
@@ -51,6 +52,9 @@ class _Output:
     def good(self, text: str) -> None:
         self.out.print(Text(text, style="green"), soft_wrap=True)
 
+    def note(self, text: str) -> None:
+        self.err.print(Text(text), soft_wrap=True)
+
     def warning(self, text: str) -> None:
         self.err.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
 
@@ -60,8 +64,11 @@ class _Output:
             self.err.print(Text.assemble(("error: ", "bold red"), str(mistake)), soft_wrap=True)
 
 
-def _template(program: str) -> ProgramTemplate:
+def _template(program: str, find: Find | None = None) -> ProgramTemplate:
     """A program from a file, or of the library.
+
+    Args:
+        find: finds the programs that it uses; None: beside it, and in the library.
 
     Raises:
         DefinitionError: neither.
@@ -76,7 +83,13 @@ def _template(program: str) -> ProgramTemplate:
             expected=unknown("program of the library", program, library),
             hint="For a program that the control server keeps, 'show' prints its text",
         )
-    return ProgramTemplate.load(path)
+    return ProgramTemplate.load(path, find=find or partial(_beside, path.parent))
+
+
+def _beside(folder: Path, program: str) -> ProgramTemplate:
+    """A used program: a file of this name in the folder of the program that uses it, or of the library."""
+    path = folder / f"{program}.yaml"
+    return ProgramTemplate.load(path, find=partial(_beside, folder)) if path.exists() else library_template(program)
 
 
 # --- without a running workcell -------------------------------------------------------------------------
@@ -91,7 +104,7 @@ def _check(given: argparse.Namespace, output: _Output) -> int:
         catalogue = offline_catalogue(given.workcell)
     for program in given.programs:
         try:
-            template = _template(program)
+            template = _template(program, partial(_kept, given) if given.server else None)
             if catalogue is not None:
                 warnings = check_program(template.sample(), catalogue)
             else:
@@ -102,11 +115,19 @@ def _check(given: argparse.Namespace, output: _Output) -> int:
             continue
         for warning in warnings:
             output.warning(warning)
-        definition = template.sample().definition
+        sample = template.sample()
+        definition = sample.definition
         n = len(definition.reactions) + sum(len(a.reactions) for a in definition.actions)
         output.good(f"{template.source}: valid; {len(definition.actions)} actions, {n} reactions")
+        _show_uses(sample.uses, output)
         failed = failed or (given.strict and bool(warnings))
     return int(failed)
+
+
+def _show_uses(uses: Iterable[Use], output: _Output) -> None:
+    """From which programs the states of a flattened one come."""
+    for use in uses:
+        output.note(f"{use.state}__…: {use.program}")
 
 
 def _checked_by(client: Any, text: str) -> list[str]:
@@ -130,6 +151,12 @@ def _schema(given: argparse.Namespace, output: _Output) -> int:
 
 
 # --- with one -------------------------------------------------------------------------------------------
+
+
+def _kept(given: argparse.Namespace, program: str) -> ProgramTemplate:
+    """A program that the control server keeps."""
+    text = _with_client(given, lambda client: client.programs.text(program))
+    return ProgramTemplate(text, source=program, find=partial(_kept, given))
 
 
 def _with_client(given: argparse.Namespace, do: Callable[[Any], Any]) -> Any:
@@ -171,6 +198,10 @@ def _show(given: argparse.Namespace, output: _Output) -> int:
         output.out.print(Syntax(text, "yaml", background_color="default"))
     else:
         sys.stdout.write(text)
+    try:
+        _show_uses(ProgramTemplate(text, source=given.name, find=partial(_kept, given)).sample().uses, output)
+    except RobotControlError as error:  # a text that is no program (any more) can be read all the same
+        output.warning(str(error))
     return 0
 
 

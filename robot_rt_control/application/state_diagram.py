@@ -144,18 +144,17 @@ class _Builder:
         reaction = edge.reaction
         source: Key = ("action", edge.owner) if edge.owner else ("", ANY)
         label = self.label(edge)
-        if reaction.start and ("action", reaction.start) in self.states:
-            target: Key = ("action", reaction.start)
-        elif reaction.stop:
-            target = ("", END)
-        else:
-            if reaction.start:  # of the session, not of the program
-                label.append(Line(text=f"→ {reaction.start}", style="response"))
+        targets: list[Key] = [("action", name) for name in reaction.start if ("action", name) in self.states]
+        if reaction.stop:
+            targets = [("", END)]
+        if not targets:
+            for name in reaction.start:  # of the session, not of the program
+                label.append(Line(text=f"→ {name}", style="response"))
             self.states[source].inside += label
-            return
-        switch = self.switch(source, target)
-        switch.free = switch.free or not edge.owner
-        switch.label += label
+        for target in targets:
+            switch = self.switch(source, target)
+            switch.free = switch.free or not edge.owner
+            switch.label += label
 
     def label(self, edge: Edge) -> list[Line]:
         """The condition as written, and below it the other responses."""

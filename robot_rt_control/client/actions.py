@@ -26,7 +26,7 @@ class Reaction:
 
     Args:
         when: the condition, as text or expression; bare names are the owner action's state variables.
-        start: id of the action to start.
+        start: id of the action to start, or several that share no part: all start in that tick, or none.
         stop: stop the owner (free-standing: everything of the session).
         signal: "action_id.signal_name" to raise.
         event: name of the event to emit.
@@ -45,7 +45,7 @@ class Reaction:
         self,
         when: str | Condition,
         *,
-        start: str | Action = "",
+        start: str | Action | Iterable[str | Action] = (),
         stop: bool = False,
         signal: str = "",
         event: str = "",
@@ -58,7 +58,8 @@ class Reaction:
         queue: int = 100,
     ) -> None:
         self.when = str(when)
-        self.start = _id_of(f"reaction {self.when!r}: start", start)
+        given = [start] if isinstance(start, str | Action) or not isinstance(start, Iterable) else start
+        self.start = tuple(_id_of(f"reaction {self.when!r}: start", action) for action in given if action != "")
         self.stop, self.signal, self.event, self.call = stop, signal, event, call
         self.reply_to = _id_of(f"reaction {self.when!r}: reply_to", reply_to)
         if self.reply_to and call is None:
@@ -93,11 +94,7 @@ def _id_of(what: str, action: object) -> str:
         return action
     if isinstance(action, Action):
         return action.id
-    hint = ""
-    if isinstance(action, list | tuple):
-        action = [a.id if isinstance(a, Action) else a for a in action]
-        hint = "Write a reaction for each of them, all but the last one with keep_owner=True"
-    raise DefinitionError(what, expected="one action: its id, or the Action itself", got=repr(action), hint=hint)
+    raise DefinitionError(what, expected="an action: its id, or the Action itself", got=repr(action))
 
 
 def ids_of(actions: Iterable[str | Action]) -> list[str]:

@@ -35,7 +35,7 @@ def reaction_message(reaction: ReactionDefinition) -> Any:
     return msg.Reaction(
         name=reaction.name,
         condition=reaction.condition,
-        start=reaction.start,
+        start=", ".join(reaction.start),
         stop=reaction.stop,
         signal=reaction.signal,
         event=reaction.event,

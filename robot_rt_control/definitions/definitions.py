@@ -46,6 +46,7 @@ class ActionDefinition:
         final: the program may end here, so no reaction needs to leave this action.
         manual: a user starts it by hand, so no reaction needs to start it.
         strategies: for each degree of freedom that strategies govern; the others do what the type does.
+        within: the used programs that contain it, outermost first, each by the id of its state (program/flatten.py).
 
     Raises:
         CapacityError: more than MAX_ACTION_SLOTS parts.
@@ -61,6 +62,7 @@ class ActionDefinition:
     final: bool = False
     manual: bool = False
     strategies: tuple[AxisDefinition, ...] = ()
+    within: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("id of an action", self.id)
@@ -74,7 +76,7 @@ class ActionDefinition:
         object.__setattr__(self, "strategies", tuple(self.strategies))
         each_once(f"action {self.id!r}: list of strategies of", [axis.axis for axis in self.strategies])
         for reaction in self.reactions:
-            if reaction.keep_owner and reaction.start == self.id:
+            if reaction.keep_owner and self.id in reaction.start:
                 raise DefinitionError(
                     f"{reaction.label} of action {self.id!r} keeps its owner",
                     expected="an action with other parts to start",

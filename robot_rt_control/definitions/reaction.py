@@ -7,7 +7,7 @@ from dataclasses import InitVar, dataclass
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
-from robot_rt_control.vocabulary.names import check_name, check_signal_reference, check_variable, names_of
+from robot_rt_control.vocabulary.names import check_name, check_signal_reference, check_variable, each_once, names_of
 
 
 def captures_of(label: str, given: object) -> tuple[str, ...]:
@@ -39,13 +39,15 @@ class ReactionDefinition:
     Args:
         condition: see conditions/grammar.py.
         name: appears in events; unique among its owner's reactions. Empty: the server makes one.
-        start: id of the action to start, or empty.
+        start: ids of the actions to start, at most MAX_ACTIONS_PER_COMMAND; they share no part.
         stop: stop the owner (free-standing: all actions of the session).
         signal: signal to raise, `signal` of the owner or `action.signal`, or empty.
         event: name of the event to emit, or empty.
         fire_once: at most once in each activation of the owner (free-standing: at most once).
-        keep_owner: the started action uses other parts, and the owner stays active.
+        keep_owner: the started actions use other parts, and the owner stays active.
         capture: names of the state variables whose values the event carries, at most MAX_CAPTURES.
+        leaves: the used program (an element of the owner's `within`) that it ends, even if it starts one of its
+            actions; empty: those that it leaves. Only flattened programs have it (program/flatten.py).
         parse: False: `validation` checks the condition later, together with the rest of its program.
 
     Raises:
@@ -56,13 +58,14 @@ class ReactionDefinition:
 
     condition: str
     name: str = ""
-    start: str = ""
+    start: tuple[str, ...] = ()
     stop: bool = False
     signal: str = ""
     event: str = ""
     fire_once: bool = False
     keep_owner: bool = False
     capture: tuple[str, ...] = ()
+    leaves: str = ""
     parse: InitVar[bool] = True
 
     @property
@@ -80,8 +83,16 @@ class ReactionDefinition:
                 raise DefinitionError(
                     f"{self.label}: {flag!r}", expected="true or false", got=repr(getattr(self, flag))
                 )
-        if self.start != "":
-            check_name(f"{self.label}: id of the action to start", self.start)
+        object.__setattr__(self, "start", names_of(f"{self.label}: start", self.start or ()))
+        for action in self.start:
+            check_name(f"{self.label}: id of the action to start", action)
+        each_once(f"{self.label}: action to start", list(self.start))
+        if len(self.start) > capacities.MAX_ACTIONS_PER_COMMAND:
+            raise CapacityError(
+                f"{self.label}: starts too much",
+                expected=f"at most {capacities.MAX_ACTIONS_PER_COMMAND} actions (MAX_ACTIONS_PER_COMMAND)",
+                got=str(len(self.start)),
+            )
         if self.signal != "":
             check_signal_reference(f"{self.label}: signal", self.signal)
         if self.event != "":
@@ -98,7 +109,7 @@ class ReactionDefinition:
             raise DefinitionError(
                 f"{self.label} starts and stops",
                 expected="start or stop, not both",
-                got=f"start {self.start!r} with stop",
+                got=f"start {', '.join(map(repr, self.start))} with stop",
                 hint="Starting an action ends the owner already, unless keep_owner is set",
             )
         if self.keep_owner and not self.start:

@@ -317,13 +317,15 @@ reaction_dtype = record(
         ("n_instructions", "i4"),
         ("owner", "i4"),  # action slot, -1: free-standing
         ("session", "i4"),
-        ("start_action", "i4"),  # action slot, -1: none
+        ("n_starts", "i4"),
         ("flags", "i4"),  # ReactionFlag
         ("signal_action", "i4"),  # action slot, -1: none
         ("signal", "i4"),  # index among that action's signals
         ("runtime_slot", "i4"),  # index of its memory; unchanged when tables are exchanged
         ("n_captures", "i4"),
         ("captures", "i4", (c.MAX_CAPTURES,)),  # offsets of state variables
+        ("starts", "i2", (c.MAX_ACTIONS_PER_COMMAND,)),  # slots of actions that start together; they share no part
+        ("leaves", "i4"),  # index in its owner's `within` of a used program that ends in any case; -1: none
     ]
 )
 
@@ -394,6 +396,7 @@ action_dtype = record(
         ("first_axis", "i4"),
         ("n_axes", "i4"),
         ("time_limit", "f8"),  # [s] of the action's time, 0: none
+        ("within", "i8", (c.MAX_USE_DEPTH,)),  # numbers of the used programs that contain it, outermost first; 0: none
         ("name", f"S{c.MAX_LABEL_BYTES}"),  # for display in the executor's status
     ]
 )

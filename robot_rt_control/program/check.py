@@ -13,7 +13,7 @@ from itertools import chain
 
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import variables
-from robot_rt_control.program.declarations import KINDS
+from robot_rt_control.program.declarations import KINDS, Role
 from robot_rt_control.program.file import FilledProgram
 from robot_rt_control.program.graph import unreachable, without_exit
 from robot_rt_control.text.document import Path
@@ -51,28 +51,33 @@ def check_program(
     places = program.places
     found = chain(_find_in_roles(program, catalogue), subject.find_mistakes(), _find_unreachable(program))
     raise_all(chain(program.mistakes, places.located(found)))
-    warnings = [(places.line(*path), text) for path, text in _warnings(program, catalogue, subject)]
-    return [f"{places.source}:{line}: {text}" for line, text in sorted(warnings)]
+    unusual = _warnings(program, catalogue, subject)
+    warnings = sorted((places.line(*path), places.where(*path), text) for path, text in unusual)
+    return [f"{where}: {text}" for _, where, text in warnings]
 
 
 def _find_in_roles(program: FilledProgram, catalogue: Catalogue) -> Found:
-    """Check the kinds of the given parts."""
-    for role in program.template.roles:
-        if program.is_sample or catalogue.parts is None:
-            continue
-        name, path = program.roles[role.name], ("roles", role.name)
-        part = catalogue.parts.get(name)
+    """Check the kinds of the given parts, also for the roles of used programs."""
+    given: list[tuple[Role, str, Path]] = []
+    if catalogue.parts is not None:
+        if not program.is_sample:
+            given += [(r, program.roles[r.name], ("roles", r.name)) for r in program.template.roles]
+        for use in program.uses:
+            given += [(r, use.parts[r.name], ("actions", use.state, "parts", r.name)) for r in use.roles]
+    for role, name, path in given:
+        part = catalogue.part(name)
         if part is None:
+            known = {*(catalogue.parts or ()), *catalogue.roles}
             error = DefinitionError(
-                f"role {role.name!r}: unknown part", expected=unknown("part", name, catalogue.parts), got=repr(name)
+                f"role {role.name!r}: unknown part", expected=unknown("part", name, known), got=repr(name)
             )
             yield error, path
-        elif role.kinds and part.kinds[0] not in role.kinds:
+        elif role.kinds and not set(part.kinds) & set(role.kinds):
             fitting = ", ".join(catalogue.candidates(role.kinds))
             error = DefinitionError(
                 f"role {role.name!r}: part {name!r} does not fit",
                 expected=f"a part of kind {role.shown_kinds}" + (f": {fitting}" if fitting else ""),
-                got=part.kinds[0],
+                got=" or ".join(part.kinds),
             )
             yield error, path
 
@@ -80,7 +85,11 @@ def _find_in_roles(program: FilledProgram, catalogue: Catalogue) -> Found:
 def _find_unreachable(program: FilledProgram) -> Found:
     if program.incomplete:  # an unreadable reaction may lead to it
         return
-    for id in unreachable(program.draft):
+    lost = unreachable(program.draft)
+    within = {action.id: action.within for action in program.draft.actions}
+    reached = {state for id, states in within.items() if id not in lost for state in states}
+    # Of a used program that nothing starts, the state is reported, not each of its actions.
+    for id in dict.fromkeys(next((state for state in within[id] if state not in reached), id) for id in lost):
         error = DefinitionError(
             f"action {id!r} cannot be reached",
             expected="a reaction that starts it, or its name in `start`",

@@ -64,16 +64,19 @@ def check_declaration(parameter: Parameter) -> None:
     check_parameter("", parameter, lengths=("any",))
 
 
-def values_of(declared: Sequence[Parameter], given: Iterable[ParameterValue], *, of: str) -> dict[str, KnownParameter]:
+def values_of(
+    declared: Sequence[Parameter], given: Iterable[ParameterValue], *, of: str, only_given: bool = False
+) -> dict[str, KnownParameter]:
     """The given values, checked, with defaults filled in.
 
     Args:
         of: the program's name in messages.
+        only_given: check only the given values; others may be missing.
 
     Raises:
         DefinitionError: unknown, missing, or given twice; wrong unit, type, length, range or choice.
     """
-    checked = check_parameters("", declared, given, dof=1, of=of)
+    checked = check_parameters("", declared, given, dof=1, of=of, only_given=only_given)
     units = {p.name: p.unit for p in declared}
     return {
         name: KnownParameter(

@@ -38,6 +38,8 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
+from robot_rt_control.program.flatten import Find, ProgramUser, Use
+from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.reader import ProgramReader, declared_parameters, declared_roles
 from robot_rt_control.program.schema import ProgramFile
 from robot_rt_control.program.substitution import Substitution
@@ -48,7 +50,7 @@ from robot_rt_control.text.schema import read
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.validation.definitions import SessionFacts, Subject
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
-from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 
 
 def load_program(path: str | Path, *, defined: Iterable[str] = ()) -> ProgramDefinition:
@@ -105,13 +107,16 @@ class FilledProgram:
     """The program has no parts and values yet."""
     unused: tuple[str, ...]
     """Parameters and roles that nothing refers to."""
+    uses: tuple[Use, ...]
+    """The programs that it uses, also through others."""
+    unread: tuple[str, ...]
+    """Ids of states that could not be read, also of used programs."""
     defined: tuple[str, ...] = ()
     """Ids of the session's existing actions."""
 
     def facts(self) -> SessionFacts:
         """The session that the text assumes, including actions that could not be read."""
-        unread = [id for id in self.places.data["actions"] if id not in {a.id for a in self.draft.actions}]
-        return SessionFacts(actions={id: (None, frozenset()) for id in (*self.defined, *unread)})
+        return SessionFacts(actions={id: (None, frozenset()) for id in (*self.defined, *self.unread)})
 
     @cached_property
     def definition(self) -> ProgramDefinition:
@@ -132,6 +137,7 @@ class ProgramTemplate:
     Args:
         text: the YAML document.
         source: begins every message, with the line.
+        find: finds the programs that it uses.
 
     Attributes:
         name, description: for display; may be empty.
@@ -143,13 +149,15 @@ class ProgramTemplate:
         ProgramError: several such mistakes.
     """
 
-    def __init__(self, text: str, *, source: str = "program") -> None:
+    def __init__(self, text: str, *, source: str = "program", find: Find | None = None) -> None:
+        self._find: Find = find or library_template
         self._read(text, Document(text, source, max_bytes=MAX_PROGRAM_BYTES))
 
     @classmethod
     def of(cls, document: Document) -> ProgramTemplate:
         """A program inside another document; its mistakes have the lines of that document."""
         template = cls.__new__(cls)
+        template._find = library_template
         template._read(dump(document.data), document)
         return template
 
@@ -168,14 +176,17 @@ class ProgramTemplate:
         self._start_is_read = not any(path[:1] == ("start",) for _, path in found)
 
     @classmethod
-    def load(cls, path: str | Path) -> ProgramTemplate:
+    def load(cls, path: str | Path, *, find: Find | None = None) -> ProgramTemplate:
         """Read a file.
+
+        Args:
+            find: as of the constructor.
 
         Raises:
             DefinitionError: it cannot be read, or as from the constructor.
         """
         path = Path(path)
-        return cls(read_text(path, MAX_PROGRAM_BYTES), source=path.name)
+        return cls(read_text(path, MAX_PROGRAM_BYTES), source=path.name, find=find)
 
     @property
     def label(self) -> str:
@@ -204,7 +215,7 @@ class ProgramTemplate:
         with mistakes.collect():
             roles = parts_of(self.roles, parts, of=self.label)
         mistakes.raise_all()
-        return self._filled(Substitution(values, roles), defined, is_sample=False)
+        return self.filled(Substitution(values, roles), defined, is_sample=False)
 
     def sample(self, *, defined: Iterable[str] = ()) -> FilledProgram:
         """The program before it is used, for checking or drawing it: roles keep their names, required values are
@@ -214,19 +225,32 @@ class ProgramTemplate:
             DefinitionError: the text is unreadable.
         """
         roles = {role.name: role.name for role in self.roles}
-        return self._filled(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)
+        return self.filled(Substitution(samples_of(self.parameters), roles), defined, is_sample=True)
 
-    def _filled(self, substitution: Substitution, defined: Iterable[str], *, is_sample: bool) -> FilledProgram:
+    def filled(
+        self, substitution: Substitution, defined: Iterable[str] = (), *, is_sample: bool, chain: tuple[str, ...] = ()
+    ) -> FilledProgram:
+        """The program with this substitution of checked values and parts.
+
+        Args:
+            chain: names of the programs from the outermost one to this one; empty: this is the outermost one.
+
+        Raises:
+            DefinitionError: nothing of it can be read.
+        """
         known = tuple(defined)
-        reader = ProgramReader(self._content, self.places, substitution)
+        user = ProgramUser(self._find, chain or (self.name,), is_sample=is_sample)
+        reader = ProgramReader(self._content, self.places, substitution, user)
         reader.mistakes.errors += self._mistakes
-        draft = reader.program()
+        draft = reader.program(known)
         declared = [*(p.name for p in self.parameters), *(r.name for r in self.roles)]
         return FilledProgram(
             draft=draft,
             mistakes=tuple(reader.mistakes.errors),
             incomplete=reader.incomplete or not self._start_is_read,
-            places=self.places,
+            places=reader.places,
+            uses=reader.uses,
+            unread=reader.unread,
             template=self,
             sampled=frozenset(reader.sampled),
             roles=substitution.roles,
@@ -234,6 +258,19 @@ class ProgramTemplate:
             unused=tuple(name for name in declared if name not in substitution.used),
             defined=known,
         )
+
+
+def library_template(name: str) -> ProgramTemplate:
+    """A program of the library.
+
+    Raises:
+        DefinitionError: there is none of this name.
+    """
+    library = library_programs()
+    path = library.get(name.removesuffix("@1"))  # they have one version
+    if path is None:
+        raise DefinitionError("unknown program", expected=unknown("program", name, library), got=repr(name))
+    return ProgramTemplate.load(path)
 
 
 def dump_program(program: ProgramDefinition) -> str:
@@ -275,7 +312,17 @@ def _reaction_document(reaction: ReactionDefinition) -> dict[str, Any]:
         value = getattr(reaction, item.name)
         if item.name != "condition" and value != item.default:
             document[item.name] = list(value) if isinstance(value, tuple) else value
+    if len(reaction.start) == 1:
+        document["start"] = reaction.start[0]
     return document
 
 
-__all__ = ["FilledProgram", "ProgramTemplate", "Role", "dump_program", "load_program", "parse_program"]
+__all__ = [
+    "FilledProgram",
+    "ProgramTemplate",
+    "Role",
+    "dump_program",
+    "library_template",
+    "load_program",
+    "parse_program",
+]

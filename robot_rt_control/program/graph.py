@@ -21,7 +21,7 @@ def unreachable(program: ProgramDefinition) -> list[str]:
     leads_to: dict[str, list[str]] = {}
     for edge in edges(program):
         if edge.reaction.start:
-            leads_to.setdefault(edge.owner, []).append(edge.reaction.start)
+            leads_to.setdefault(edge.owner, []).extend(edge.reaction.start)
     waiting = [*program.start, *(a.id for a in program.actions if a.manual), *leads_to.get("", [])]
     reached: set[str] = set()
     while waiting:
@@ -40,7 +40,7 @@ def without_exit(program: ProgramDefinition, parts: Parts) -> list[str]:
     """
     switches = [e for e in edges(program) if e.reaction.start]
     ended = {e.owner for e in edges(program) if e.reaction.stop or e.reaction.event}
-    ended |= {e.owner for e in switches if e.reaction.start != e.owner and not e.reaction.keep_owner}
+    ended |= {e.owner for e in switches if e.reaction.start != (e.owner,) and not e.reaction.keep_owner}
     if any(e.reaction.stop for e in edges(program) if not e.owner):
         return []
     nothing: frozenset[str] = frozenset()
@@ -51,10 +51,9 @@ def without_exit(program: ProgramDefinition, parts: Parts) -> list[str]:
         own = parts[action.id]
         # An action that shares a part with it is never active beside it, so its reactions are not evaluated.
         if not any(
-            e.reaction.start != action.id
-            and own & parts.get(e.reaction.start, nothing)
-            and not own & parts.get(e.owner, nothing)
+            name != action.id and own & parts.get(name, nothing) and not own & parts.get(e.owner, nothing)
             for e in switches
+            for name in e.reaction.start
         ):
             found.append(action.id)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.program import schema
 from robot_rt_control.program.declarations import Role, check_declaration
+from robot_rt_control.program.flatten import FlatPlaces, Flattening, ProgramUser, Use, UsedProgram
 from robot_rt_control.program.substitution import Substitution, common_unit
 from robot_rt_control.text.document import Document
 from robot_rt_control.text.mistakes import Mistakes
@@ -60,37 +61,60 @@ class ProgramReader:
         content: of its file.
         places: of the items.
         substitution: of parameters and roles.
+        user: reads the programs that it uses.
 
     Attributes:
+        uses: those programs, also those that they use.
+        places: as given; after `program` those of the flat program.
         mistakes: the unreadable items.
         sampled: (action, parameter) whose values are samples, or could not be read.
+        unread: ids of states that could not be read, also of used programs.
         incomplete: whether an action or reaction is missing because it could not be read.
     """
 
-    def __init__(self, content: schema.ProgramFile, places: Document, substitution: Substitution) -> None:
-        self.content, self.places, self.substitution = content, places, substitution
+    def __init__(
+        self, content: schema.ProgramFile, places: Document, substitution: Substitution, user: ProgramUser
+    ) -> None:
+        self.content, self.places, self.substitution, self.user = content, places, substitution, user
+        self.uses: tuple[Use, ...] = ()
+        self.unread: tuple[str, ...] = ()
         self.mistakes = Mistakes()
         self.sampled: set[tuple[str, str]] = set()
         self.incomplete = False
 
-    def program(self) -> ProgramDefinition:
-        """The readable part of the program; the rest is among the mistakes.
+    def program(self, defined: Collection[str] = ()) -> ProgramDefinition:
+        """The readable part of the program, flattened; the rest is among the mistakes.
+
+        Args:
+            defined: ids of the session's existing actions.
 
         Raises:
             DefinitionError: nothing can be read; with the line; several mistakes as a ProgramError.
         """
         content, written = self.content, self.places.data
-        actions = self.each(content.actions.values(), self.action)
-        reactions = self.each(content.reactions, self.free_standing)
+        states = self.each(content.actions.values(), self.state)
+        actions = tuple(state for state in states if isinstance(state, ActionDefinition))
+        used = [state for state in states if not isinstance(state, ActionDefinition)]
+        ids = {state.id if isinstance(state, ActionDefinition) else state.state for state in states}
+        self.unread = (
+            *(id for id in written["actions"] if id not in ids),
+            *(program.inner(id) for program in used for id in program.filled.unread),
+        )
+        reactions, start = self.each(content.reactions, self.free_standing), content.start
         read = [(reactions, written), *((action.reactions, written["actions"][action.id]) for action in actions)]
-        self.incomplete = len(actions) < len(written["actions"]) or any(
+        self.incomplete = bool(self.unread) or any(
             len(found) < len(given.get("reactions") or ()) for found, given in read
         )
+        if used:
+            places = self.places = FlatPlaces(self.places, used)
+            known = frozenset([*written["actions"], *defined])
+            flat = Flattening(states, known, places, self.mistakes).program(reactions, start)
+            self.incomplete |= bool(self.mistakes.errors)  # they may hide where an exit leads
+            actions, reactions, start, self.uses = flat.actions, flat.reactions, flat.start, flat.uses
+            self.sampled |= flat.sampled
         parts = tuple(map(self.substitution.part, content.parts))
         try:
-            return ProgramDefinition(
-                name=content.name, parts=parts, start=content.start, actions=actions, reactions=reactions
-            )
+            return ProgramDefinition(name=content.name, parts=parts, start=start, actions=actions, reactions=reactions)
         except DefinitionError as error:
             raise_all([*self.mistakes.errors, self.places.locate(error)])
             raise
@@ -103,7 +127,7 @@ class ProgramReader:
                 found.append(make(item))
         return tuple(found)
 
-    def action(self, written: schema.ActionState) -> ActionDefinition:
+    def state(self, written: schema.ActionState | schema.UseState) -> ActionDefinition | UsedProgram:
         id = str(written.path[-1])
         if id in self.substitution.roles:
             with self.mistakes.collect(self.places, *written.path):
@@ -112,6 +136,15 @@ class ProgramReader:
                     expected="another id, to keep conditions unambiguous",
                     got=repr(id),
                 )
+        return self.use(id, written) if isinstance(written, schema.UseState) else self.action(id, written)
+
+    def use(self, id: str, written: schema.UseState) -> UsedProgram:
+        values = self.each(written.parameters.values(), partial(self.value, f"state {id!r}", id))
+        parts = {role: self.substitution.part(part) for role, part in written.parts.items()}
+        sampled = {name for key, name in self.sampled if key == id}
+        return self.user.use(written, values, sampled, parts, self.places, self.mistakes)
+
+    def action(self, id: str, written: schema.ActionState) -> ActionDefinition:
         part = self.substitution.part
         parameters = self.each(written.parameters.values(), self.parameter)
         given = self.places.data["actions"][id].get("parameters", ())

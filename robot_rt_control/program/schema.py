@@ -6,11 +6,12 @@ The models describe the text before parameters and roles are filled in.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field, PlainValidator, Tag
 from pydantic_core import PydanticCustomError
 
 from robot_rt_control.definitions.definitions import Value
@@ -22,7 +23,7 @@ from robot_rt_control.vocabulary.capacities import (
     MAX_DOTTED_NAME_LENGTH,
     MAX_NAME_LENGTH,
 )
-from robot_rt_control.vocabulary.names import SIGNAL_PATTERN, TYPE_PATTERN, VARIABLE_PATTERN
+from robot_rt_control.vocabulary.names import REFERENCE_PATTERN, SIGNAL_PATTERN, TYPE_PATTERN, VARIABLE_PATTERN
 from robot_rt_control.vocabulary.part_kinds import WORKCELL_KINDS
 
 SCHEMA_FILE = Path(__file__).resolve().parents[1] / "program.schema.json"
@@ -66,6 +67,12 @@ def _condition(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
+def _reference(value: str) -> str:
+    if not re.fullmatch(REFERENCE_PATTERN, value):
+        raise refuse("the name of a program such as trace_edge or trace_edge@2")
+    return value
+
+
 def _length(value: Any) -> Any:
     if value == "any" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1024):
         return value
@@ -92,6 +99,12 @@ Captures = Annotated[
     tuple[VariableName, ...],
     BeforeValidator(
         _texts, json_schema_input_type=VariableName | Annotated[list[VariableName], Field(max_length=MAX_CAPTURES)]
+    ),
+]
+Starts = Annotated[
+    Names,
+    BeforeValidator(
+        _texts, json_schema_input_type=Name | Annotated[list[Name], Field(max_length=MAX_ACTIONS_PER_COMMAND)]
     ),
 ]
 ValueOf = Annotated[Value, PlainValidator(_value, json_schema_input_type=_Value)]
@@ -146,8 +159,8 @@ class Reaction(Model):
     """The condition: "rangefinder.distance < $near and not is_done"."""
     name: Name = ""
     """Appears in events; unique within its owner."""
-    start: Name = ""
-    """Id of the action to start."""
+    start: Starts = ()
+    """Id of the state to start, or several that share no part: all start in the same tick, or none."""
     stop: Flag = False
     """Stop the owner; free-standing: all actions."""
     signal: SignalName = ""
@@ -157,7 +170,7 @@ class Reaction(Model):
     fire_once: Flag = False
     """At most once in each activation of the owner."""
     keep_owner: Flag = False
-    """The owner continues; the started action must use other parts."""
+    """The owner continues; the started states must use other parts."""
     capture: Captures = ()
     """State variables whose values the event carries."""
 
@@ -208,6 +221,29 @@ class ActionState(Model):
     """A user starts it by hand: nothing needs to lead here."""
 
 
+class UseState(Model):
+    """A state that is a program: its states take this one's place, each with the id <this state>__<its id>."""
+
+    use: Annotated[str, AfterValidator(_reference), Field(json_schema_extra={"pattern": f"^{REFERENCE_PATTERN}$"})]
+    """Name of a kept program or of one of the library: trace_edge, trace_edge@2."""
+    parts: dict[Name, Name] = {}
+    """Role of the used program → part, or role of this program."""
+    parameters: Annotated[dict[Name, GivenValue], Each] = {}
+    """Values of its parameters."""
+    exits: dict[Name, Starts] = {}
+    """Each exit of the used program → the state that follows in the same tick, or several that share no part."""
+
+
+_ACTION, _USE = "an action", "a used program"  # no keys: locations of mistakes contain them
+
+
+def _kind_of_state(value: Any) -> str:
+    return _USE if isinstance(value, UseState) or (isinstance(value, Mapping) and "use" in value) else _ACTION
+
+
+State = Annotated[Annotated[ActionState, Tag(_ACTION)] | Annotated[UseState, Tag(_USE)], Discriminator(_kind_of_state)]
+
+
 class ProgramFile(Model):
     """Actions and reactions as one state machine, for robot_rt_control."""
 
@@ -223,15 +259,10 @@ class ProgramFile(Model):
     """Values that its user may choose."""
     parts: Names = ()
     """Parts that it moves; default: those of its actions."""
-    start: Annotated[
-        Names,
-        BeforeValidator(
-            _texts, json_schema_input_type=Name | Annotated[list[Name], Field(max_length=MAX_ACTIONS_PER_COMMAND)]
-        ),
-    ] = ()
-    """Ids of the actions that begin, all in one tick."""
-    actions: Annotated[dict[Name, ActionState], Each]
-    """Id → action: the states."""
+    start: Starts = ()
+    """Ids of the states that begin, all in one tick."""
+    actions: Annotated[dict[Name, State], Each]
+    """Id → action, or used program: the states."""
     reactions: Annotated[list[Reaction], Each] = []
     """Free-standing reactions, evaluated in every state."""
 

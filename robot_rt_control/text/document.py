@@ -118,6 +118,10 @@ class Document:
             line, item = item.children[step]
         return line
 
+    def where(self, *path: Step) -> str:
+        """File and line of an item: "program.yaml:12"."""
+        return f"{self.source}:{self.line(*path)}"
+
     def text(self, *path: Step) -> str:
         """A scalar as written; empty: there is none."""
         item = self._root
@@ -129,12 +133,14 @@ class Document:
 
     def locate(self, error: DefinitionError, *path: Step) -> DefinitionError:
         """The error with the line of an item in its message, unless it has a line."""
-        if not error.line:
-            line = self.line(*path)
-            prefix = f"{self.source}:{line}"
-            error.what = f"{prefix}: {error.what}"
-            error.args = (f"{prefix}: {error.args[0]}",)
-            error.line = line
+        return error if error.line else self.prefix(error, self.line(*path))
+
+    def prefix(self, error: DefinitionError, line: int, what: str = "") -> DefinitionError:
+        """The error with a line of this document, and a text, before its message."""
+        prefix = f"{self.source}:{line}: {what}"
+        error.what = f"{prefix}{error.what}"
+        error.args = (f"{prefix}{error.args[0]}",)
+        error.line = line
         return error
 
     def located(self, mistakes: Iterable[Mistake]) -> Iterator[DefinitionError]:

@@ -20,6 +20,9 @@ def find_conflicts(
     """
     together = [(id, moved.get(id, frozenset())) for id in program.start]
     yield from ((error, ("start",)) for error in not_together(together))
+    for edge in edges(program):
+        together = [(id, moved.get(id, frozenset())) for id in edge.reaction.start]
+        yield from ((error, (*edge.path, "start")) for error in not_together(together))
     yield from _beside_owner(program, moved)
     yield from _not_held(program, moved, held)
 
@@ -44,15 +47,16 @@ def not_together(actions: Sequence[tuple[str, Collection[str]]]) -> Iterator[Def
 def _beside_owner(program: ProgramDefinition, moved: Mapping[str, frozenset[str]]) -> Found:
     for edge in edges(program):
         reaction, nothing = edge.reaction, frozenset[str]()
-        shared = moved.get(edge.owner, nothing) & moved.get(reaction.start, nothing)
-        if reaction.keep_owner and shared:
-            error = DefinitionError(
-                f"{edge.label} keeps its owner, but starts an action that takes a part from it",
-                expected=f"an action that does not move {', '.join(sorted(moved[edge.owner]))}",
-                got=f"{reaction.start!r}, which moves {', '.join(sorted(shared))}",
-                hint="Leave keep_owner out, or start an action with other parts",
-            )
-            yield error, (*edge.path, "keep_owner")
+        for name in reaction.start if reaction.keep_owner else ():
+            shared = moved.get(edge.owner, nothing) & moved.get(name, nothing)
+            if shared:
+                error = DefinitionError(
+                    f"{edge.label} keeps its owner, but starts an action that takes a part from it",
+                    expected=f"an action that does not move {', '.join(sorted(moved[edge.owner]))}",
+                    got=f"{name!r}, which moves {', '.join(sorted(shared))}",
+                    hint="Leave keep_owner out, or start an action with other parts",
+                )
+                yield error, (*edge.path, "keep_owner")
 
 
 def _not_held(program: ProgramDefinition, moved: Mapping[str, frozenset[str]], held: Sequence[str] | None) -> Found:

@@ -31,7 +31,8 @@ def find_in_reaction(edge: Edge, types: Mapping[str, DeclaredType | None], scope
         yield mistake, (*edge.path, "when")
     yield from find_in_captures(edge.label, edge.owner, reaction.capture, scope, (*edge.path, "capture"))
     target = reaction.signal.rpartition(".")[0]
-    for key, verb, name in (("start", "starts", reaction.start), ("signal", "signals", target)):
+    named = (*(("start", "starts", name) for name in reaction.start), ("signal", "signals", target))
+    for key, verb, name in named:
         if name and name not in types:
             error = DefinitionError(
                 f"{edge.label} {verb} an action that is not defined",

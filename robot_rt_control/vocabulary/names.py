@@ -18,6 +18,8 @@ VARIABLE_PATTERN = rf"{_STEP}(?:\.{_STEP})*"
 """A state variable: dotted identifiers with an optional index anywhere, e.g. `arm.position[3]`."""
 
 TYPE_PATTERN = rf"{NAME_PATTERN}(?:\.{NAME_PATTERN})*"
+REFERENCE_PATTERN = rf"{NAME_PATTERN}(?:@[1-9][0-9]{{0,8}})?"
+"""A kept program by its name, or by name and version: trace_edge, trace_edge@2."""
 SIGNAL_PATTERN = rf"{NAME_PATTERN}(?:\.{NAME_PATTERN})?"
 
 _NAME = re.compile(NAME_PATTERN)

@@ -107,6 +107,7 @@ class TableWriter:
         row["rank"] = sorted(d.actions, key=d.rank).index(action)
         row["n_parts"] = len(action.parts)
         row["parts"][: len(action.parts)] = action.parts
+        row["within"][: len(action.within)] = action.within
         row["parameter_size"], row["state_size"] = PARAMS.itemsize, STATE.itemsize
         row["state_offset"] = slot * STATE.itemsize
         row["n_signals"], row["n_variables"] = len(SIGNALS), len(VARIABLES)
@@ -144,7 +145,9 @@ class TableWriter:
 
         row["identity"] = reaction.identity
         row["owner"], row["session"] = slot(reaction.owner), self.sessions.of[reaction.session]
-        row["start_action"] = slot(reaction.start)
+        row["n_starts"] = len(reaction.start)
+        row["starts"][: len(reaction.start)] = [self.slots.of[i] for i in reaction.start]
+        row["leaves"] = -1 if reaction.leaves is None else reaction.leaves
         flags = ReactionFlag(0)
         for given, flag in (
             (reaction.fire_once, ReactionFlag.FIRE_ONCE),

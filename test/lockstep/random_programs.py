@@ -150,7 +150,9 @@ class _Generator:
     def action(self, session: int, parts: tuple[int, ...]) -> ActionDefinition:
         identity = next(self.identities)
         self.motion[identity] = (self.random.randint(1, 3), self.random.choice((0.0, 0.0001, -0.3, 5.0)))
-        return ActionDefinition(identity, session, parts, self.behaviour())
+        programs = ((), (), (1,), (2,), (1, 3), (1, 4)) if session != SYSTEM else ((),)
+        within = tuple(session * 10 + number for number in self.random.choice(programs))
+        return ActionDefinition(identity, session, parts, self.behaviour(), within)
 
     def behaviour(self) -> Behaviour:
         def rarely(percent: int, highest: int = 4) -> int:
@@ -172,11 +174,12 @@ class _Generator:
         own = [a for a in d.actions if a.session == session]
         owner = self.random.choice(own) if own and self.chance(70) else None
         others = [a for a in own if owner is None or not set(a.parts) & set(owner.parts)]
-        start, stop, keep_owner = None, False, False
+        start: tuple[int, ...] = ()
+        stop, keep_owner = False, False
         kind = self.random.randrange(10)
         if kind < 6 and own:
             keep_owner = owner is not None and bool(others) and self.chance(30)
-            start = self.random.choice(others if keep_owner else own).identity
+            start = self.together(others if keep_owner else own)
         elif kind < 8:
             stop = True
         signal = (self.random.choice(own).identity, self.random.randint(0, 1)) if own and self.chance(30) else None
@@ -192,7 +195,20 @@ class _Generator:
             fire_once=self.chance(25),
             keep_owner=keep_owner,
             captures=tuple(self.variable(d, owner) for _ in range(self.random.choice((0, 0, 1, 2)))),
+            leaves=self.random.randrange(len(owner.within))
+            if start and owner is not None and owner.within and not keep_owner and self.chance(40)
+            else None,
         )
+
+    def together(self, actions: list[ActionDefinition]) -> tuple[int, ...]:
+        """One action or several that share no part."""
+        first, *others = self.random.sample(actions, len(actions))
+        found, taken = [first], set(first.parts)
+        for action in others:
+            if self.chance(40) and not taken & set(action.parts):
+                found.append(action)
+                taken |= set(action.parts)
+        return tuple(a.identity for a in found[:8])
 
     def variable(self, d: Definitions, owner: ActionDefinition | None) -> tuple:
         kind = self.random.randrange(10)
@@ -305,7 +321,7 @@ class _Generator:
 
 def _mentioned(reaction: ReactionDefinition) -> set[int]:
     """The actions that a reaction needs."""
-    named = {i for i in (reaction.owner, reaction.start) if i is not None}
+    named = {*reaction.start} if reaction.owner is None else {reaction.owner, *reaction.start}
     if reaction.signal is not None:
         named.add(reaction.signal[0])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from os.path import commonprefix
 from typing import Any
 
 from reference_definitions import SYSTEM, ActionDefinition, At, Behaviour, Definitions, Event
@@ -124,12 +125,26 @@ class ActivationRules:
         actions = [self._definition(i) for i in identities]
         ending = list(leaving)
         for action in actions:
-            ending += [a for a in self._in_the_way(action) if a not in ending]
+            for displaced in self._in_the_way(action):
+                ending += [a for a in (displaced, *self._left_with(displaced, actions)) if a not in ending]
         for activation in ending:
             self._end(activation, cause)
         for action in actions:
             self._activate(action, judged_from)
         return [p for a in ending for p in a.action.parts]
+
+    def _left_with(
+        self, activation: Activation, starting: Sequence[ActionDefinition], limit: int | None = None
+    ) -> list[Activation]:
+        """U1: the others of the outermost used program that contains the action, but nothing that starts."""
+        within = activation.action.within
+        if not starting:
+            return []
+        left = max(len(commonprefix([within, action.within])) for action in starting)
+        left = left if limit is None else min(left, limit)
+        if left == len(within):
+            return []
+        return [a for a in self._in_order() if within[left] in a.action.within and a is not activation]
 
     def _activate(self, action: ActionDefinition, judged_from: int) -> None:
         """Its on_enter runs when its turn in `_sense` comes."""

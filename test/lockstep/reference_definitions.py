@@ -35,6 +35,8 @@ class ActionDefinition:
     session: int
     parts: tuple[int, ...]
     behaviour: Behaviour
+    within: tuple[int, ...] = ()
+    """Numbers of the used programs that contain it, outermost first."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class ReactionDefinition:
     """Identity of the action that it belongs to; None: free-standing."""
     condition: Any
     """See `evaluate`."""
-    start: int | None = None
+    start: tuple[int, ...] = ()
     stop: bool = False
     signal: tuple[int, int] | None = None
     """(identity of the action, index of its signal)"""
@@ -53,6 +55,8 @@ class ReactionDefinition:
     fire_once: bool = False
     keep_owner: bool = False
     captures: tuple[tuple, ...] = ()
+    leaves: int | None = None
+    """Index in its owner's `within` of a used program that it ends in any case."""
 
 
 @dataclass(frozen=True)

@@ -46,19 +46,20 @@ class ReactionRules(ActivationRules):
         """R12. The values are those that the condition saw. The current action is the one asked for, else the owner."""
         previous = 0 if owner is None else owner.action.identity
         current = previous
-        if reaction.start is not None:
-            current = reaction.start
+        if reaction.start:
+            current = reaction.start[0]
             if owner is None:
-                first_part = self._definition(reaction.start).parts[0]
+                first_part = self._definition(current).parts[0]
                 previous = self._active_on_parts().get(first_part, 0)
         captured = tuple(self.read_variable(v) for v in reaction.captures)
         self.events.append(Event("REACTION_FIRED", reaction.identity, previous, current, values=captured))
 
     def _respond(self, reaction: ReactionDefinition, owner: Activation | None) -> None:
-        if reaction.start is not None or reaction.stop:
+        has_ended = owner is not None and not reaction.start and owner.action.identity not in self.active
+        if (reaction.start or reaction.stop) and not has_ended:
             reason = self._switch_refusal(reaction, owner)
             if reason:
-                current = reaction.start or 0
+                current = reaction.start[0] if reaction.start else 0
                 self.events.append(Event("SWITCH_DROPPED", reaction.identity, current=current, reason=reason))
             else:
                 self._switch(reaction, owner)
@@ -68,8 +69,8 @@ class ReactionRules(ActivationRules):
     def _switch(self, reaction: ReactionDefinition, owner: Activation | None) -> None:
         self.claimed |= self._touched(reaction, owner)
         leaving = self._leaving(reaction, owner)
-        if reaction.start is not None:
-            self._start([reaction.start], self.tick_number + 1, "REACTION", leaving)  # R7, R8
+        if reaction.start:
+            self._start(reaction.start, self.tick_number + 1, "REACTION", leaving)  # R7, R8
         else:
             for activation in leaving:
                 self._end(activation, "REACTION")
@@ -77,23 +78,28 @@ class ReactionRules(ActivationRules):
     def _leaving(self, reaction: ReactionDefinition, owner: Activation | None) -> list[Activation]:
         """What a switch ends, whatever it starts (R11, R13)."""
         if owner is not None:
-            return [] if reaction.keep_owner else [owner]
+            if reaction.keep_owner:
+                return []
+            starting = [self._definition(i) for i in reaction.start]
+            return [owner, *self._left_with(owner, starting, reaction.leaves)]
         return self._of_session(reaction.session) if reaction.stop else []
 
     def _touched(self, reaction: ReactionDefinition, owner: Activation | None) -> set[int]:
         """The parts that a switch claims (R6)."""
         parts = {p for a in self._leaving(reaction, owner) for p in a.action.parts}
-        if reaction.start is not None:
-            target = self._definition(reaction.start)
+        starting = [self._definition(i) for i in reaction.start]
+        for target in starting:
             parts |= set(target.parts)
-            parts |= {p for a in self._in_the_way(target) for p in a.action.parts}
+            for displaced in self._in_the_way(target):
+                limit = reaction.leaves if displaced is owner else None
+                ending = (displaced, *self._left_with(displaced, starting, limit))
+                parts |= {p for a in ending for p in a.action.parts}
         return parts
 
     def _switch_refusal(self, reaction: ReactionDefinition, owner: Activation | None) -> str:
         reasons = ["PARTS_OVERLAP"] if self._touched(reaction, owner) & self.claimed else []
-        if reaction.start is not None and self.protective_stop:
+        if reaction.start and self.protective_stop:
             reasons.append("PROTECTIVE_STOP")
-        target = () if reaction.start is None else self._definition(reaction.start).parts
-        if any(self.states[p] != ENABLED for p in target):
+        if any(self.states[p] != ENABLED for i in reaction.start for p in self._definition(i).parts):
             reasons.append("PART_NOT_ENABLED")
         return "|".join(reasons)

@@ -113,7 +113,7 @@ MISTAKES: dict[str, Mistake] = {
     "unknown variable": lambda c, s: s.add(_react(Reaction("arm.positoin[0] < 1", event="e"))),
     "no response": lambda c, s: s.add(_react(Reaction("time > 1"))),
     "start and stop": lambda c, s: s.add(_react(Reaction("time > 1", start="stay", stop=True))),
-    "several to start": lambda c, s: s.add(_react(Reaction("time > 1", start=["stay", "go"]))),  # type: ignore[arg-type]
+    "several to start": lambda c, s: s.add(_react(Reaction("time > 1", start=["stay", 3]))),  # type: ignore[list-item]
     "unknown action to start": lambda c, s: s.add(_react(Reaction("time > 1", start="nowhere"))),
     "unknown signal": lambda c, s: s.add(_react(Reaction("time > 1", signal="stay.ping"))),
     "capture": lambda c, s: s.add(_react(Reaction("time > 1", event="e", capture=["arm.nothing"]))),

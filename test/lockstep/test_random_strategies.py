@@ -58,7 +58,7 @@ def random_program(random: Random, *, fails: bool) -> Program:
 def definitions() -> Definitions:
     actions = tuple(ActionDefinition(i, SESSION, (0,), Behaviour()) for i in (A, B))
     exits = tuple(
-        ReactionDefinition(20 + i, SESSION, i, (EXITS[i][0], ("part", 0, "distance"), EXITS[i][1]), start=A + B - i)
+        ReactionDefinition(20 + i, SESSION, i, (EXITS[i][0], ("part", 0, "distance"), EXITS[i][1]), start=(A + B - i,))
         for i in (A, B)
     )
     return Definitions((SYSTEM, SESSION), actions, exits, {}, {})

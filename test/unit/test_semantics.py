@@ -24,6 +24,7 @@ FILES = {
     "W": "streams",
     "Y": "strategies",
     "F": "laws",
+    "U": "composing",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
 

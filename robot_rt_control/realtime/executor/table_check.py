@@ -131,12 +131,21 @@ def _check_reactions(t: np.record, n_parts: int) -> None:
     exists = np.append(t.actions["identity"][:n_actions] != 0, False)  # the last one answers for -1
     session_of = np.append(t.actions["session"][:n_actions], -1)
     _in_range("session of reaction", r["session"], 0, int(t.n_sessions))
-    for name in ("owner", "start_action", "signal_action"):
-        index = r[name]
+    _in_range("number of starts of reaction", r["n_starts"], 0, capacities.MAX_ACTIONS_PER_COMMAND + 1)
+    _in_range("leaves of reaction", r["leaves"], -1, capacities.MAX_USE_DEPTH)
+    starts = np.where(np.arange(capacities.MAX_ACTIONS_PER_COMMAND) < r["n_starts"][:, None], r["starts"], -1)
+    names = ("owner", "signal_action")
+    for name, index in (*((name, r[name]) for name in names), *(("start", start) for start in starts.T)):
         _in_range(f"{name} of reaction", index, -1, n_actions)
         named = index >= 0
         if (named & ~exists[index]).any() or (named & (session_of[index] != r["session"])).any():
             _refuse(f"{name} of reaction", "an action of the same session", "another one")
+    if (starts[np.arange(capacities.MAX_ACTIONS_PER_COMMAND) < r["n_starts"][:, None]] < 0).any():
+        _refuse("start of reaction", "an action of the same session", "none")
+    for together in starts[r["n_starts"] > 1]:
+        moved = [p for a in t.actions[together[together >= 0]] for p in a["parts"][: a["n_parts"]]]
+        if len(set(moved)) < len(moved):
+            _refuse("starts of reaction", "actions that share no part", "two that do")
     place = np.arange(len(r))
     free = place < t.n_free_reactions
     if ((r["owner"] < 0) != free).any():

@@ -24,6 +24,7 @@ from robot_rt_control.realtime.tick.parameter_update import parameters_beside, t
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
 from robot_rt_control.realtime.tick.trial_start import report_trial, try_start
+from robot_rt_control.realtime.tick.used_programs import active_within, program_left
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import (
     Command,
@@ -125,9 +126,16 @@ def _start(w, ch, c, session):
         for s in range(a.n_parts):
             active = w.parts_runtime[a.parts[s]].active_action
             if active >= 0:
+                program = program_left(w, active, c.actions, c.n_actions, capacities.MAX_USE_DEPTH)
                 w.firings[ended] = active  # scratch: the react step comes later
                 ended += 1
                 end_activation(w, ch, active, _DISPLACED)
+                k = active_within(w, program, -1)
+                while k >= 0:
+                    w.firings[ended] = w.active[k]
+                    ended += 1
+                    end_activation(w, ch, w.active[k], _DISPLACED)
+                    k = active_within(w, program, -1)
     for i in range(c.n_actions):
         begin_activation(w, ch, c.actions[i], w.tick)
     for k in range(ended):

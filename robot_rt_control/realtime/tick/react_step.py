@@ -18,6 +18,8 @@ from robot_rt_control.realtime.tick.activation import (
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.sense_step import sense
+from robot_rt_control.realtime.tick.used_programs import active_within, program_left
+from robot_rt_control.vocabulary.capacities import MAX_USE_DEPTH
 from robot_rt_control.vocabulary.enums import (
     EventKind,
     OperationalState,
@@ -96,10 +98,10 @@ def _report(w, ch, i):
     if r.owner >= 0:
         e.previous_action = t.actions[r.owner].identity
         e.current_action = e.previous_action
-    if r.start_action >= 0:
-        e.current_action = t.actions[r.start_action].identity
+    if r.n_starts > 0:
+        e.current_action = t.actions[r.starts[0]].identity
         if r.owner < 0:
-            displaced = w.parts_runtime[t.actions[r.start_action].parts[0]].active_action
+            displaced = w.parts_runtime[t.actions[r.starts[0]].parts[0]].active_action
             if displaced >= 0:
                 e.previous_action = t.actions[displaced].identity
     e.n_values = r.n_captures
@@ -127,20 +129,42 @@ def _claim(w, slot):
 
 
 @realtime
+def _program_left(w, r, slot):
+    """The used program that ends with an action that the reaction ends, see `program_left`."""
+    limit = r.leaves if slot == r.owner and r.leaves >= 0 else MAX_USE_DEPTH
+    return program_left(w, slot, r.starts, r.n_starts, limit)
+
+
+@realtime
+def _end_is_claimed(w, r, slot):
+    """Whether an active action, or one that ends with it, touches a part that was claimed in this tick."""
+    if _claimed(w, slot):
+        return True
+    program = _program_left(w, r, slot)
+    k = active_within(w, program, -1)
+    while k >= 0:
+        if _claimed(w, w.active[k]):
+            return True
+        k = active_within(w, program, k)
+    return False
+
+
+@realtime
 def _refusal_of_start(w, r):
-    """Why the reaction may not start its action now; 0: it may."""
+    """Why the reaction may not start its actions now; 0: it may."""
     t = w.tables[w.active_tables]
-    a = t.actions[r.start_action]
     if w.protective_stop != 0.0:
         return _STOPPED
-    if _claimed(w, r.start_action):
-        return _OVERLAP
-    for s in range(a.n_parts):
-        pr = w.parts_runtime[a.parts[s]]
-        if pr.state != _ENABLED:
-            return _NOT_ENABLED
-        if pr.active_action >= 0 and _claimed(w, pr.active_action):
+    for i in range(r.n_starts):
+        a = t.actions[r.starts[i]]
+        if _claimed(w, r.starts[i]):
             return _OVERLAP
+        for s in range(a.n_parts):
+            pr = w.parts_runtime[a.parts[s]]
+            if pr.state != _ENABLED:
+                return _NOT_ENABLED
+            if pr.active_action >= 0 and _end_is_claimed(w, r, pr.active_action):
+                return _OVERLAP
     return 0
 
 
@@ -153,13 +177,26 @@ def _free(w, ch, slot):
 
 
 @realtime
+def _give_way(w, ch, r, slot):
+    """End an action, and the used program that is left with it."""
+    program = _program_left(w, r, slot)
+    _free(w, ch, slot)
+    k = active_within(w, program, -1)
+    while k >= 0:
+        _free(w, ch, w.active[k])
+        k = active_within(w, program, -1)
+
+
+@realtime
 def _switch(w, ch, r):
     """Start and stop what the reaction says. Returns 0, or why the switch was dropped."""
     t = w.tables[w.active_tables]
     ends_owner = r.owner >= 0 and r.flags & _KEEP_OWNER == 0
-    if ends_owner and (w.actions_runtime[r.owner].active == 0 or _claimed(w, r.owner)):
+    if ends_owner and w.actions_runtime[r.owner].active == 0:
+        return 0 if r.n_starts == 0 else _OVERLAP  # it only asks for the end of an action that has ended already
+    if ends_owner and _end_is_claimed(w, r, r.owner):
         return _OVERLAP
-    if r.start_action >= 0:
+    if r.n_starts > 0:
         refusal = _refusal_of_start(w, r)
         if refusal != 0:
             return refusal
@@ -168,16 +205,17 @@ def _switch(w, ch, r):
             if t.actions[w.active[k]].session == r.session and _claimed(w, w.active[k]):
                 return _OVERLAP
     if ends_owner:
-        _free(w, ch, r.owner)
-    if r.start_action >= 0:
-        a = t.actions[r.start_action]
+        _give_way(w, ch, r, r.owner)
+    for i in range(r.n_starts):
+        a = t.actions[r.starts[i]]
         for s in range(a.n_parts):
             displaced = w.parts_runtime[a.parts[s]].active_action
             if displaced >= 0:
-                _free(w, ch, displaced)
-        _claim(w, r.start_action)
-        begin_activation(w, ch, r.start_action, w.tick + 1)
-    elif r.owner < 0:
+                _give_way(w, ch, r, displaced)
+    for i in range(r.n_starts):
+        _claim(w, r.starts[i])
+        begin_activation(w, ch, r.starts[i], w.tick + 1)
+    if r.n_starts == 0 and r.owner < 0:
         for _ in range(w.n_active):
             found = -1
             for k in range(w.n_active):
@@ -193,7 +231,7 @@ def _switch(w, ch, r):
 def _respond(w, ch, i):
     t = w.tables[w.active_tables]
     r = t.reactions[i]
-    if r.start_action >= 0 or r.flags & _STOP != 0:
+    if r.n_starts > 0 or r.flags & _STOP != 0:
         refusal = _switch(w, ch, r)
         if refusal != 0:
             k = begin_event(w, ch, _DROPPED, refusal)
@@ -201,8 +239,8 @@ def _respond(w, ch, i):
                 e = ch.events.entries[k]
                 e.reaction = r.identity
                 e.session = t.sessions[r.session].identity
-                if r.start_action >= 0:
-                    e.current_action = t.actions[r.start_action].identity
+                if r.n_starts > 0:
+                    e.current_action = t.actions[r.starts[0]].identity
                 publish_event(ch)
     if r.signal_action >= 0:
         raise_signal(w, ch, r.signal_action, r.signal)

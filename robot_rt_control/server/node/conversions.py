@@ -62,7 +62,7 @@ def reaction_definition(message: Any) -> ReactionDefinition:
     return ReactionDefinition(
         name=message.name,
         condition=message.condition,
-        start=message.start,
+        start=tuple(name.strip() for name in message.start.split(",")) if message.start else (),
         stop=message.stop,
         signal=message.signal,
         event=message.event,

@@ -18,8 +18,9 @@ from robot_rt_control.program.library import LIBRARY, library_programs
 from robot_rt_control.text.document import read_text
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.vocabulary.names import REFERENCE_PATTERN
 
-_REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:@([1-9][0-9]{0,8}))?")
+_REFERENCE = re.compile(REFERENCE_PATTERN)
 _FILE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)@([1-9][0-9]{0,8})\.yaml")
 
 
@@ -74,9 +75,9 @@ class ProgramStore:
             DefinitionError: there is none of this name; or the text is no program, with the line.
         """
         if not _REFERENCE.fullmatch(program.strip()):
-            return ProgramTemplate(program)
+            return ProgramTemplate(program, find=self.template)
         name, version, path = self._find(program.strip())
-        return ProgramTemplate.load(path)
+        return ProgramTemplate.load(path, find=self.template)
 
     def get(self, reference: str) -> StoredProgram:
         """A kept program, by name or by name and version.
@@ -91,7 +92,7 @@ class ProgramStore:
             text, saved_ns = "", 0
             template, problem = None, str(error)
         else:
-            template, problem = _template_or_problem(text, path)
+            template, problem = self._template_or_problem(text, path)
         return StoredProgram(
             name=name,
             version=version,
@@ -113,18 +114,24 @@ class ProgramStore:
             raise DefinitionError(
                 "name of a program", expected="a name such as trace_edge or trace_edge@2", got=repr(reference)
             )
-        name, wanted = match[1], int(match[2] or 0)
+        name, _, wanted = reference.partition("@")
         versions = self._versions(self.folder).get(name)
         if versions is None and name in self._in_library():
             versions = {1: self._in_library()[name]}
         if versions is None:
             known = {*self._in_library(), *self._versions(self.folder)}
             raise DefinitionError("unknown program", expected=unknown("program", name, known), got=repr(name))
-        version = wanted or max(versions)
+        version = int(wanted) if wanted else max(versions)
         if version not in versions:
             shown = ", ".join(f"{name}@{v}" for v in sorted(versions))
             raise DefinitionError(f"program {name!r} has no version {version}", expected=f"one of: {shown}")
         return name, version, versions[version]
+
+    def _template_or_problem(self, text: str, path: Path) -> tuple[ProgramTemplate | None, str]:
+        try:
+            return ProgramTemplate(text, source=path.name, find=self.template), ""
+        except RobotControlError as error:
+            return None, str(error)
 
     def _in_library(self) -> dict[str, Path]:
         return library_programs(self._library)
@@ -221,13 +228,6 @@ def events_of(program: ProgramDefinition) -> list[str]:
     """Names of the events that a program emits, in its order."""
     reactions = [*(r for a in program.actions for r in a.reactions), *program.reactions]
     return list(dict.fromkeys(r.event for r in reactions if r.event))
-
-
-def _template_or_problem(text: str, path: Path) -> tuple[ProgramTemplate | None, str]:
-    try:
-        return ProgramTemplate(text, source=path.name), ""
-    except RobotControlError as error:
-        return None, str(error)
 
 
 def _write_next(folder: Path, name: str, text: str, version: int) -> int:

@@ -49,7 +49,7 @@ def save_program(server: ServerCore, text: str, *, check_only: bool) -> SavedPro
         DefinitionError: with the line; several as a ProgramError; nothing is kept.
         RobotControlError: it cannot be kept.
     """
-    template = ProgramTemplate(text)
+    template = ProgramTemplate(text, find=server.programs.template)
     warnings = check_program(template.sample(), server.catalogue)
     version = 0 if check_only else server.programs.save(text)
     return SavedProgram(version=version, warnings=tuple(warnings))

@@ -133,7 +133,8 @@ def plan_program(
         DefinitionError: the program is not valid, starts nothing, or never emits `until_event`; with the line.
     """
     is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
-    template = ProgramTemplate.load(program) if is_path else server.programs.template(program)
+    find = server.programs.template
+    template = ProgramTemplate.load(program, find=find) if is_path else find(program)
     filled = template.fill(parameters=parameters, parts=parts)
     check_for_session(server.core, filled, None)
     read = filled.definition

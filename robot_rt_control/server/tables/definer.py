@@ -110,13 +110,15 @@ class Definer:
     ) -> list[DefinedAction]:
         """Give prepared actions their places in the tables."""
         placed = []
+        numbers: dict[str, int] = {}  # of the used programs
         for action, slot in zip(prepared, change.action_slots(len(prepared)), strict=True):
             registered = action.type
             n_moved = len(registered.moving_slots)
             indices = tuple(p.index for p in action.parts)
             state_size = registered.declared.state_record.size
+            identity = change.new_identity()
             entry = ActionEntry(
-                identity=change.new_identity(),
+                identity=identity,
                 slot=slot,
                 session=session_index,
                 type_index=registered.index,
@@ -136,6 +138,7 @@ class Definer:
                     action.parts[0].dof,
                     change.stream_places(len(registered.declared.streams)),
                 ),
+                within=tuple(numbers.setdefault(program, identity) for program in action.within),
             )
             entry = replace(entry, axes=tuple(self._place_axis(change, axis, entry) for axis in action.axes))
             variables = dict(variables_of(registered, slot, entry.state_offset))

@@ -65,6 +65,8 @@ class PreparedAction:
     parts: tuple[PartView, ...]
     """In the order of the type's slots."""
     axes: tuple[PreparedAxis, ...] = ()
+    within: tuple[str, ...] = ()
+    """The used programs that contain it, outermost first."""
     instance: ActionType | RemoteAction
     values: Mapping[str, ParameterValue]
     parameters: np.ndarray
@@ -112,6 +114,7 @@ class Preparer:
             type=registered,
             parts=parts,
             axes=self._axes(definition, registered, parts, instance, parameters, session),
+            within=definition.within,
             instance=instance,
             values=values,
             parameters=parameters,

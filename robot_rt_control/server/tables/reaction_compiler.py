@@ -57,7 +57,7 @@ class ReactionCompiler:
         rows["identity"], rows["runtime_slot"] = identities, runtime_slots
         rows["session"] = self._session_index
         rows["owner"] = self._owner.entry.slot if self._owner is not None else -1
-        rows["start_action"] = rows["signal_action"] = -1
+        rows["signal_action"] = rows["leaves"] = -1
         conditions = []
         for i, definition in enumerate(definitions):
             conditions.append(compile_condition(definition.condition, self._resolve))
@@ -116,8 +116,10 @@ class ReactionCompiler:
         if definition.keep_owner:
             flags |= ReactionFlag.KEEP_OWNER
         row["flags"] = int(flags)
-        if definition.start:
-            row["start_action"] = self._actions[definition.start].entry.slot
+        row["n_starts"] = len(definition.start)
+        row["starts"][: len(definition.start)] = [self._actions[id].entry.slot for id in definition.start]
+        if definition.leaves:
+            row["leaves"] = self._actions[self._owner_id].prepared.within.index(definition.leaves)
         if definition.signal:
             action, _, signal = definition.signal.rpartition(".")
             target = self._actions[action or self._owner_id]
@@ -135,5 +137,5 @@ class ReactionCompiler:
     def _mentions(self, definition: ReactionDefinition, condition: CompiledCondition) -> frozenset[str]:
         named = (*condition.variables, *definition.capture)
         found = {self._scope.action_of(name, self._owner_id) for name in named}
-        found |= {definition.start, definition.signal.rpartition(".")[0]}
+        found |= {*definition.start, definition.signal.rpartition(".")[0]}
         return frozenset(found - {"", self._owner_id})

@@ -64,6 +64,8 @@ class ActionEntry:
     reactions: ReactionBlock = NO_REACTIONS
     streams: tuple[StreamEntry, ...] = ()
     axes: tuple[AxisEntry, ...] = ()
+    within: tuple[int, ...] = ()
+    """Numbers of the used programs that contain it, outermost first: the identity of the first action of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,4 +273,7 @@ def _write_actions(
     rows["name"] = [_label(a.name) for a in actions]
     padding = (0,) * capacities.MAX_ACTION_SLOTS
     rows["parts"] = [(a.moved_parts + a.read_parts + padding)[: capacities.MAX_ACTION_SLOTS] for a in actions]
+    for row, action in zip(rows, actions, strict=True):
+        if action.within:
+            row["within"][: len(action.within)] = action.within
     tables.actions[[a.slot for a in actions]] = rows

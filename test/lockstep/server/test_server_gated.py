@@ -17,7 +17,7 @@ MakeAction = Callable[..., ActionDefinition]
 def session(gated: ServerBench, wait: MakeAction) -> str:
     gated.step()
     session = gated.server.open_session("", ["arm"], 0.0)
-    reaction = ReactionDefinition(condition="is_done", event="finished", start="b")
+    reaction = ReactionDefinition(condition="is_done", event="finished", start=("b",))
     gated.server.define(session.id, [wait("a", "arm", reaction, duration=0.003), wait("b", duration=50.0)])
     return session.id
 
@@ -41,7 +41,8 @@ def test_T2_the_same_steps_give_the_same_events(
     def run(bench: ServerBench) -> list[tuple]:
         bench.step()
         session = bench.server.open_session("", ["arm"], 0.0)
-        finished = ReactionDefinition(condition="elapsed > 0.0045", event="finished", start="b", capture=("elapsed",))
+        late = "elapsed > 0.0045"
+        finished = ReactionDefinition(condition=late, event="finished", start=("b",), capture=("elapsed",))
         bench.server.define(session.id, [wait("a", "arm", finished), wait("b", fail_after=0.002)])
         bench.server.start(session.id, ["a"], target_tick=bench.view.tick + 4)
         for ticks in (3, 1, 7):

@@ -32,7 +32,10 @@ class Program:
         r = self.random
         condition = r.choice(["time > 1e6", "arm.at_rest", *(f"{a}.is_done and not {a}.elapsed > 3" for a in actions)])
         return ReactionDefinition(
-            condition=condition, event=self.name(), start=r.choice(["", *actions]), capture=("time",) * r.randrange(3)
+            condition=condition,
+            event=self.name(),
+            start=tuple(filter(None, [r.choice(["", *actions])])),
+            capture=("time",) * r.randrange(3),
         )
 
     def step(self) -> None:

@@ -158,7 +158,7 @@ def test_any_program_is_drawn(tmp_path_factory: pytest.TempPathFactory, text: st
     diagram = diagram_of(template)
     definition = template.sample().definition
     assert [s.key[1] for s in diagram.states if s.key[0]] == [a.id for a in definition.actions]
-    switches = {(a.id, r.start) for a in definition.actions for r in a.reactions if r.start}
+    switches = {(a.id, name) for a in definition.actions for r in a.reactions for name in r.start}
     assert {(s.source[1], s.target[1]) for s in diagram.switches if s.source[0] and s.target[0]} == switches
     path = draw(diagram, tmp_path_factory.mktemp("drawn") / "d.svg")
     assert path.read_text().rstrip().endswith("</svg>")

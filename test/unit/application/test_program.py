@@ -13,6 +13,7 @@ from robot_rt_control.program.schema import SCHEMA_FILE
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKCELL = str(ROOT / "config" / "arm7.yaml")
+BENCH = str(ROOT / "config" / "bench.yaml")
 GOOD = """\
 name: until_near
 start: [down]
@@ -80,10 +81,23 @@ def test_draw_writes_every_picture_that_is_asked_for(
 
 
 def test_the_documents_example_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "programs.md").read_text(), re.DOTALL)
-    (tmp_path / "example.yaml").write_text(example)
-    assert main(["check", str(tmp_path / "example.yaml"), "--workcell", WORKCELL, "--strict"]) == 0
-    assert capsys.readouterr().out == "example.yaml: valid; 2 actions, 3 reactions\n"
+    examples = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "programs.md").read_text(), re.DOTALL)
+    for example, workcell, shown, uses in (
+        (examples[0], WORKCELL, "2 actions, 3 reactions", ""),
+        (examples[1], BENCH, "15 actions, 25 reactions", "touch__…: move_until_contact\ncorner__…: move_to_corner\n"),
+    ):
+        (tmp_path / "example.yaml").write_text(example)
+        assert main(["check", str(tmp_path / "example.yaml"), "--workcell", workcell, "--strict"]) == 0
+        assert capsys.readouterr() == (f"example.yaml: valid; {shown}\n", uses)
+
+
+def test_used_programs_are_found_beside_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "inner@3.yaml").write_text("start: a\nactions: {a: {type: hold, parts: arm, final: true}}\n")
+    text = "start: x\nactions:\n  x: {use: inner@3, exits: {a: y}}\n  y: {type: hold, parts: arm, final: true}\n"
+    (tmp_path / "outer.yaml").write_text(text)
+    assert main(["check", str(tmp_path / "outer.yaml")]) == 1
+    shown = capsys.readouterr().err
+    assert "outer.yaml:3: state 'x' uses 'inner@3': inner@3.yaml:1: program 'inner@3' starts in its exit 'a'" in shown
 
 
 def test_schema_prints_the_path_for_editors(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,20 @@ import pytest
 from robot_rt_control import msg
 from robot_rt_control.client import Action, Reaction, Strategy, StrategyState, variable
 from robot_rt_control.client.actions import parameter_values
-from robot_rt_control.client.conversions import action_message, event_of, parameter_messages, state_of
+from robot_rt_control.client.conversions import (
+    action_message,
+    event_of,
+    parameter_messages,
+    reaction_message,
+    state_of,
+)
 from robot_rt_control.server.events.events import ServerEvent
-from robot_rt_control.server.node.conversions import action_definition, event_message, time_message
+from robot_rt_control.server.node.conversions import (
+    action_definition,
+    event_message,
+    reaction_definition,
+    time_message,
+)
 from robot_rt_control.server.node.program_messages import state_message
 from robot_rt_control.server.programs.program_states import SessionState
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -41,13 +52,21 @@ def test_other_values_are_refused_by_name():
         parameter_values({"speed": object()})
 
 
+def test_a_set_of_actions_goes_there_and_back():
+    reaction = Reaction("true", start=["a", "b"]).definition()
+    message = reaction_message(reaction)
+    assert message.start == "a, b"
+    assert reaction_definition(message) == reaction
+    assert reaction_definition(msg.Reaction(condition="true", event="e")).start == ()
+
+
 def test_strategies_go_there_and_back():
     fast = Strategy(
         "fast", "follow", when="eye.distance >= 0.3", parts="eye", inputs={"d": "eye.distance", "v": variable("a.v")},
         capture=["eye.distance", variable("x.ticks")], velocity=(0.3, "rad/s"), mode="soft",
     )  # fmt: skip
     strategies = {"elbow": [fast, Strategy("slow", "velocity")], "joint[2]": [Strategy("keep", "hold")]}
-    action = Action("a", "hold", strategies=strategies).definition(("arm",))
+    action = Action("a", "hold", strategies=strategies, time_limit=2.5).definition(("arm",))
     message = action_message(action)
     elbow, joint = message.strategies
     assert (elbow.degree_of_freedom, [s.name for s in elbow.strategies]) == ("elbow", ["fast", "slow"])

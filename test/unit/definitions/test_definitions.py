@@ -91,7 +91,7 @@ def test_parts_of_an_action() -> None:
             "action 'up': reaction 'r' is given twice",
         ),
         (
-            {"reactions": [ReactionDefinition(name="r", condition="x", start="up", keep_owner=True)]},
+            {"reactions": [ReactionDefinition(name="r", condition="x", start=("up",), keep_owner=True)]},
             "reaction 'r' of action 'up' keeps its owner; expected an action with other parts to start; "
             "got the owner itself",
         ),

@@ -64,7 +64,7 @@ def test_reads_a_program() -> None:
                     ParameterValue(name="smooth", value=True),
                 ),
                 reactions=(
-                    ReactionDefinition(condition="rangefinder.distance < 0.25", start="move_up"),
+                    ReactionDefinition(condition="rangefinder.distance < 0.25", start=("move_up",)),
                     ReactionDefinition(condition="is_done", event="finished", capture=("rangefinder.distance",)),
                 ),
             ),
@@ -327,7 +327,7 @@ conditions = st.sampled_from(
 
 @st.composite
 def reactions(draw: st.DrawFn, ids: list[str], free_standing: bool = False) -> ReactionDefinition:
-    start = draw(st.sampled_from(["", *ids]))
+    start = tuple(draw(st.lists(st.sampled_from(ids), max_size=2, unique=True)))
     signal = draw(st.sampled_from(["", f"{ids[0]}.pause"] if free_standing else ["", "pause"]))
     return ReactionDefinition(
         name=draw(st.just("") | names),

@@ -16,7 +16,8 @@ def program(
     draws: dict[str, list[tuple[str, bool]]], free: list[str], start: list[str], manual: set[str]
 ) -> ProgramDefinition:
     def reaction(target: str, keep: bool) -> ReactionDefinition:
-        return ReactionDefinition(condition="x", start=target, stop=not target, keep_owner=keep and bool(target))
+        start = (target,) if target else ()
+        return ReactionDefinition(condition="x", start=start, stop=not start, keep_owner=keep and bool(start))
 
     return ProgramDefinition(
         actions=tuple(
@@ -51,16 +52,17 @@ def test_what_is_reached_is_closed_under_the_reactions(made: ProgramDefinition) 
     if not made.start:
         assert not lost
         return
-    roots = {*made.start, *(a.id for a in made.actions if a.manual), *(r.start for r in made.reactions)}
+    roots = {*made.start, *(a.id for a in made.actions if a.manual)}
+    roots |= {name for r in made.reactions for name in r.start}
     assert not lost & roots
     reached = set(IDS) - lost
     for edge in edges(made):
         if edge.owner in reached and edge.reaction.start:
-            assert edge.reaction.start in reached
+            assert reached.issuperset(edge.reaction.start)
     # Every reached one has a way that begins at a root.
     found = set(roots) - {""}
     for _ in IDS:
-        found |= {e.reaction.start for e in edges(made) if e.owner in found} - {""}
+        found |= {name for e in edges(made) if e.owner in found for name in e.reaction.start}
     assert found == reached
 
 
@@ -71,7 +73,7 @@ def test_exits_where_all_have_parts_of_their_own(made: ProgramDefinition) -> Non
     stuck = without_exit(made, parts)
     for action in made.actions:
         own = [e.reaction for e in edges(made) if e.owner == action.id]
-        leaves = any(r.stop or (r.start != action.id and not r.keep_owner) for r in own)
+        leaves = any(r.stop or (r.start != (action.id,) and not r.keep_owner) for r in own)
         stopped = any(r.stop for r in made.reactions)
         # Others use other parts: only a switch to itself takes its part, and that is no exit.
         assert (action.id in stuck) == (not leaves and not stopped), action.id

@@ -153,8 +153,11 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "reaction's session": ("reactions.session", 64, "session of reaction"),
     "owner": ("reactions.owner", 900, "owner of reaction"),
     "free one with an owner": ("reactions.owner", 6, "another session|order of reactions|same session"),
-    "start": ("reactions.start_action", 900, "start_action of reaction"),
-    "start of another session": ("reactions.start_action", 0, "same session"),
+    "start": ("reactions.starts", [900] + 7 * [0], "start of reaction"),
+    "start of another session": ("reactions.starts", [0] + 7 * [0], "same session"),
+    "no start": ("reactions.starts", [-1] + 7 * [0], "start of reaction"),
+    "starts": ("reactions.n_starts", c.MAX_ACTIONS_PER_COMMAND + 1, "number of starts of reaction"),
+    "program left": ("reactions.leaves", c.MAX_USE_DEPTH, "leaves of reaction"),
     "signal of nobody": ("reactions.signal_action", -2, "signal_action of reaction"),
     "runtime slot": ("reactions.runtime_slot", c.MAX_REACTIONS, "runtime slot of reaction"),
     "runtime slot twice": ("reactions.runtime_slot", 1, "runtime slots of reactions"),
@@ -231,6 +234,15 @@ def test_an_action_takes_each_part_in_one_slot(cell: LockstepCell, saved: Saved)
     tables = copy_of(saved.tables)
     tables.actions[slot_of(cell, "both")]["parts"][:2] = 0
     with pytest.raises(RobotControlError, match="parts of action; expected each part in one slot"):
+        check_tables(tables, n_parts=5)
+
+
+def test_actions_that_start_together_share_no_part(cell: LockstepCell, saved: Saved) -> None:
+    """The loop does not look again: two activations on one part would leave one of them without it."""
+    tables = copy_of(saved.tables)
+    tables.reactions[0]["starts"][:2] = slot_of(cell, "both"), slot_of(cell, "on_tool")
+    tables.reactions[0]["n_starts"] = 2
+    with pytest.raises(RobotControlError, match="starts of reaction; expected actions that share no part; got two"):
         check_tables(tables, n_parts=5)
 
 

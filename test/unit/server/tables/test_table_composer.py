@@ -32,7 +32,7 @@ def block(lengths: list[int], *, owner: int, session: int, first: int) -> Reacti
     reactions["runtime_slot"] = np.arange(len(lengths)) + first
     reactions["n_instructions"] = lengths
     reactions["owner"], reactions["session"] = owner, session
-    reactions["start_action"] = reactions["signal_action"] = -1
+    reactions["signal_action"] = reactions["leaves"] = -1
     instructions = np.zeros(sum(lengths), instruction_dtype)
     start = 0
     for length in lengths:  # one constant, negated again and again
