@@ -21,9 +21,9 @@ from rich.text import Text
 
 from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate, library_template
-from robot_rt_control.program.flatten import Find, Use
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.schema import SCHEMA_FILE
+from robot_rt_control.program.used_program import Find, Use
 from robot_rt_control.text.document import Document
 from robot_rt_control.text.scalar import parse_scalar
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES

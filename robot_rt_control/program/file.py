@@ -38,11 +38,11 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
-from robot_rt_control.program.flatten import Find, ProgramUser, Use
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.reader import ProgramReader, declared_parameters, declared_roles
 from robot_rt_control.program.schema import ProgramFile
 from robot_rt_control.program.substitution import Substitution
+from robot_rt_control.program.used_program import Find, ProgramUser, Use
 from robot_rt_control.text.document import Document, read_text
 from robot_rt_control.text.dump import dump
 from robot_rt_control.text.mistakes import Mistakes

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
-from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.client.actions import Action, Reaction, Strategy
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -43,6 +43,14 @@ STREAM_ACTIONS: dict[str, list[float]] = {
     "follow_twist_stream": [0.01, 0.0, -0.02, 0.0, 0.0, 0.05],
 }
 """Action → a sample of its stream input `goal`."""
+LAWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "velocity": ("joint[2]", {"velocity": 0.05}),
+    "distance": ("joint[2]", {"distance": 0.3, "velocity": 0.05, "inputs": {"distance": "rangefinder.distance"}}),
+    "force": ("joint[2]", {"force": 1.0, "inputs": {"force": "arm.effort[2]"}}),
+    "stop_at": ("joint[2]", {"direction": "forward"}),
+    "govern_tool": ("z", {"velocity": -0.02}),
+}
+"""Law → the degree of freedom that it governs, and its parameters; govern_tool → those of `velocity`."""
 
 
 @pytest.fixture
@@ -71,7 +79,7 @@ def test_the_counter_counts() -> None:
 
 
 def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
-    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS}
+    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS}
     assert here == {t.name for t in cell.types.all()}
 
 
@@ -89,6 +97,26 @@ def test_a_tick_with_the_action_active_allocates_nothing(cell: LockstepCell, act
     cell.step(2)
     assert cell.active("arm") == "a"
     assert allocations(cell, 10) == allocations(cell, 1000)
+    assert cell.active("arm") == "a" and not cell.kinds("action_failed")
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_tick_with_strategies_that_take_turns_allocates_nothing(cell: LockstepCell, law: str) -> None:
+    _nrt_python.memsys_enable_stats()
+    axis, given = LAWS[law]
+    tool = law == "govern_tool"
+    turns = [
+        Strategy("now_and_then", "velocity" if tool else law, when=f"{axis}.ticks > 20", **given),
+        Strategy("else", "velocity", velocity=0.01),
+    ]
+    session = cell.session("arm")
+    session.add(Action("a", "govern_tool" if tool else "hold", strategies={axis: turns}))
+    session.start("a")
+    cell.step(30)
+    changes = len(cell.kinds("strategy_changed"))
+    assert allocations(cell, 10) == allocations(cell, 1000)
+    cell.step(30)
+    assert len(cell.kinds("strategy_changed")) > changes + 50
     assert cell.active("arm") == "a" and not cell.kinds("action_failed")
 
 
