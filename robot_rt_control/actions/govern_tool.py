@@ -105,6 +105,7 @@ def show_measured(state, params, part):
     for i in range(6):
         state.degrees[i].position = state.vector[i] if i < 3 and params.frame != _TOOL else math.nan
         state.degrees[i].effort = math.nan
+        state.degrees[i].external_effort = math.nan
         state.vector[i] = part.tool_twist[i]
     rotate(state.back, state.vector, state.scratch)
     for i in range(6):

@@ -141,7 +141,7 @@ COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effor
 """The fields of a part that an action's code may write."""
 
 JOINT_FIELDS = (
-    *("position", "velocity", "effort"),
+    *("position", "velocity", "effort", "external_effort"),
     *("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
     *("motion_velocity", "motion_acceleration"),
     *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit"),

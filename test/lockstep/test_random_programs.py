@@ -92,7 +92,7 @@ def test_programs_reach_every_event_and_reason(alone):
     elsewhere = {EventKind.BUDGET_EXCEEDED, EventKind.STRATEGY_CHANGED}  # of the clock; see test_random_strategies.py
     assert set(kinds) == {kind.name for kind in set(EventKind) - elsewhere}
     assert min(kinds.values()) >= 15, kinds
-    for cause in StopCause:
+    for cause in set(StopCause) - {StopCause.TIME_LIMIT}:  # see test_actions_time_limit.py
         assert reasons[f"ACTION_STOPPED {cause.name}"] >= 10, (cause, reasons)
     reachable = set(Refusal) - {Refusal.NONE, Refusal.TOO_MANY_SCHEDULED}
     for refusal in reachable:

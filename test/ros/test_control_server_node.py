@@ -168,7 +168,7 @@ def test_lists_tell_parts_types_and_variables(cell: Cell, session: str) -> None:
     cell.call("start_actions", session=session, actions=["a"])
     cell.wait(lambda: cell.client.state_variables("a.elapsed", session)[0].value > 0.0)
     names = [v.name for v in cell.client.state_variables("a.", session)]
-    assert names == ["a.elapsed", "a.is_done", "a.limit", "a.pauses", "a.progress"]
+    assert names == ["a.elapsed", "a.is_done", "a.limit", "a.pauses", "a.progress", "a.timed_out"]
     assert cell.client.value("arm.position[3]") == 0.0
     assert cell.client.state_variables("a.") == [], "only those of the session that is asked for"
 

@@ -7,7 +7,6 @@ import math
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.client.conversions import action_message
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -132,7 +131,3 @@ def test_A15_over_programs_and_what_is_refused(cell: LockstepCell) -> None:
         DefinitionError, match=r"expected none, as type 'wait_for_input' has a state variable 'timed_out'"
     ):
         session.add(Action("a", "wait_for_input", parts="right", input="x", time_limit=1.0))
-    with pytest.raises(
-        DefinitionError, match=r"action 'a': time_limit; expected none, over ROS; got 2 s. Upload it in"
-    ):
-        action_message(Action("a", "hold", time_limit=2.0).definition(("right",)))

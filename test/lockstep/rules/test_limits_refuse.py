@@ -41,7 +41,9 @@ GOALS: dict[str, list[tuple[dict[str, Any], str]]] = {
 OUTPUTS: dict[str, tuple[dict[str, Any], str]] = {
     "set_output": ({"outputs": "output_0", "values": [2.0]}, "value of output 'output_0'; expected 0 to 1")
 }
-WITHOUT_GOAL = {"hold", "stop", "wait_for_input", "watch_distance", "watch_tool"}
+WITHOUT_GOAL = {"govern_tool", "hold", "stop", "wait_for_input", "watch_distance", "watch_tool"}
+LAWS = {"distance", "force", "stop_at", "velocity"}
+"""Their limits are those of one degree of freedom: test/unit/actions/laws."""
 WHILE_IT_MOVES = {
     *("move_linear", "follow_joint_stream", "follow_joint_velocity_stream", "follow_pose_stream"),
     "follow_twist_stream",
@@ -109,4 +111,4 @@ def test_L6_grippers_are_asked_for_no_more_than_their_limits(cell: LockstepCell,
 
 
 def test_L6_every_built_in_action_is_looked_at(arm: LockstepCell) -> None:
-    assert {t.name for t in arm.types.all()} == set(GOALS) | set(OUTPUTS) | set(GRIPPER) | WITHOUT_GOAL | WHILE_IT_MOVES
+    assert {t.name for t in arm.types.all()} == {*GOALS, *OUTPUTS, *GRIPPER, *WITHOUT_GOAL, *WHILE_IT_MOVES, *LAWS}

@@ -268,7 +268,7 @@ def test_S7_removing_an_action_that_others_refer_to_is_refused(bench: ServerBenc
     server.define(session.id, [wait("a", "arm", on("is_done", start="b", name="go_on")), wait("b")], [on("b.is_done")])
     assert refusal(lambda: server.remove(session.id, ["b"])) == (
         "action 'b' cannot be removed: reaction 'go_on' of action 'a' refers to it; expected an action that no "
-        "remaining reaction refers to. Remove what refers to it in the same request"
+        "remaining reaction or strategy refers to. Remove what refers to it in the same request"
     )
     assert "reaction 'reaction_1' (free-standing) refers to it" in refusal(
         lambda: server.remove(session.id, ["a", "b"])

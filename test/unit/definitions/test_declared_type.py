@@ -68,7 +68,6 @@ def test_what_the_server_needs_of_the_records():
     assert declared.state_variables[1] == StateVariable(name="error[1]", unit="m", description="Of each.")
     assert [v.name for v in declared.vectors] == ["error"]
     assert [v.name for v in declared.action_variables] == ["timed_out"], "it has an elapsed of its own"
-    assert declared.own_gaps == ("goal",) and [s.name for s in declared.inputs] == ["goal"]
     assert declared.place == f"{__name__}:Streaming" and declared.description == "Streams in both directions."
 
 
