@@ -36,10 +36,10 @@ _LARGEST_DEVIATION = 0.02
 
 
 @realtime
-def turn_frame(state, params):
+def turn_frame(state):
     """The task frame's present axes, and the turn back to them."""
-    if params.frame == _TOOL:
-        quaternion_multiply(state.tool.orientation, params.turn, state.axes)
+    if state.frame == _TOOL:
+        quaternion_multiply(state.tool.orientation, state.turn, state.axes)
     quaternion_inverse(state.axes, state.back)
 
 
@@ -59,15 +59,17 @@ def begin_frame(state, params, part):
     """Start at the last command: its pose, velocity and acceleration along the task frame's axes."""
     tool = state.tool
     begin_tool(tool, part)
+    state.frame = params.frame
     for i in range(4):
+        state.turn[i] = params.turn[i]
         state.axes[i] = params.turn[i]
-    if params.frame != _WORLD:
-        quaternion_multiply(tool.orientation, params.turn, state.axes)
+    if state.frame != _WORLD:
+        quaternion_multiply(tool.orientation, state.turn, state.axes)
     for i in range(3):
-        state.origin[i] = tool.position[i] if params.frame == _ENTRY else 0.0
-    turn_frame(state, params)
+        state.origin[i] = tool.position[i] if state.frame == _ENTRY else 0.0
+    turn_frame(state)
     for i in range(3):
-        state.vector[i] = tool.position[i] if params.frame == _WORLD else 0.0
+        state.vector[i] = tool.position[i] if state.frame == _WORLD else 0.0
         state.vector[3 + i] = 0.0
     rotate(state.back, state.vector, state.scratch)
     for i in range(6):
@@ -96,14 +98,14 @@ def show_limits(state, params):
 
 
 @realtime
-def show_measured(state, params, part):
+def show_measured(state, part):
     """The tool's measured position and velocity along the axes; unknown where the frame has none."""
     for i in range(3):
         state.vector[i] = part.tool_position[i] - state.origin[i]
         state.vector[3 + i] = 0.0
     rotate(state.back, state.vector, state.scratch)
     for i in range(6):
-        state.degrees[i].position = state.vector[i] if i < 3 and params.frame != _TOOL else math.nan
+        state.degrees[i].position = state.vector[i] if i < 3 and state.frame != _TOOL else math.nan
         state.degrees[i].effort = math.nan
         state.degrees[i].external_effort = math.nan
         state.vector[i] = part.tool_twist[i]
@@ -117,16 +119,29 @@ def show_measured(state, params, part):
 
 
 @realtime
+def _bounded(velocity, bound):
+    """The velocity within a bound; NaN stays NaN."""
+    if velocity > bound:
+        return bound
+    if velocity < -bound:
+        return -bound
+    return velocity
+
+
+@realtime
 def find_velocity(state, degree, i, dt):
-    """The velocity of degree of freedom i in this tick, into `state.velocity`; without a law it comes to rest.
+    """The velocity of degree of freedom i in this tick, into `state.velocity`; without a command it comes to rest.
+
+    Whatever a law commands, it does not become faster than the parameters permit.
 
     Returns:
         A status.
     """
+    bound = max(degree.velocity_limit, abs(state.mean_velocity[i]) - degree.acceleration_limit * dt)
     if degree.command_mode == POSITION:
-        state.velocity[i] = (degree.position_command - degree.commanded_position) / dt
+        state.velocity[i] = _bounded((degree.position_command - degree.commanded_position) / dt, bound)
     elif degree.command_mode == _VELOCITY:
-        state.velocity[i] = degree.velocity_command
+        state.velocity[i] = _bounded(degree.velocity_command, bound)
     elif degree.command_mode == _NONE:
         q, v, a, status = come_to_rest(
             state.profile,
@@ -178,6 +193,9 @@ def take_step(state, degree, i, dt):
     most = degree.acceleration_limit
     degree.motion_acceleration = max(-most, min(most, acceleration + change))
     degree.motion_velocity = velocity - change * dt / 6.0
+    if degree.command_mode != _NONE:  # from here it comes to rest, if its law commands nothing in the next tick
+        state.end_velocity[i] = degree.motion_velocity + 0.5 * dt * degree.motion_acceleration
+        state.end_acceleration[i] = degree.motion_acceleration
 
 
 class GovernTool(ActionType):
@@ -204,8 +222,8 @@ class GovernTool(ActionType):
         Degree(name="rz", unit="rad"),
     )
     parameters = (
-        Parameter(name="frame", type="text", default="world", choices=tuple(_FRAMES), description="Of the axes."),
-        Parameter(name="heading", unit="rad", default=0.0, description="Turns the axes about their z."),
+        Parameter(name="frame", type="text", default="world", choices=tuple(_FRAMES), description="As at the start."),
+        Parameter(name="heading", unit="rad", default=0.0, description="Turns them about their z; as at the start."),
         Parameter(name="linear_velocity", unit="m/s", default=0.5, minimum=0.001, description="Highest."),
         Parameter(name="angular_velocity", unit="rad/s", default=1.0, minimum=0.001, description="Highest."),
         Parameter(name="linear_acceleration", unit="m/s^2", default=2.0, minimum=0.001, description="Highest."),
@@ -228,6 +246,8 @@ class GovernTool(ActionType):
         "ramp_time": float,
     }
     State = {
+        "frame": int,  # of the parameters at the start, as `turn`
+        "turn": (float, 4),
         "axes": (float, 4),  # the frame's orientation, x y z w
         "back": (float, 4),  # its inverse
         "origin": (float, 3),  # [m]
@@ -276,9 +296,9 @@ class GovernTool(ActionType):
 
     @staticmethod
     def sense(state, params, arm):
-        turn_frame(state, params)
+        turn_frame(state)
         show_limits(state, params)
-        show_measured(state, params, arm)
+        show_measured(state, arm)
 
     @staticmethod
     def control(state, params, arm):

@@ -87,9 +87,11 @@ def _template(program: str, find: Find | None = None) -> ProgramTemplate:
 
 
 def _beside(folder: Path, program: str) -> ProgramTemplate:
-    """A used program: a file of this name in the folder of the program that uses it, or of the library."""
+    """A used program: one of the library, as in the server (P13), or the file of this name beside the program."""
     path = folder / f"{program}.yaml"
-    return ProgramTemplate.load(path, find=partial(_beside, folder)) if path.exists() else library_template(program)
+    if program.removesuffix("@1") in library_programs() or not path.exists():
+        return library_template(program)
+    return ProgramTemplate.load(path, find=partial(_beside, folder))
 
 
 # --- without a running workcell -------------------------------------------------------------------------

@@ -114,7 +114,7 @@ class AxisDefinition:
         if last.when:
             raise DefinitionError(
                 f"{self.label}: there is no default",
-                expected="a last strategy without `when`: it governs where no other one does",
+                expected="a last strategy without `when`: it governs if no other strategy does",
                 got=f"strategy {last.name!r} with the condition {last.when!r}",
-                hint="Leave `when` out of the last strategy, or add one that holds still: law hold",
+                hint="Leave `when` out of the last strategy, or add one that stands still: velocity 0",
             )

@@ -39,7 +39,7 @@ class PartVariable:
     offset: int
     """[bytes] in `layout.part_dtype`."""
     length: int = 1
-    """More: a vector, whose elements are variables, too; only `norm` reads it as a whole."""
+    """More: a vector, whose elements are also variables; only `norm` reads it as a whole."""
 
 
 def part_state_variables(part: PartDescription) -> list[PartVariable]:

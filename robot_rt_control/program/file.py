@@ -36,6 +36,7 @@ from robot_rt_control.definitions.definitions import (
     ParameterValue,
     ProgramDefinition,
     ReactionDefinition,
+    StrategyDefinition,
 )
 from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
 from robot_rt_control.program.library import library_programs
@@ -274,7 +275,7 @@ def library_template(name: str) -> ProgramTemplate:
 
 
 def dump_program(program: ProgramDefinition) -> str:
-    """The YAML text of a program; `parse_program` gives the same program again."""
+    """The YAML text of a program that uses no others; `parse_program` gives the same program again."""
     document: dict[str, Any] = {}
     if program.name:
         document["name"] = program.name
@@ -294,7 +295,20 @@ def _action_document(action: ActionDefinition) -> dict[str, Any]:
         document["parameters"] = {p.name: _value_document(p) for p in action.parameters}
     if action.reactions:
         document["reactions"] = [_reaction_document(reaction) for reaction in action.reactions]
+    if action.strategies:
+        document["strategies"] = {x.axis: [_strategy_document(s) for s in x.strategies] for x in action.strategies}
+    if action.time_limit is not None:
+        document["time_limit"] = action.time_limit
     return document | {mark: True for mark in ("final", "manual") if getattr(action, mark)}
+
+
+def _strategy_document(strategy: StrategyDefinition) -> dict[str, Any]:
+    texts = {"when": strategy.when, "parts": list(strategy.parts), "inputs": dict(strategy.inputs)}
+    texts["capture"] = list(strategy.capture)
+    document = {"name": strategy.name, "law": strategy.law} | {key: text for key, text in texts.items() if text}
+    if strategy.parameters:
+        document["parameters"] = {p.name: _value_document(p) for p in strategy.parameters}
+    return document
 
 
 def _value_document(parameter: ParameterValue) -> Any:

@@ -112,7 +112,7 @@ def find_in_strategies(
                 parts=(given.axis, *strategy.parts),
                 parameters=strategy.parameters,
             )
-            yield from _find_in_law(use, with_axis, sampled)
+            yield from _find_in_law(use, with_axis, sampled, joints=not action_type.degrees_of_freedom)
             yield from _find_in_condition(use, action.id, strategy.when, scope)
             yield from _find_in_inputs(use, action.id, strategy, scope, catalogue, unit)
             yield from find_in_captures(use.of, action.id, strategy.capture, scope, (*use.path, "capture"))
@@ -134,11 +134,17 @@ def strategy_key(action: str, axis: str, strategy: StrategyDefinition) -> str:
     return f"{action}.{axis}.{strategy.name}"
 
 
-def _find_in_law(use: Use, catalogue: Catalogue, sampled: Collection[tuple[str, str]]) -> Found:
+def _find_in_law(use: Use, catalogue: Catalogue, sampled: Collection[tuple[str, str]], *, joints: bool) -> Found:
     types = catalogue.types or {}
-    laws = [name for name, action_type in types.items() if is_law(action_type)]
+    # Action types of joints follow plans over time, which a degree of freedom that is slowed down cannot.
+    laws = [name for name, t in types.items() if is_law(t) and (joints or t.slots[0].kinds == (PartKind.AXIS,))]
     if use.type in laws:
         yield from find_in_use(use, catalogue, sampled)
+        return
+    if use.type in types and is_law(types[use.type]):
+        what = f"law {use.type!r} is for joints"
+        error = DefinitionError(f"{use.of}: {what}", expected=unknown("law", use.type, laws), got=repr(use.type))
+        yield error, (*use.path, "law")
         return
     what = f"action type {use.type!r} is no law" if use.type in types else "unknown law"
     error = DefinitionError(f"{use.of}: {what}", expected=unknown("law", use.type, laws), got=repr(use.type))

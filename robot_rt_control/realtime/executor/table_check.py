@@ -209,7 +209,7 @@ def _check_strategies(t: np.record, n_parts: int) -> None:
     _in_range("number of strategies of axis", axes["n_strategies"], 1, len(laws) + 1)
     ends = np.cumsum(axes["n_strategies"], dtype=np.int64)
     if (axes["first_strategy"] != ends - axes["n_strategies"]).any() or int(ends[-1] if len(ends) else 0) != len(laws):
-        _refuse("strategies of axis", "those of all axes one behind the other", "another place")
+        _refuse("strategies of axis", "those of all axes in order, without gaps", "another place")
     if len(laws):
         last = np.isin(np.arange(len(laws)), ends - 1)
         if ((laws["n_instructions"] == 0) != last).any():

@@ -38,6 +38,7 @@ _N_FIELDS = len(JOINT_FIELDS)
 _OK = int(Status.OK)
 _MIXED_MODES = int(Status.MIXED_MODES)
 _NO_MODE = int(CommandMode.NONE)
+_POSITION = int(CommandMode.POSITION)
 _CHANGED = int(EventKind.STRATEGY_CHANGED)
 _NONE = -1
 
@@ -217,6 +218,8 @@ def _command_joint(part, j, axis):
         if part.command_mode != _NO_MODE and part.command_mode != axis.command_mode:
             return _MIXED_MODES
         part.command_mode = axis.command_mode
+    elif part.command_mode != _NO_MODE and part.command_mode != _POSITION:
+        return _MIXED_MODES  # it would hold its position, which the other joints' mode does not allow
     part.position_command[j] = axis.position_command[0]
     part.velocity_command[j] = axis.velocity_command[0]
     part.effort_command[j] = axis.effort_command[0]

@@ -16,6 +16,7 @@ _TEXTS = {
     "reason": capacities.MAX_TEXT_LENGTH,
     "source": capacities.MAX_TEXT_LENGTH,
     "filter": capacities.MAX_TEXT_LENGTH,
+    "start": capacities.MAX_ACTIONS_PER_COMMAND * (capacities.MAX_NAME_LENGTH + 2),
     "inputs": capacities.MAX_NAME_LENGTH + 1 + capacities.MAX_DOTTED_NAME_LENGTH,
 }
 """Field → characters that it may have; all others are names."""

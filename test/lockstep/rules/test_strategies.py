@@ -246,6 +246,10 @@ def test_Y9_a_law_is_an_action_type_for_one_degree_of_freedom(cell: LockstepCell
     text = refused(cell, x=[Strategy("s", "probe")])
     assert "action 'a': strategy 's' of 'x': action type 'probe' is no law" in text
     session = cell.session("left")
+    with pytest.raises(DefinitionError, match="strategy 's' of 'along': law 'hold' is for joints; expected one of"):
+        session.add(Action("a", "geared", parts="left", strategies={"along": [Strategy("s", "hold")]}))
+    session.close()
+    session = cell.session("left")
     with pytest.raises(DefinitionError) as caught:
         session.add(Action("b", "velocity", parts="left", velocity=0.1))
     assert "part 'left' does not fit slot 'axis' of type 'velocity'" in str(caught.value)

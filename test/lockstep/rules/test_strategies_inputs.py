@@ -213,6 +213,17 @@ def test_Y16_laws_that_command_joints_of_a_part_in_different_modes_fail_the_acti
     assert "in modes that do not go together" in failed.reason
 
 
+def test_Y16_a_law_that_commands_nothing_beside_velocities_or_efforts_fails_the_action(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    silent = [Strategy("silent", "push", mode=int(CommandMode.NONE))]
+    writer = Action("a", "writer", parts="left", mode=int(CommandMode.VELOCITY), strategies={"x": silent})
+    session.add(writer)
+    session.start("a")
+    cell.step()
+    (failed,) = cell.kinds("action_failed")
+    assert "in modes that do not go together" in failed.reason
+
+
 # --- Y17: at the ends of a sensor's range ----------------------------------------------------------
 
 

@@ -125,6 +125,52 @@ def test_without_laws_a_moving_tool_comes_to_rest(harness: Harness) -> None:
     np.testing.assert_allclose(pose(h)[0], before[0], atol=1e-7)
 
 
+@pytest.mark.parametrize("mode", [CommandMode.POSITION, CommandMode.VELOCITY])
+def test_no_law_makes_it_faster_than_its_parameters_permit(harness: Harness, mode: CommandMode) -> None:
+    h = started(harness, linear_velocity=0.05)
+    (p0, _) = pose(h)
+    move(h, 300, mode, x=3.0)
+    assert pose(h)[0][0] - p0[0] == pytest.approx(0.05 * 0.3, rel=0.1)
+    assert float(h.state.degrees[0].motion_velocity) <= 0.05 * 1.000001
+
+
+def test_a_lower_limit_takes_effect_within_the_acceleration(harness: Harness) -> None:
+    h = started(harness, linear_velocity=0.2)
+    move(h, 300, x=0.2)
+    h.set_parameters(linear_velocity=0.05)
+    move(h, 200, x=0.2)
+    assert float(h.state.degrees[0].motion_velocity) == pytest.approx(0.05, rel=0.01)
+
+
+def test_what_is_not_known_is_no_command(harness: Harness) -> None:
+    h = started(harness)
+    command(h, CommandMode.POSITION, x=float("nan"))
+    assert h.step() < 0, "the action fails, and its part takes its safety action"
+
+
+def test_an_axis_whose_law_commands_nothing_comes_to_rest_from_its_present_motion(harness: Harness) -> None:
+    h = started(harness)
+    move(h, 200, x=0.2)
+    h.start()  # anew, from the motion
+    move(h, 500, x=-0.1)
+    before = pose(h)[0][0]
+    h.state.degrees[0].command_mode = int(CommandMode.NONE)
+    h.step()
+    assert pose(h)[0][0] - before == pytest.approx(-0.1 * h.period, rel=0.1), "not forward, as at the start"
+    h.step(1000)
+    at_rest = pose(h)[0]
+    h.step(100)
+    np.testing.assert_allclose(pose(h)[0], at_rest, atol=1e-7)
+
+
+def test_frame_and_heading_are_those_of_the_start(harness: Harness) -> None:
+    h = started(harness)
+    before = pose(h)[0]
+    h.set_parameters(heading=np.pi / 2, frame="tool")
+    move(h, 200, x=0.1)
+    np.testing.assert_allclose(pose(h)[0] - before, [0.02, 0.0, 0.0], atol=3e-5)
+
+
 def test_a_tool_that_was_held_back_does_not_catch_up(harness: Harness) -> None:
     h = started(harness)
     move(h, 100, x=0.1)

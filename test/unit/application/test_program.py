@@ -100,6 +100,14 @@ def test_used_programs_are_found_beside_the_file(tmp_path: Path, capsys: pytest.
     assert "outer.yaml:3: state 'x' uses 'inner@3': inner@3.yaml:1: program 'inner@3' starts in its exit 'a'" in shown
 
 
+def test_a_name_of_the_library_is_the_librarys_also_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "move_to_corner.yaml").write_text("start: a\nactions: {a: {type: hold, parts: arm, final: true}}\n")
+    text = "start: x\nactions:\n  x: {use: move_to_corner, exits: {a: y}}\n  y: {type: hold, parts: arm, final: true}\n"
+    (tmp_path / "outer.yaml").write_text(text)
+    assert main(["check", str(tmp_path / "outer.yaml")]) == 1
+    assert "it has no exit 'a'; expected one of: failed, in_corner, not_found" in capsys.readouterr().err
+
+
 def test_schema_prints_the_path_for_editors(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema"]) == 0
     assert capsys.readouterr().out.strip() == str(SCHEMA_FILE)

@@ -370,6 +370,25 @@ def programs(draw: st.DrawFn) -> ProgramDefinition:
     )
 
 
+def test_strategies_and_time_limits_are_dumped() -> None:
+    text = """
+start: a
+actions:
+  a:
+    type: hold
+    parts: arm
+    time_limit: 2.5
+    strategies:
+      joint[1]:
+        - {name: near, when: 'eye.distance < 0.3', law: velocity, parameters: {velocity: {value: 0.1, unit: rad/s}},
+           inputs: {d: eye.distance}, parts: eye, capture: [eye.distance, elapsed]}
+        - {name: far, law: hold}
+"""
+    program = parse_program(text)
+    assert program.actions[0].strategies and program.actions[0].time_limit == 2.5
+    assert parse_program(dump_program(program)) == program
+
+
 @given(programs())
 def test_round_trip(program: ProgramDefinition) -> None:
     assert parse_program(dump_program(program)) == program

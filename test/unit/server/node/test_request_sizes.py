@@ -16,7 +16,8 @@ def refusal(request: Any) -> str:
 
 
 def test_what_is_usual_passes():
-    reaction = msg.Reaction(condition="x > 1 and " * 300 + "true", start="b", capture=["a"] * 8)
+    starts = ", ".join("b" * 64 for _ in range(8))
+    reaction = msg.Reaction(condition="x > 1 and " * 300 + "true", start=starts, capture=["a"] * 8)
     actions = [msg.ActionDefinition(id="a" * 128, type="t", parts=["slot=part"], reactions=[reaction])] * 1000
     check_sizes("the request", srv.DefineActions.Request(session="s1", actions=actions))
     check_sizes("the request", srv.UploadProgram.Request(program="x" * capacities.MAX_PROGRAM_BYTES))
