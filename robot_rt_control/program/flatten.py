@@ -120,6 +120,12 @@ class Flattening:
                         expected="another id for this state, or for that action",
                         got=repr(used.state),
                     )
+                if action.id in used.filled.roles.values():  # its name in a condition could mean either
+                    raise DefinitionError(
+                        f"{used.label}: part {action.id!r} has the name of an action of that program",
+                        expected="another part, or a copy of the program with another name for the action",
+                        got=repr(action.id),
+                    )
                 yield self._renamed(used, action, names)
 
     def _renamed(self, used: UsedProgram, action: ActionDefinition, names: Substitution) -> ActionDefinition:

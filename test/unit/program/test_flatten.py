@@ -105,6 +105,7 @@ def test_the_used_programs_actions_take_the_place_of_the_state() -> None:
         ("a__look.distance > 1", "a__look.distance >", "12: condition of a reaction of action 'beside'"),
         ("  end: {", "  a__look: {type: hold, parts: x, manual: true, final: true}\n  end: {",
          "6: state 'a' uses 'inner': action 'a__look' exists; expected another id"),
+        ("{mover: arm}", "{mover: go}", "6: state 'a' uses 'inner': part 'go' has the name of an action of that"),
         ("start: [go, look]", "start: []", "IN:4: program 'inner' starts no action"),
         ("start: [go, look]", "start: gone", "IN:3: program 'inner' starts in its exit"),
         ("elapsed > 5", "elapsed >", "IN:14: condition of a reaction of action 'a__go'"),
