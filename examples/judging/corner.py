@@ -35,7 +35,8 @@ def judge(recording: Recording, force: float) -> dict[str, float]:
             done[f"{axis}_{name}"] = done.get(f"{axis}_{name}", 0.0) + seconds
             print(f"{axis}: {name:8} for {seconds:.3f} s")
             if name == "force" and seconds > 0.5:
-                push = recording[f"watch.push_{axis}"][part][round(0.3 / period()) :]
+                settled = recording.time[part] > recording.time[part][0] + 0.3
+                push = recording[f"watch.push_{axis}"][part][settled]
                 done |= {"lowest": float(push.min()), "highest": float(push.max())}
                 print(f"   {push.min():.2f} to {push.max():.2f} N, {force:g} wanted")
     done["peak"] = float(np.nanmax([recording["watch.push_x"], recording["watch.push_y"]]))
