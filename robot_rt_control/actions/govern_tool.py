@@ -91,9 +91,9 @@ def show_limits(state, params):
         degree = state.degrees[i]
         degree.position_lower = -math.inf
         degree.position_upper = math.inf
-        degree.velocity_limit = params.linear_velocity if i < 3 else params.angular_velocity
-        degree.acceleration_limit = params.linear_acceleration if i < 3 else params.angular_acceleration
-        degree.jerk_limit = degree.acceleration_limit / params.ramp_time
+        degree.velocity_limit = params.velocity[i]
+        degree.acceleration_limit = params.acceleration[i]
+        degree.jerk_limit = params.jerk[i]
         degree.effort_limit = 0.0
 
 
@@ -233,19 +233,17 @@ class GovernTool(ActionType):
         ),
     )
     state_variables = (
-        StateVariable(name="elapsed", unit="s", description="Since the start."),
         StateVariable(name="slowed", description="1: at full velocity; below: slowed down to keep a joint's limit."),
     )
     Params = {
         "frame": int,
         "turn": (float, 4),
-        "linear_velocity": float,
-        "angular_velocity": float,
-        "linear_acceleration": float,
-        "angular_acceleration": float,
-        "ramp_time": float,
+        "velocity": (float, 6),  # limits, along and about the axes
+        "acceleration": (float, 6),
+        "jerk": (float, 6),
     }
     State = {
+        "elapsed": float,  # [s] since the start
         "frame": int,  # of the parameters at the start, as `turn`
         "turn": (float, 4),
         "axes": (float, 4),  # the frame's orientation, x y z w
@@ -271,16 +269,16 @@ class GovernTool(ActionType):
         return cls(parts)
 
     def prepare_parameters(self, values, params):
-        kept = ("frame", "heading")
-        super().prepare_parameters({k: v for k, v in values.items() if k not in kept}, params)
+        for name in ("velocity", "acceleration"):
+            params[name][:3], params[name][3:] = values[f"linear_{name}"], values[f"angular_{name}"]
+        params.jerk[:] = params.acceleration / values["ramp_time"]
         params.frame = _FRAMES[values["frame"]]
         params.turn[:] = (0.0, 0.0, math.sin(values["heading"] / 2.0), math.cos(values["heading"] / 2.0))
 
     def prepare_degrees(self, params, degrees):
-        for i, degree in enumerate(degrees):
-            degree.velocity_limit = params.linear_velocity if i < 3 else params.angular_velocity
-            degree.acceleration_limit = params.linear_acceleration if i < 3 else params.angular_acceleration
-            degree.jerk_limit = degree.acceleration_limit / params.ramp_time
+        degrees["velocity_limit"] = params.velocity
+        degrees["acceleration_limit"] = params.acceleration
+        degrees["jerk_limit"] = params.jerk
 
     @staticmethod
     def on_enter(state, params, arm):

@@ -59,12 +59,12 @@ class SineWave(ActionType):
         Parameter(name="ramp_time", unit="s", default=1.0, minimum=0.05, description="How long the wave grows."),
     )
     state_variables = (
-        StateVariable(name="elapsed", unit="s", description="Time since the action started."),
         StateVariable(name="phase", unit="rad", description="Phase of the swing, 0 to 2 pi."),
         StateVariable(name="amplitude", unit="rad", description="Present half swing."),
         StateVariable(name="settled", type="bool", description="Amplitude and frequency are those of the parameters."),
     )
     State = {
+        "elapsed": float,  # [s] since the start
         "center": (float, PER_JOINT),  # [rad]
         "start_velocity": (float, PER_JOINT),  # [rad/s] commanded when the action started
         "start_acceleration": (float, PER_JOINT),  # [rad/s^2]

@@ -143,7 +143,6 @@ class VelocityMove(ActionType):
     )
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The velocity has been reached."),
-        StateVariable(name="elapsed", unit="s", description="Time since the start."),
         StateVariable(name="slowed", description="1: at full velocity; below: slowed down to keep a joint's limit."),
     )
     example = {"linear": (0.1, 0.0, 0.0)}
@@ -158,6 +157,7 @@ class VelocityMove(ActionType):
         "ramp_time": float,
     }
     State = {
+        "elapsed": float,  # [s] since the start
         "total": float,
         "plan": (profile_dtype, PER_JOINT),
         "fading": (profile_dtype, PER_JOINT),

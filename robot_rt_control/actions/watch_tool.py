@@ -134,7 +134,6 @@ class WatchTool(ActionType):
         StateVariable(name="y", unit="m", description="Displacement along y."),
         StateVariable(name="z", unit="m", description="Displacement along z."),
         StateVariable(name="displacement", unit="m", description="Distance of the tool from its position at the zero."),
-        StateVariable(name="elapsed", unit="s", description="Time since the start."),
     )
     Params = {
         "in_tool_frame": float,
@@ -175,6 +174,5 @@ class WatchTool(ActionType):
 
     @staticmethod
     def control(state, params, sensor, arm):
-        state.elapsed += sensor.dt
         if state.zero != 0.0:
             forget(state)

@@ -3,19 +3,17 @@
 import math
 from dataclasses import replace
 
-from robot_rt_control.actions.laws.velocity import FOLLOWING, check_velocity
+from robot_rt_control.actions.laws.axis_law import AxisLaw
 from robot_rt_control.actions.stream_following import (
     SMOOTHING,
-    begin_following,
     jog_joint,
     move_to,
     rest_joint,
     take_over,
 )
-from robot_rt_control.definitions.action_type import ActionType, Input, Parameter, Slot
+from robot_rt_control.definitions.action_type import Input, Parameter
 from robot_rt_control.motion.tracking import track
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.vocabulary.enums import PartKind
 
 
 @realtime
@@ -43,7 +41,7 @@ def approach(state, params, axis, distance):
     return move_to(state, axis, 0, q, v, a, status)
 
 
-class Distance(ActionType):
+class Distance(AxisLaw):
     """Approach the place where a sensor measures a distance d0, and keep it there, also if what it sees moves.
 
     Law: each tick is the first step of the time-optimal motion to rest at that place, at most |velocity| fast; near it
@@ -53,7 +51,6 @@ class Distance(ActionType):
     """
 
     name = "distance"
-    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
     inputs = (Input(name="distance", unit="m", description="As measured."),)
     parameters = (
         Parameter(name="distance", unit="m", description="d0, to keep."),
@@ -64,15 +61,10 @@ class Distance(ActionType):
         ),
         replace(SMOOTHING, default=0.02, maximum=0.05),
     )
-    State = FOLLOWING
 
     def prepare_parameters(self, values, params):
-        check_velocity(self, values, least=1e-6)
+        self.check_velocity(values, least=1e-6)
         super().prepare_parameters(values, params)
-
-    @staticmethod
-    def on_enter(state, params, axis):
-        begin_following(state, axis)
 
     @staticmethod
     def control(state, params, axis):

@@ -2,11 +2,10 @@
 
 import math
 
-from robot_rt_control.actions.laws.velocity import FOLLOWING, check_velocity
-from robot_rt_control.actions.stream_following import begin_following, jog_joint, take_over
-from robot_rt_control.definitions.action_type import ActionType, Input, Parameter, Slot
+from robot_rt_control.actions.laws.axis_law import AxisLaw
+from robot_rt_control.actions.stream_following import jog_joint, take_over
+from robot_rt_control.definitions.action_type import Input, Parameter
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.vocabulary.enums import PartKind
 
 
 @realtime
@@ -19,7 +18,7 @@ def give_way(params, force):
     return max(-params.velocity, min(params.velocity, params.compliance * missing))
 
 
-class Force(ActionType):
+class Force(AxisLaw):
     """Keep the force with which the degree of freedom presses, at a value or within a band around it.
 
     Law (admittance): v = compliance (force - pressed), at most `velocity`; within the band v = 0. Each tick is the
@@ -28,7 +27,6 @@ class Force(ActionType):
     """
 
     name = "force"
-    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
     inputs = (Input(name="force", unit="effort", description="With which it presses; > 0 in its positive direction."),)
     parameters = (
         Parameter(name="force", unit="effort", description="To press with; its sign is that of the direction."),
@@ -43,15 +41,10 @@ class Force(ActionType):
             "contact, T delay from a command to its measured force.",
         ),
     )
-    State = FOLLOWING
 
     def prepare_parameters(self, values, params):
-        check_velocity(self, values)
+        self.check_velocity(values)
         super().prepare_parameters(values, params)
-
-    @staticmethod
-    def on_enter(state, params, axis):
-        begin_following(state, axis)
 
     @staticmethod
     def control(state, params, axis):

@@ -1,10 +1,9 @@
 """stop_at: no further one way while the strategy governs; the way back is free."""
 
-from robot_rt_control.actions.laws.velocity import FOLLOWING
-from robot_rt_control.actions.stream_following import begin_following, jog_joint, take_over
-from robot_rt_control.definitions.action_type import ActionType, Input, Parameter, Slot
+from robot_rt_control.actions.laws.axis_law import AxisLaw
+from robot_rt_control.actions.stream_following import jog_joint, take_over
+from robot_rt_control.definitions.action_type import Input, Parameter
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.vocabulary.enums import PartKind
 
 
 @realtime
@@ -15,7 +14,7 @@ def allowed(params, wanted):
     return wanted if wanted > 0.0 else 0.0
 
 
-class StopAt(ActionType):
+class StopAt(AxisLaw):
     """Stop, and let nothing move further in one direction. A wanted velocity in the other direction is followed.
 
     Law: v = the wanted velocity if it leads back, else 0; each tick is the first step of the time-optimal motion to v,
@@ -23,7 +22,6 @@ class StopAt(ActionType):
     """
 
     name = "stop_at"
-    slots = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
     inputs = (
         Input(
             name="velocity",
@@ -41,14 +39,9 @@ class StopAt(ActionType):
         ),
     )
     Params = {"backward": float}
-    State = FOLLOWING
 
     def prepare_parameters(self, values, params):
         params.backward = values["direction"] == "backward"
-
-    @staticmethod
-    def on_enter(state, params, axis):
-        begin_following(state, axis)
 
     @staticmethod
     def control(state, params, axis):

@@ -35,8 +35,8 @@ def test_a_joint_is_a_part_with_one_joint(arm: PartView) -> None:
 def test_a_declared_degree_of_freedom_has_the_limits_of_its_type(arm: PartView) -> None:
     action = GovernTool({"arm": arm})
     params: Any = np.zeros(1, parameter_dtype(GovernTool))[0]
-    params.linear_velocity, params.angular_velocity = 0.25, 0.5
-    params.linear_acceleration = params.angular_acceleration = params.ramp_time = 1.0
+    params.velocity[:3], params.velocity[3:] = 0.25, 0.5
+    params.acceleration[:] = params.jerk[:] = 1.0
     views = degree_views(arm, GovernTool.degrees_of_freedom, degree_limits(action, params))
     assert list(views) == ["x", "y", "z", "rx", "ry", "rz"]
     assert views["z"].name == "arm.z" and views["z"].joint_units == ("m",) and views["rx"].joint_units == ("rad",)
