@@ -4,17 +4,22 @@ from robot_rt_control.memory.atomics import address_of, load_acquire, store_rele
 from robot_rt_control.memory.layout import channel_dtype, offset_of
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import EventKind
 
 _N = capacities.EVENT_RING_ENTRIES
+_ROOM = _N - _N // 8
+"""Entries for what users' conditions cause, possibly in each tick. The others are for faults, ends and answers."""
+_FIRED, _CHANGED = int(EventKind.REACTION_FIRED), int(EventKind.STRATEGY_CHANGED)
 _HEAD = offset_of(channel_dtype, "events", "head")
 _TAIL = offset_of(channel_dtype, "events", "tail")
 
 
 @realtime
 def begin_event(w, ch, kind, reason):
-    """Reserve the next entry and reset it. Returns its index, or -1 if the ring is full (the loss is counted)."""
+    """Reserve the next entry and reset it. Returns its index, or -1 if there is no room (the loss is counted)."""
     head = ch.events.head
-    if head - load_acquire(address_of(ch) + _TAIL) >= _N:
+    room = _ROOM if kind == _FIRED or kind == _CHANGED else _N
+    if head - load_acquire(address_of(ch) + _TAIL) >= room:
         w.events_lost += 1
         return -1
     i = head % _N

@@ -23,6 +23,7 @@ from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.record_step import record
 from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import EventKind
 from robot_rt_control.vocabulary.errors import ChannelError
 
 WORKCELL = 0x1234
@@ -213,6 +214,22 @@ def test_events_come_once_in_order_and_lost_ones_are_counted(world: World) -> No
     assert w.events_lost == 3
     emit(1)
     assert channel.take_events()["tick"].tolist() == [w.tick]
+
+
+@pytest.mark.parametrize("flood", [EventKind.REACTION_FIRED, EventKind.STRATEGY_CHANGED])
+def test_B7_firings_leave_room_for_faults(world: World, flood: EventKind) -> None:
+    channel, w = Channel.private(), world.memory
+
+    def emit(kind: EventKind, n: int) -> None:
+        for _ in range(n):
+            if begin_event(w, channel.memory, int(kind), 0) >= 0:
+                publish_event(channel.memory)
+
+    emit(flood, capacities.EVENT_RING_ENTRIES)
+    emit(EventKind.PART_FAULTED, capacities.EVENT_RING_ENTRIES // 8)
+    kinds = channel.take_events()["kind"].tolist()
+    assert len(kinds) == capacities.EVENT_RING_ENTRIES
+    assert kinds.count(EventKind.PART_FAULTED) == w.events_lost == capacities.EVENT_RING_ENTRIES // 8
 
 
 def test_who_waits_for_events_is_woken(world: World) -> None:
