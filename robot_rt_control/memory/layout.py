@@ -345,7 +345,6 @@ axis_dtype = record(
 
 strategy_dtype = record(
     [
-        ("axis", "i4"),
         ("type", "i4"),  # its law: index into the table of action types
         ("parts", "i4", (c.MAX_ACTION_SLOTS - 1,)),  # parts that the law only reads, in its slots after the axis
         ("first_instruction", "i4"),

@@ -48,12 +48,14 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
         parts=action.parts,
         parameters=action.parameters,
     )
-    if catalogue.types is not None and action.type not in catalogue.types:
+    if catalogue.types is None:
+        return
+    action_type = catalogue.types.get(action.type)
+    if action_type is None:
         yield unknown_action_type(use.of, action.type, catalogue.types), (*use.path, "type")
         return
-    yield from find_in_use(use, catalogue, sampled)
-    action_type = catalogue.types.get(action.type) if catalogue.types is not None else None
-    if action.time_limit is not None and action_type is not None and not action_type.can_time_out:
+    yield from find_in_use(use, action_type, catalogue, sampled)
+    if action.time_limit is not None and not action_type.can_time_out:
         error = DefinitionError(
             f"{use.of}: time_limit",
             expected=f"none, as type {action_type.name!r} has a state variable 'timed_out' of its own",
@@ -62,12 +64,11 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
         yield error, (*use.path, "time_limit")
 
 
-def find_in_use(use: Use, catalogue: Catalogue, sampled: Collection[tuple[str, str]]) -> Found:
-    """Find the mistakes in the use of an action type that exists: slots, streams, parameters."""
-    if catalogue.types is None:
-        return
+def find_in_use(
+    use: Use, action_type: DeclaredType, catalogue: Catalogue, sampled: Collection[tuple[str, str]]
+) -> Found:
+    """Find the mistakes in the use of an action type: slots, streams, parameters."""
     of, path, given = use.of, use.path, use.parts
-    action_type = catalogue.types[use.type]
     in_slots: list[str] = []
     try:
         in_slots = slot_parts(of, action_type, given)

@@ -139,14 +139,14 @@ def _find_in_law(use: Use, catalogue: Catalogue, sampled: Collection[tuple[str, 
     # Action types of joints follow plans over time, which a degree of freedom that is slowed down cannot.
     laws = [name for name, t in types.items() if is_law(t) and (joints or t.slots[0].kinds == (PartKind.AXIS,))]
     if use.type in laws:
-        yield from find_in_use(use, catalogue, sampled)
+        yield from find_in_use(use, types[use.type], catalogue, sampled)
         return
-    if use.type in types and is_law(types[use.type]):
+    if use.type not in types:
+        what = "unknown law"
+    elif is_law(types[use.type]):
         what = f"law {use.type!r} is for joints"
-        error = DefinitionError(f"{use.of}: {what}", expected=unknown("law", use.type, laws), got=repr(use.type))
-        yield error, (*use.path, "law")
-        return
-    what = f"action type {use.type!r} is no law" if use.type in types else "unknown law"
+    else:
+        what = f"action type {use.type!r} is no law"
     error = DefinitionError(f"{use.of}: {what}", expected=unknown("law", use.type, laws), got=repr(use.type))
     yield error, (*use.path, "law")
 

@@ -68,7 +68,7 @@ def write_strategies(
             row["first_strategy"], row["n_strategies"] = n, len(axis.strategies)
             row["state_offset"], row["record_offset"] = axis.state_offset, axis.record_offset
             for strategy in axis.strategies:
-                strategies[n] = _row(n_axes, strategy, first_instruction)
+                strategies[n] = _row(strategy, first_instruction)
                 first_instruction += len(strategy.instructions)
                 n += 1
             axes[n_axes] = row
@@ -76,9 +76,9 @@ def write_strategies(
     return firsts, n
 
 
-def _row(axis: int, strategy: StrategyEntry, first_instruction: int) -> np.void:
+def _row(strategy: StrategyEntry, first_instruction: int) -> np.void:
     row: np.void = np.zeros(1, strategy_dtype)[0]
-    row["axis"], row["type"] = axis, strategy.type_index
+    row["type"] = strategy.type_index
     row["parts"][: len(strategy.parts)] = strategy.parts
     for name in ("inputs", "captures"):
         offsets = getattr(strategy, name)

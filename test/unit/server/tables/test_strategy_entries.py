@@ -36,7 +36,7 @@ def test_rows_of_several_actions() -> None:
     assert rows["first_strategy"].tolist() == [0, 3, 4] and rows["n_strategies"].tolist() == [3, 1, 2]
     assert rows["state_offset"].tolist() == [64, 128, 192]
     laws = strategies[:6]
-    assert laws["axis"].tolist() == [0, 0, 0, 1, 2, 2] and laws["type"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert laws["type"].tolist() == [1, 2, 3, 4, 5, 6]
     assert laws["n_instructions"].tolist() == [3, 2, 0, 0, 1, 0]
     assert laws["first_instruction"].tolist() == [100, 103, 0, 0, 105, 0]
     assert laws["parts"].tolist()[0] == [2, 0, 0]
