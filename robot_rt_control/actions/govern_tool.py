@@ -222,14 +222,24 @@ class GovernTool(ActionType):
         Degree(name="rz", unit="rad"),
     )
     parameters = (
-        Parameter(name="frame", type="text", default="world", choices=tuple(_FRAMES), description="As at the start."),
-        Parameter(name="heading", unit="rad", default=0.0, description="Turns them about their z; as at the start."),
-        Parameter(name="linear_velocity", unit="m/s", default=0.5, minimum=0.001, description="Highest."),
-        Parameter(name="angular_velocity", unit="rad/s", default=1.0, minimum=0.001, description="Highest."),
-        Parameter(name="linear_acceleration", unit="m/s^2", default=2.0, minimum=0.001, description="Highest."),
-        Parameter(name="angular_acceleration", unit="rad/s^2", default=5.0, minimum=0.001, description="Highest."),
         Parameter(
-            name="ramp_time", unit="s", default=0.02, minimum=0.001, description="In which it is built up: the jerk."
+            name="frame",
+            type="text",
+            default="world",
+            choices=tuple(_FRAMES),
+            description="Of the axes. A change while the action is active has no effect; likewise `heading`.",
+        ),
+        Parameter(name="heading", unit="rad", default=0.0, description="Turns the axes about their z."),
+        Parameter(name="linear_velocity", unit="m/s", default=0.5, minimum=0.001, description="Limit."),
+        Parameter(name="angular_velocity", unit="rad/s", default=1.0, minimum=0.001, description="Limit."),
+        Parameter(name="linear_acceleration", unit="m/s^2", default=2.0, minimum=0.001, description="Limit."),
+        Parameter(name="angular_acceleration", unit="rad/s^2", default=5.0, minimum=0.001, description="Limit."),
+        Parameter(
+            name="ramp_time",
+            unit="s",
+            default=0.02,
+            minimum=0.001,
+            description="Time in which the acceleration builds up: limits the jerk.",
         ),
     )
     state_variables = (

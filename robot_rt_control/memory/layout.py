@@ -348,7 +348,7 @@ strategy_dtype = record(
         ("type", "i4"),  # its law: index into the table of action types
         ("parts", "i4", (c.MAX_ACTION_SLOTS - 1,)),  # parts that the law only reads, in its slots after the axis
         ("first_instruction", "i4"),
-        ("n_instructions", "i4"),  # of its condition; 0: it has none, and governs where no earlier one does
+        ("n_instructions", "i4"),  # of its condition; 0: it has none, and governs if no earlier one does
         ("n_inputs", "i4"),
         ("inputs", "i8", (c.MAX_LAW_INPUTS,)),  # offsets of the state variables bound to it; -1: none, unknown
         ("n_captures", "i4"),
@@ -366,9 +366,9 @@ governed_dtype = record(
         # its state variables
         ("strategy", "f8"),  # number of the governing strategy, from 0 in order of priority
         ("ticks", "f8"),  # since that strategy took over
-        ("activation", "i8"),  # of its action, which the others belong to
+        ("activation", "i8"),  # activation of its action to which the other fields belong
         ("entering", "i8"),  # the law's on_enter has yet to run
-        ("chosen", "i8"),  # number of the strategy that governs from this tick on, while the others are selected
+        ("chosen", "i8"),  # number of the strategy that is to govern from this tick on
         ("inputs", "f8", (c.MAX_LAW_INPUTS,)),  # of the governing law, as they were when it was selected
     ]
 )

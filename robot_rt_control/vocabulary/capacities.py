@@ -19,7 +19,7 @@ MAX_ACTIONS = 1024
 MAX_ACTION_SLOTS = 4
 """Slots (parts) of one action."""
 MAX_USE_DEPTH = 8
-"""Used programs within one another."""
+"""How deep used programs may be nested."""
 MAX_ACTION_TYPES = 256
 MAX_REACTIONS = 16384
 MAX_INSTRUCTIONS = 131072

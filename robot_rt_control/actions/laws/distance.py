@@ -57,7 +57,7 @@ class Distance(AxisLaw):
         Parameter(
             name="velocity",
             unit="joint/s",
-            description="Highest velocity, not 0; its sign is that of the direction in which the distance shrinks.",
+            description="Highest velocity, not 0. Its sign: the direction in which the distance shrinks.",
         ),
         replace(SMOOTHING, default=0.02, maximum=0.05),
     )

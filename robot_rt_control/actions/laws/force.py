@@ -27,9 +27,9 @@ class Force(AxisLaw):
     """
 
     name = "force"
-    inputs = (Input(name="force", unit="effort", description="With which it presses; > 0 in its positive direction."),)
+    inputs = (Input(name="force", unit="effort", description="Measured push, positive along the axis."),)
     parameters = (
-        Parameter(name="force", unit="effort", description="To press with; its sign is that of the direction."),
+        Parameter(name="force", unit="effort", description="Force to press with; its sign is the direction."),
         Parameter(name="band", unit="effort", default=0.0, minimum=0.0, description="Deviation that is accepted."),
         Parameter(name="velocity", unit="joint/s", default=0.05, minimum=1e-6, description="Highest, both ways."),
         Parameter(

@@ -38,7 +38,7 @@ class PreparedLaw:
     definition: StrategyDefinition
     type: RegisteredType
     parts: tuple[PartView, ...]
-    """That it reads, in the order of its slots after the first."""
+    """The parts that it reads, in the order of its slots after the first."""
     parameters: np.ndarray
     """The parameter record as bytes, shape (size,) of uint8."""
 
@@ -52,7 +52,7 @@ class PreparedAxis:
     joint: int
     """Index of the joint, or among the degrees of freedom that the action's type declares."""
     record: int | None
-    """Of its `layout.degree_dtype` in the action's state [bytes], if the type declares it."""
+    """Offset of its `layout.degree_dtype` in the action's state [bytes]; None: it is a joint."""
     laws: tuple[PreparedLaw, ...]
 
 
