@@ -19,25 +19,27 @@ def harness(**parameters: float) -> ActionHarness:
     )
 
 
+def velocity_at(pressed: float, **parameters: float) -> float:
+    """The velocity that it takes to reach 5 N, at this measured push."""
+    h = harness(force=5.0, **parameters)
+    h.part("axis").inputs[0] = pressed
+    h.start()
+    h.step(300)
+    return float(h.part("axis").commanded_velocity[0])
+
+
+
 @pytest.mark.parametrize(
     ("pressed", "expected"),
     [(0.0, 0.02), (4.0, 0.01), (5.0, 0.0), (7.0, -0.02), (9.0, -0.02), (math.nan, 0.0), (math.inf, -0.02)],
 )
 def test_the_velocity_follows_the_missing_force(pressed: float, expected: float) -> None:
-    h = harness(force=5.0, velocity=0.02, compliance=0.01)
-    h.part("axis").inputs[0] = pressed
-    h.start()
-    h.step(300)
-    assert h.part("axis").commanded_velocity[0] == pytest.approx(expected, abs=1e-9)
+    assert velocity_at(pressed, velocity=0.02, compliance=0.01) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(("pressed", "expected"), [(3.0, 0.01), (4.0, 0.0), (6.0, 0.0), (7.0, -0.01)])
 def test_within_the_band_it_stands_still(pressed: float, expected: float) -> None:
-    h = harness(force=5.0, band=1.0, compliance=0.01)
-    h.part("axis").inputs[0] = pressed
-    h.start()
-    h.step(300)
-    assert h.part("axis").commanded_velocity[0] == pytest.approx(expected, abs=1e-9)
+    assert velocity_at(pressed, band=1.0, compliance=0.01) == pytest.approx(expected, abs=1e-9)
 
 
 def test_new_parameters_take_effect_while_it_governs() -> None:
