@@ -84,7 +84,7 @@ def install(program: Program) -> tuple[Installation, TableWriter]:
             axis["record_offset"] = -1
             for n, threshold in enumerate((*thresholds, None)):
                 law: Any = np.zeros(1, strategy_dtype)[0]
-                law["axis"], law["n_inputs"] = len(axes), 2
+                law["n_inputs"] = 2
                 law["inputs"][:2] = writer.resolve("part0.distance").offset, -1
                 law["state_offset"], law["state_size"], state = state, STATE.itemsize, state + STATE.itemsize
                 offset = plain.parameter_offset + sum(len(p) for p in parameters) * PARAMS.itemsize
