@@ -3,18 +3,21 @@
 Numba's own cache checks whether the file of the cached function has changed. That is not enough, because the function
 calls code in other files; and it is too strict, because a comment changes a file. Here a file's name is the digest of
 everything that determines the code. So no entry is ever outdated, and no index is needed: processes that compile the
-same function at the same time write the same file, each atomically by renaming.
+same function at the same time write the same file, each atomically by renaming. What takes long to compile
+(`compile_by_address`) is compiled by one of them; the others wait for its file.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import pickle
 import re
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,8 @@ KEPT = 16
 """Most recently used files that are always kept for each function. Several installations may share one cache."""
 KEPT_S = 30 * 24 * 3600.0
 """[s] Any other file is removed after this time without use, when the function is compiled again."""
+PATIENCE_S = 60.0
+"""[s] for which another process may compile the same code before this one does it as well."""
 
 
 def cache_root() -> Path:
@@ -41,6 +46,26 @@ def cache_root() -> Path:
 
 
 _ROOT = cache_root() / "numba"
+
+
+@contextlib.contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Compile while no other process compiles what has the same name, to load what that one has compiled.
+
+    If that one dies, the next goes on. If it takes longer than PATIENCE_S, perhaps because it is stopped, both compile.
+    """
+    path = cache_root() / "compiling" / name
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with open(path, "w") as file:
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02)
+        yield
+        path.unlink(missing_ok=True)
 
 
 class CodeCache(_Cache):
@@ -129,6 +154,7 @@ def compile_by_address(function: Any, signature: Any) -> Any:
     """
     options = {"nopython": True}
     entry: Any = CFunc(function, sigutils.normalize_signature(signature), locals={}, options=options)
-    entry._cache = CodeCache(function, options)
-    entry.compile()
+    entry._cache = cache = CodeCache(function, options)
+    with alone(Path(cache.cache_path).name):
+        entry.compile()
     return entry

@@ -21,6 +21,7 @@ import builtins
 import contextlib
 import dis
 import enum
+import functools
 import hashlib
 import sys
 from collections.abc import Iterable
@@ -70,6 +71,12 @@ def _walk(functions: Iterable[Any]) -> _Closure:
     return closure
 
 
+@functools.cache  # what one type calls, others call as well
+def _instructions(code: CodeType) -> list[tuple[str, Any, bool]]:
+    """Name and argument of each instruction, and whether the argument is a constant."""
+    return [(i.opname, i.argval, i.opcode in dis.hasconst) for i in dis.get_instructions(code)]
+
+
 class _Closure:
     """Visits everything that is reached and feeds it to the digest, in the order of the instructions."""
 
@@ -107,8 +114,7 @@ class _Closure:
         counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
         self._add(code.co_name, counts, code.co_varnames, code.co_cellvars, getattr(code, "co_exceptiontable", b""))
         reached: Any = _NOTHING  # a value on top of the stack that is known before the code runs
-        for instruction in dis.get_instructions(code):
-            name, argument = instruction.opname, instruction.argval
+        for name, argument, is_constant in _instructions(code):
             if name in _ATTRIBUTES and isinstance(reached, ModuleType | type):
                 self._add(name, argument)
                 reached = getattr(reached, argument, _NOTHING)
@@ -117,7 +123,7 @@ class _Closure:
             reached = _NOTHING
             if isinstance(argument, CodeType):
                 self._code(argument, function)
-            elif instruction.opcode in dis.hasconst:
+            elif is_constant:
                 self._add(name)
                 self.value(argument, function)
             else:

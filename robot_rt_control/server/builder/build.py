@@ -14,6 +14,7 @@ from robot_rt_control.definitions import native_code
 from robot_rt_control.definitions.action_type import ActionType, gap_method, stream_inputs
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import layout_digest, part_dtype
+from robot_rt_control.native.code_cache import alone
 from robot_rt_control.server.builder.measure import compute_time
 from robot_rt_control.server.builder.native import compile_action
 from robot_rt_control.server.builder.realtime_methods import python_function
@@ -70,9 +71,12 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     cached = metadata is not None
     if metadata is None:
         progress(f"compiling {source.action_type.name}: {', '.join(checked.methods)}")
-        machine_code = compile_action(source.action_type, checked, source.module, key)
-        metadata = _describe(source, key, machine_code.symbols, machine_code.needed, machine_code.code)
-        native_code.store(metadata, machine_code.code)
+        with alone(key):
+            metadata = native_code.find(key)  # another builder may have compiled it meanwhile
+            if metadata is None:
+                machine_code = compile_action(source.action_type, checked, source.module, key)
+                metadata = _describe(source, key, machine_code.symbols, machine_code.needed, machine_code.code)
+                native_code.store(metadata, machine_code.code)
     if native_code.measured(key) is None:
         progress(f"measuring {source.action_type.name}")
     seconds, why_not = compute_time(source.action_type, key, checked.counted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -25,7 +26,7 @@ class NumberRanges:
     """Ranges of the expressions of one function.
 
     Args:
-        body: of the function.
+        function: its syntax tree.
         given: ranges of its parameters, as far as they are known.
         declared: declared parameters of the action type that reach the record unchanged → range.
         streams: names of the action type's stream inputs.
@@ -35,7 +36,7 @@ class NumberRanges:
 
     def __init__(
         self,
-        body: list[ast.stmt],
+        function: ast.FunctionDef,
         *,
         given: Mapping[str, Range],
         declared: Mapping[str, Range],
@@ -47,7 +48,7 @@ class NumberRanges:
         self.data, self.resolve = data, resolve
         self.used: dict[str, float] = {}
         """Parameters whose maximum was taken → the largest value that counts."""
-        self._assigned = _assignments(body)
+        self._assigned = _assignments(function)
         self._open: set[str] = set()
 
     def of(self, node: ast.expr) -> Range:
@@ -213,7 +214,8 @@ def _computed(operator: ast.operator, left: Range, right: Range) -> Range:
     return ANYTHING
 
 
-def _assignments(body: list[ast.stmt]) -> dict[str, list[ast.expr | None]]:
+@functools.cache  # a function is checked once for each kind of its arguments
+def _assignments(function: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
     """For each local variable, the expressions that it gets its values from; None: something else."""
     found: dict[str, list[ast.expr | None]] = {}
 
@@ -227,7 +229,7 @@ def _assignments(body: list[ast.stmt]) -> dict[str, list[ast.expr | None]]:
         elif isinstance(target, ast.Starred):
             add(target.value, None)
 
-    for node in [n for statement in body for n in ast.walk(statement)]:
+    for node in [n for statement in function.body for n in ast.walk(statement)]:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 add(target, node.value)

@@ -203,6 +203,7 @@ def _is_user_file(file: str) -> bool:
     return file.endswith(".py") and not is_package_file(file) and not is_installed(file)
 
 
+@functools.cache
 def is_package_file(file: str | Path) -> bool:
     """Whether a file belongs to robot_rt_control itself."""
     return Path(file).resolve().is_relative_to(_PACKAGE)

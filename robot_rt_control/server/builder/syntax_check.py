@@ -149,7 +149,7 @@ class _FunctionCheck(ast.NodeVisitor):
         self.flow = RecordFlow(dict(zip(source.parameters, data, strict=False)), self.report, self.note_write)
         self.loops, self.around = loops, loops.around
         self.numbers = NumberRanges(
-            source.node.body,
+            source.node,
             given=dict(zip(source.parameters, loops.given, strict=False)),
             declared=loops.declared,
             streams=loops.streams,

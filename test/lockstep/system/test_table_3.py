@@ -86,9 +86,12 @@ def on_pybullet(crossings: int) -> tuple[str, int]:
         return run(cell, Way(0.49, 0.51, 0.2, 3.0), crossings)
 
 
-def test_a_thousand_crossings_switch_in_their_tick_and_a_second_run_is_bit_identical() -> None:
-    first = on_mock(1000)
-    assert on_mock(1000) == first
+def test_a_thousand_crossings_switch_in_their_tick() -> None:
+    on_mock(1000)
+
+
+def test_a_second_run_is_bit_identical() -> None:
+    assert on_mock(100) == on_mock(100)
 
 
 def test_so_they_do_in_simulation() -> None:

@@ -46,7 +46,7 @@ def test_commands_stay_within_the_limits_of_a_part_at_rest_or_moving(harness, ac
         h = harness(action_type, compiled=True, moving=moving)
         part = h.part(action_type.slots[0].name)
         h.start()
-        for _ in range(1500):
+        for _ in range(800):
             h.step()
             assert (np.abs(part.commanded_velocity[:7]) <= part.velocity_limit[:7] + 1e-9).all()
             assert (np.abs(part.commanded_acceleration[:7]) <= part.acceleration_limit[:7] * 1.02 + 1e-6).all()

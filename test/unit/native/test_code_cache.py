@@ -7,14 +7,17 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
 import pytest
+from numba.core.ccallback import CFunc
+from numba.core.sigutils import normalize_signature
 
 import robot_rt_control
 from robot_rt_control.native import code_cache
-from robot_rt_control.native.code_cache import CodeCache, cache_root, compile_by_address
+from robot_rt_control.native.code_cache import CodeCache, alone, cache_root, compile_by_address
 
 PROGRAM = """
 import json, sys
@@ -106,13 +109,12 @@ HARMLESS = {
 }
 
 
-@pytest.mark.parametrize("what", HARMLESS)
-def test_nothing_is_compiled_after_an_edit_of(what, warm, edit):
-    name, old, new = HARMLESS[what]
-    if what == "the module's docstring":
-        old = warm.file(name).read_text().splitlines()[0]
-        new = old.replace('"""', '"""Some more words. ', 1)
-    edit(name, old, new)
+def test_nothing_is_compiled_after_an_edit_that_changes_no_code(warm, edit):
+    for what, (name, old, new) in HARMLESS.items():
+        if what == "the module's docstring":
+            old = warm.file(name).read_text().splitlines()[0]
+            new = old.replace('"""', '"""Some more words. ', 1)
+        edit(name, old, new)
     assert warm.compiled() == []
 
 
@@ -174,6 +176,23 @@ def test_a_global_is_looked_at_when_it_is_compiled(folder, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "THREE", 4)
     changed = compile_by_address(_three, numba.int64())
     assert (changed.cache_hits, changed.ctypes()) == (0, 4)
+
+
+def test_while_another_compiles_it_waits_and_then_loads(folder):
+    signature = numba.int64()
+    first = CFunc(_three, normalize_signature(signature), locals={}, options={"nopython": True})
+    first._cache = cache = CodeCache(_three, {"nopython": True})
+    with ThreadPoolExecutor() as pool:
+        with alone(Path(cache.cache_path).name):
+            second = pool.submit(compile_by_address, _three, signature)
+            first.compile()
+        assert second.result().cache_hits == 1
+
+
+def test_it_does_not_wait_for_ever_for_one_that_stands_still(folder, monkeypatch):
+    monkeypatch.setattr(code_cache, "PATIENCE_S", 0.05)
+    with ThreadPoolExecutor() as pool, alone(Path(CodeCache(_three, {}).cache_path).name):
+        assert pool.submit(compile_by_address, _three, numba.int64()).result().cache_hits == 0
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x80\x04"])
