@@ -21,8 +21,8 @@ _ROS = "test/ros/"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # The largest group first: otherwise the other processes idle at the end. Then what needs no loop: where nothing is in
-    # the cache yet, the first workcell compiles the loop meanwhile.
+    # The largest group first: otherwise the other processes idle at the end. Then what needs no loop: if the cache is
+    # empty, the first workcell compiles the loop meanwhile.
     order = (_ROS, "test/unit/motion/", "test/unit/", "")
     items.sort(key=lambda item: next(i for i, folder in enumerate(order) if item.nodeid.startswith(folder)))
 
