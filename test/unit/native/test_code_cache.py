@@ -9,6 +9,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
@@ -180,7 +181,7 @@ def test_a_global_is_looked_at_when_it_is_compiled(folder, monkeypatch):
 
 def test_while_another_compiles_it_waits_and_then_loads(folder):
     signature = numba.int64()
-    first = CFunc(_three, normalize_signature(signature), locals={}, options={"nopython": True})
+    first: Any = CFunc(_three, normalize_signature(signature), locals={}, options={"nopython": True})
     first._cache = cache = CodeCache(_three, {"nopython": True})
     with ThreadPoolExecutor() as pool:
         with alone(Path(cache.cache_path).name):
