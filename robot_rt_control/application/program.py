@@ -1,6 +1,6 @@
 """Programs at the command line: check, draw, save and run them.
 
-check and draw need only files; list, show, save, delete and run ask a running control server.
+check and draw need only files; list, show, save, copy, delete and run ask a running control server.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ examples:
   %(prog)s check my_program.yaml --workcell config/arm7.yaml
   %(prog)s draw my_program.yaml -o my_program.svg
   %(prog)s save my_program.yaml
-  %(prog)s list
+  %(prog)s list --search edge
+  %(prog)s copy trace_edge my_edge
   %(prog)s run my_program --parts robot=arm eye=rangefinder --set speed=0.05 'direction=[0, 0, -1]'
 
 In an editor with a YAML language server, begin a program with this line, for completion and checks while you type:
@@ -170,7 +171,7 @@ def _with_client(given: argparse.Namespace, do: Callable[[Any], Any]) -> Any:
 
 
 def _list(given: argparse.Namespace, output: _Output) -> int:
-    programs = _with_client(given, lambda client: client.programs.list(given.name))
+    programs = _with_client(given, lambda client: client.programs.list(given.name, search=given.search, tags=given.tag))
     table = Table(box=None, header_style="bold", padding=(0, 2, 1, 0))
     for column in ("program", "version", "from", "needs", "takes", "ends with", "what it does"):
         table.add_column(column, overflow="fold")
@@ -183,7 +184,7 @@ def _list(given: argparse.Namespace, output: _Output) -> int:
             ", ".join(p.parts),
             "\n".join(map(_parameter, p.parameters)),
             ", ".join(p.events),
-            p.description,
+            p.description + (f"\n[dim]{', '.join(p.tags)}[/]" if p.tags else ""),
         )
     output.out.print(table if programs else "no programs")
     return 0
@@ -212,6 +213,12 @@ def _save(given: argparse.Namespace, output: _Output) -> int:
     for warning in warnings:
         output.warning(warning)
     output.good(f"saved as version {version}")
+    return 0
+
+
+def _copy(given: argparse.Namespace, output: _Output) -> int:
+    version = _with_client(given, lambda client: client.programs.copy(given.program, given.name))
+    output.good(f"saved as {given.name}, version {version}")
     return 0
 
 
@@ -305,10 +312,15 @@ def parser() -> argparse.ArgumentParser:
     command("schema", _schema, "print the path of the JSON Schema of program files", server=False)
     listing = command("list", _list, "list the programs of a running control server")
     listing.add_argument("name", nargs="?", default="", help="only this one")
+    listing.add_argument("--search", default="", metavar="WORDS", help="only those that are described by these words")
+    listing.add_argument("--tag", action="append", default=[], help="only those with this tag; may be repeated")
     show = command("show", _show, "print the text of a program")
     show.add_argument("name", help="name, or name@version")
     save = command("save", _save, "check a program, and store it as the next version of its name")
     save.add_argument("file", type=Path, help="program file")
+    copy = command("copy", _copy, "store a program, such as one of the library, under another name")
+    copy.add_argument("program", help="name, or name@version")
+    copy.add_argument("name", help="of the copy")
     delete = command("delete", _delete, "delete all versions of a program, or one")
     delete.add_argument("name", help="name, or name@version")
     run = command("run", _run, "run a program in a session of its own, until it ends; Ctrl-C cancels it")

@@ -222,12 +222,12 @@ class Backend(Protocol):
 
     # --- programs -------------------------------------------------------------------------------
 
-    def list_programs(self, name: str, *, with_text: bool) -> list[Any]:
+    def list_programs(self, name: str, *, search: str, tags: Sequence[str], with_text: bool) -> list[Any]:
         """msg/ProgramInfo."""
         ...
 
-    def save_program(self, program: str, *, check_only: bool) -> tuple[int, tuple[str, ...]]:
-        """Returns the version, and warnings."""
+    def save_program(self, program: str, *, name: str, check_only: bool) -> tuple[int, tuple[str, ...]]:
+        """Text, or with `name` also the name of a kept one. Returns the version, and warnings."""
         ...
 
     def delete_program(self, name: str) -> str:

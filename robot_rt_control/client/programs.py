@@ -35,13 +35,19 @@ class Programs:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    def list(self, name: str = "", *, with_text: bool = False) -> list[Any]:
+    def list(
+        self, name: str = "", *, search: str = "", tags: Iterable[str] = (), with_text: bool = False
+    ) -> list[Any]:
         """All programs, or the one of this name ("trace_edge", "trace_edge@2"), as msg/ProgramInfo.
+
+        Args:
+            search: only those that have all of these words, or parts of words, in name, description or tags.
+            tags: only those with all of these tags.
 
         Raises:
             DefinitionError: there is none of this name.
         """
-        return self._backend.list_programs(name, with_text=with_text)
+        return self._backend.list_programs(name, search=search, tags=tuple(tags), with_text=with_text)
 
     def text(self, name: str) -> str:
         """A program's YAML text.
@@ -60,7 +66,7 @@ class Programs:
         Raises:
             DefinitionError, ProgramError: all that is wrong, each with its line.
         """
-        return self._backend.save_program(read_program(program), check_only=True)[1]
+        return self._backend.save_program(read_program(program), name="", check_only=True)[1]
 
     def save(self, program: str | Path) -> tuple[int, tuple[str, ...]]:
         """Check a program and keep it as the next version of its name. Returns the version, and warnings.
@@ -71,7 +77,19 @@ class Programs:
         Raises:
             DefinitionError, ProgramError: all that is wrong, each with its line; nothing is kept.
         """
-        return self._backend.save_program(read_program(program), check_only=False)
+        return self._backend.save_program(read_program(program), name="", check_only=False)
+
+    def copy(self, program: str, name: str) -> int:
+        """Keep a program, of the library or saved, as the next version of another name. Returns the version.
+
+        Args:
+            program: its name, or name and version ("trace_edge@2").
+            name: of the copy.
+
+        Raises:
+            DefinitionError: there is none of this name, or a program of the library has the other one.
+        """
+        return self._backend.save_program(program, name=name, check_only=False)[0]
 
     def delete(self, name: str) -> str:
         """Delete all versions of a program, or one of them ("trace_edge@2"). Runs continue. Returns a remark.

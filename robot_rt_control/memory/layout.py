@@ -638,6 +638,7 @@ world_dtype = record(
         ("active", "i4", (c.MAX_PARTS,)),  # active action slots, sorted by rank
         ("firings", "i4", (c.MAX_REACTIONS,)),  # scratch of the react step
         ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they cannot start actions
+        ("session_variables", "f8", (c.MAX_SESSIONS, c.MAX_SESSION_VARIABLES)),  # written by applications; NaN: unknown
         ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
         ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),
         ("reactions_runtime", reaction_runtime_dtype, (c.MAX_REACTIONS,)),

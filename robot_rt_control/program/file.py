@@ -2,6 +2,7 @@
 
     name: up_and_down                # optional
     description: Down until near.    # optional
+    tags: [surface]                  # optional: users find it by them
     roles:                           # optional: parts that the user fills in
       robot: {kinds: [arm]}
       eye: {kinds: [rangefinder], default: rangefinder}
@@ -31,6 +32,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
     ParameterValue,
@@ -44,7 +47,7 @@ from robot_rt_control.program.reader import ProgramReader, declared_parameters, 
 from robot_rt_control.program.schema import ProgramFile
 from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.program.used_program import Find, ProgramUser, Use
-from robot_rt_control.text.document import Document, read_text
+from robot_rt_control.text.document import LOADER, Document, read_text
 from robot_rt_control.text.dump import dump
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
@@ -142,6 +145,7 @@ class ProgramTemplate:
 
     Attributes:
         name, description: for display; may be empty.
+        tags: words by which users find it.
         places: the places of its items in the text.
         roles, parameters: to be filled in, in the order of the text.
 
@@ -170,6 +174,7 @@ class ProgramTemplate:
         if content is not None:
             self._content = content
             self.name, self.description = content.name, " ".join(content.description.split())
+            self.tags = content.tags
             self.roles = declared_roles(content, places, mistakes)
             self.parameters = declared_parameters(content, places, mistakes)
         mistakes.raise_all()
@@ -272,6 +277,25 @@ def library_template(name: str) -> ProgramTemplate:
     if path is None:
         raise DefinitionError("unknown program", expected=unknown("program", name, library), got=repr(name))
     return ProgramTemplate.load(path)
+
+
+def renamed(text: str, name: str) -> str:
+    """A program's text under another name; the rest of it stays as it is, comments included.
+
+    Raises:
+        DefinitionError: it is no program, or the name is not valid.
+    """
+    Document(text, "program", max_bytes=MAX_PROGRAM_BYTES)  # not too large, nor too deep
+    top: Any = yaml.compose(text, LOADER)
+    for key, value in top.value:
+        if key.value == "name":
+            text = text[: value.start_mark.index] + name + text[value.end_mark.index :]
+            break
+    else:
+        text = f"name: {name}\n{text}"
+    if ProgramTemplate(text).name != name:
+        raise DefinitionError("name of a program", expected="a plain name such as my_edge", got=repr(name))
+    return text
 
 
 def dump_program(program: ProgramDefinition) -> str:

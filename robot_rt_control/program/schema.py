@@ -253,6 +253,8 @@ class ProgramFile(Model):
     """The name under which it is stored."""
     description: str = ""
     """What it does, for users who pick it by name."""
+    tags: Names = ()
+    """Words by which users find it."""
     roles: Annotated[dict[Name, RoleDeclaration | None], Each] = {}
     """Parts that it needs. A program without roles names the workcell's parts itself."""
     parameters: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}

@@ -24,7 +24,7 @@ from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.node import conversions
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
 from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
-from robot_rt_control.server.programs.programs import save_program
+from robot_rt_control.server.programs.programs import find_programs, save_program
 from robot_rt_control.server.runs.runs import Run, plan_program
 from robot_rt_control.testing.stepped_cell import SteppedCell
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
@@ -245,12 +245,12 @@ class CellBackend:
 
     # --- programs -------------------------------------------------------------------------------
 
-    def list_programs(self, name: str, *, with_text: bool) -> list[Any]:
-        programs = [self.server.programs.get(name)] if name else self.server.programs.all()
+    def list_programs(self, name: str, *, search: str, tags: Sequence[str], with_text: bool) -> list[Any]:
+        programs = find_programs(self.server.core, name, search, tags)
         return [program_message(program, with_text=with_text) for program in programs]
 
-    def save_program(self, program: str, *, check_only: bool) -> tuple[int, tuple[str, ...]]:
-        saved = save_program(self.server.core, program, check_only=check_only)
+    def save_program(self, program: str, *, name: str, check_only: bool) -> tuple[int, tuple[str, ...]]:
+        saved = save_program(self.server.core, program, name=name, check_only=check_only)
         return saved.version, saved.warnings
 
     def delete_program(self, name: str) -> str:

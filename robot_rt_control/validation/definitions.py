@@ -16,9 +16,10 @@ from robot_rt_control.validation.catalogue import Catalogue, moved_parts
 from robot_rt_control.validation.conflicts import find_conflicts
 from robot_rt_control.validation.edges import Found, edges
 from robot_rt_control.validation.reactions import find_in_reaction
-from robot_rt_control.validation.scope import Scope, variables_of_axes, variables_of_type
+from robot_rt_control.validation.scope import Scope, Variables, variables_of_axes, variables_of_type
 from robot_rt_control.validation.strategies import find_in_strategies
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
+from robot_rt_control.vocabulary.names import SESSION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,7 @@ class SessionFacts:
         axes: the degrees of freedom with strategies, of those of its existing actions that have any.
         used_ids: ids of all actions that it ever had.
         reactions: names of its free-standing reactions.
+        variables: those that its application has written; None: not known.
     """
 
     label: str = "the session"
@@ -40,6 +42,7 @@ class SessionFacts:
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     used_ids: Collection[str] = ()
     reactions: Collection[str] = ()
+    variables: Variables | None = None
 
 
 def check_definitions(program: ProgramDefinition, catalogue: Catalogue, session: SessionFacts | None = None) -> None:
@@ -89,7 +92,8 @@ class Subject:
             {
                 id: None if t is None else {**variables[t], **variables_of_axes(axes.get(id, ()))}
                 for id, t in self.types.items()
-            },
+            }
+            | {SESSION: self.session.variables},
         )
 
     def find_mistakes(self) -> Found:

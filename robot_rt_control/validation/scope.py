@@ -8,6 +8,7 @@ from types import MappingProxyType
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.vocabulary.names import SESSION
 
 STRATEGY_VARIABLES = {
     "strategy": "number of the governing strategy in its list, from 0",
@@ -46,7 +47,8 @@ class Scope:
 
     Args:
         catalogue: parts, roles and their variables.
-        actions: all actions of the session, by id; None: the action's type is not known.
+        actions: all actions of the session, by id, and under `session` its own variables; None: the action's type, or
+            what the session has, is not known.
     """
 
     def __init__(self, catalogue: Catalogue, actions: Mapping[str, Variables | None]) -> None:
@@ -102,4 +104,4 @@ class Scope:
         if name in (self._actions.get(owner) or ()):
             return ""
         head, dot, _ = name.partition(".")
-        return head if dot and head in self._actions and head != owner else ""
+        return head if dot and head in self._actions and head not in (owner, SESSION) else ""

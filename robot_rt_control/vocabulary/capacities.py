@@ -15,6 +15,8 @@ MAX_INTERFACE_LINKS = 8192
 """Connections between device interfaces and fields of parts, in each direction."""
 
 MAX_SESSIONS = 64
+MAX_SESSION_VARIABLES = 32
+"""Numbers that the application of one session writes for conditions and laws."""
 MAX_ACTIONS = 1024
 MAX_ACTION_SLOTS = 4
 """Slots (parts) of one action."""

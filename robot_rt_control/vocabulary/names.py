@@ -9,7 +9,9 @@ from typing import Any
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
-RESERVED = ("and", "or", "not", "true", "false", "approx", "is_unknown", "abs", "norm")
+SESSION = "session"
+"""In conditions, what the variables that an application writes belong to: `session.offset`."""
+RESERVED = ("and", "or", "not", "true", "false", "approx", "is_unknown", "abs", "norm", SESSION)
 """Words of the condition grammar; they cannot be used as names."""
 
 NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]*"

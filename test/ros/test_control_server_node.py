@@ -228,6 +228,8 @@ def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFi
     assert [(p.name, p.unit, p.default_value, p.minimum) for p in info.parameters] == [("duration", "s", "0.01", 0.001)]
     assert info.saved.sec > 1_700_000_000 and programs.text("blink@1") == BLINK
     assert {"blink", "move_until_contact"} <= {p.name for p in programs.list()}
+    assert programs.copy("move_to_edge", "my_edge") == 1
+    assert {p.name for p in programs.list(search="drops off", tags=["surface"])} == {"move_to_edge", "my_edge"}
 
     seen: list[str] = []
     outcome = programs.run("blink", {"waiter": "arm"}, duration=0.4, on_progress=lambda f: seen.append(f.active_action))

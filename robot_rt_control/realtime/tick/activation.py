@@ -232,6 +232,8 @@ def end_session(w, ch, session, cause):
     if w.ended_sessions[session] == identity:
         return
     w.ended_sessions[session] = identity
+    for i in range(capacities.MAX_SESSION_VARIABLES):
+        w.session_variables[session, i] = math.nan
     for p in range(w.n_parts):
         pr = w.parts_runtime[p]
         if pr.output_session == identity and pr.state == _ENABLED:

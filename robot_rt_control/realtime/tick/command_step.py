@@ -20,7 +20,7 @@ from robot_rt_control.realtime.tick.activation import (
     stop_session,
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
-from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters
+from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters, take_variables
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
 from robot_rt_control.realtime.tick.trial_start import report_trial, try_start
@@ -234,6 +234,8 @@ def _execute(w, ch, c, parameters):
             return _MALFORMED
         raise_signal(w, ch, slot, c.signal)
         return 0
+    if c.command == _SET_PARAMETERS and c.n_actions == 0:
+        return take_variables(w, session, parameters, c.record_size)
     if c.command == _SET_PARAMETERS:
         refusal = _check_actions(w, c, session)
         if refusal != 0:

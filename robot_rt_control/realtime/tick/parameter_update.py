@@ -1,4 +1,5 @@
-"""New parameters of an action, carried by a command: cheap enough for callbacks that answer at a high rate."""
+"""New parameters of an action, or variables of a session, carried by a command: cheap enough for callbacks that answer
+at a high rate."""
 
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import channel_dtype, offset_of, world_dtype
@@ -8,6 +9,8 @@ from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Refusal
 
 _ARENA = offset_of(world_dtype, "parameter_arena")
+_VARIABLES = offset_of(world_dtype, "session_variables")
+_VARIABLES_SIZE = 8 * capacities.MAX_SESSION_VARIABLES
 _UPDATES = offset_of(channel_dtype, "parameter_updates")
 _SIZE = capacities.PARAMETER_UPDATE_BYTES
 _MALFORMED = int(Refusal.MALFORMED)
@@ -31,4 +34,19 @@ def take_parameters(w, slot, source, size):
     if source == 0 or size != a.parameter_size or size > _SIZE:
         return _MALFORMED
     copy_bytes(address_of(w) + _ARENA + a.parameter_offset, source, size)
+    return 0
+
+
+@realtime
+def take_variables(w, session, source, size):
+    """Copy all variables of a session. Returns 0, or why not.
+
+    Args:
+        session: its index in the tables.
+        source: address of the record; 0: there is none.
+        size: [bytes], as the command says.
+    """
+    if source == 0 or size != _VARIABLES_SIZE:
+        return _MALFORMED
+    copy_bytes(address_of(w) + _VARIABLES + session * _VARIABLES_SIZE, source, size)
     return 0

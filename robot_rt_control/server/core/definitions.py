@@ -19,6 +19,7 @@ from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command
 from robot_rt_control.vocabulary.errors import ChannelError
+from robot_rt_control.vocabulary.names import SESSION
 
 
 class Definitions:
@@ -145,11 +146,16 @@ class Definitions:
     def set_parameters(self, session_id: str, action: str, values: Iterable[ParameterValue]) -> int:
         """Change some of an action's parameters, all in the same tick. Returns that tick.
 
+        Args:
+            action: its id; "session": write variables of the session.
+
         Raises:
             DefinitionError: no such action, or a value is not valid; nothing has changed.
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
+        if action == SESSION:
+            return self._write_variables(session_id, values)
         self._core.session(session_id).check_moves("set parameters")
         with self._core.session(session_id).setting:  # one after the other; the author's code may take long
             with self._core.changing:
@@ -168,4 +174,14 @@ class Definitions:
                 definer.keep_parameters(session, old, prepared)
         answer = at.link.answer(posted)
         self._core.raise_refusal(Command.SET_PARAMETERS, session, [old], answer)
+        return answer.tick or self._core.tick(0)
+
+    def _write_variables(self, session_id: str, values: Iterable[ParameterValue]) -> int:
+        with self._core.session(session_id).setting, self._core.changing:
+            session, at = self._core.session(session_id), self._core.at()
+            variables = at.definer.write_variables(session, values)
+            posted = at.link.post_parameters(session.identity, None, variables.record)
+            at.definer.keep_variables(session, variables)
+        answer = at.link.answer(posted)
+        self._core.raise_refusal(Command.SET_PARAMETERS, session, [], answer)
         return answer.tick or self._core.tick(0)

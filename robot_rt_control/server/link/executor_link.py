@@ -179,20 +179,21 @@ class ExecutorLink:
         row.part, row.signal, row.value, row.target_tick = part, signal, value, target_tick
         return self.answer(self._post(row, None, on_transaction))
 
-    def post_parameters(self, session: int, action: tuple[int, int], parameters: np.ndarray) -> Posted:
-        """Send an action's new parameter record; `answer` waits for what the loop says to it.
+    def post_parameters(self, session: int, action: tuple[int, int] | None, parameters: np.ndarray) -> Posted:
+        """Send an action's new parameter record, or a session's variables; `answer` waits for what the loop says to it.
 
         So that the order of several callers' records can be kept while nobody waits for anybody's answer.
 
         Args:
             session: identity of the session.
-            action: its (slot, identity).
+            action: its (slot, identity); None: these are the session's variables.
             parameters: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
 
         Raises:
             as `send`.
         """
-        row = transaction_row(Command.SET_PARAMETERS, session=session, actions=[action])
+        actions = [] if action is None else [action]
+        row = transaction_row(Command.SET_PARAMETERS, session=session, actions=actions)
         row.part, row.record_size = -1, len(parameters)
         return self._post(row, parameters, None)
 

@@ -27,6 +27,7 @@ from robot_rt_control.server.types.action_types import RegisteredType
 from robot_rt_control.validation.scope import STRATEGY_VARIABLES
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.names import SESSION
 
 # --- from messages -------------------------------------------------------------------------------
 
@@ -299,7 +300,15 @@ def variable_messages(server: ControlServer, wanted: str, session_id: str) -> li
         if v.name.startswith(prefixes) and v.length == 1
     ]
     if session_id:
-        for action in server.contents(server.session(session_id)).actions.values():
+        contents = server.contents(server.session(session_id))
+        found += [
+            msg.StateVariableInfo(
+                name=f"{SESSION}.{name}", type=ref.type, unit=ref.unit, value=contents.variables.value(name, contents.index)
+            )
+            for name, ref in contents.variables.refs.items()
+            if ref.length == 1 and f"{SESSION}.{name}".startswith(prefixes)
+        ]
+        for action in contents.actions.values():
             declared = (*action.type.declared.state_variables, *action.type.declared.action_variables)
             descriptions = {v.name: v.description for v in declared}
             for bare, ref in action.variables.items():

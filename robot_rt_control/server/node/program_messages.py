@@ -20,6 +20,7 @@ def program_message(program: StoredProgram, *, with_text: bool) -> Any:
         versions=list(program.versions),
         origin="library" if program.library else "store",
         saved=time_message(0 if program.library else program.saved_ns),
+        tags=list(program.tags),
         text=program.text if with_text else "",
     )
     if program.template is None:

@@ -24,7 +24,7 @@ from robot_rt_control.server.node.conversions import (
 from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
 from robot_rt_control.server.node.request_sizes import check_sizes
-from robot_rt_control.server.programs.programs import save_program
+from robot_rt_control.server.programs.programs import find_programs, save_program
 from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.vocabulary.errors import ChannelError
 
@@ -177,12 +177,12 @@ class Services:
         return "\n".join([*warnings, *filter(None, [self._remark(server)])])
 
     def _save_program(self, server: ControlServer, request: Any, response: Any) -> str:
-        saved = save_program(server.core, request.program, check_only=request.check_only)
+        saved = save_program(server.core, request.program, name=request.name, check_only=request.check_only)
         response.version, response.warnings = saved.version, list(saved.warnings)
         return ""
 
     def _list_programs(self, server: ControlServer, request: Any, response: Any) -> str:
-        programs = [server.programs.get(request.name)] if request.name else server.programs.all()
+        programs = find_programs(server.core, request.name, request.search, request.tags)
         response.programs = [program_message(p, with_text=request.with_text) for p in programs]
         return ""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,6 +52,17 @@ class StoredProgram:
     template: ProgramTemplate | None
     problem: str = ""
     saved_ns: int = 0
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Words by which users find it."""
+        return self.template.tags if self.template is not None else ()
+
+    @property
+    def described(self) -> str:
+        """What a search looks at."""
+        description = self.template.description if self.template is not None else self.problem
+        return " ".join((self.name, description, *self.tags)).casefold()
 
 
 class ProgramStore:
@@ -104,9 +116,16 @@ class ProgramStore:
             saved_ns=saved_ns,
         )
 
-    def all(self) -> list[StoredProgram]:
-        """The highest version of each program, by name."""
-        return [self.get(name) for name in sorted({*self._in_library(), *self._versions(self.folder)})]
+    def all(self, search: str = "", tags: Iterable[str] = ()) -> list[StoredProgram]:
+        """The highest version of each program, by name.
+
+        Args:
+            search: only those that have all of these words, or parts of words, in name, description or tags.
+            tags: only those with all of these tags.
+        """
+        words, wanted = search.casefold().split(), set(tags)
+        programs = [self.get(name) for name in sorted({*self._in_library(), *self._versions(self.folder)})]
+        return [p for p in programs if wanted <= set(p.tags) and all(word in p.described for word in words)]
 
     def _find(self, reference: str) -> tuple[str, int, Path]:
         match = _REFERENCE.fullmatch(reference)

@@ -26,6 +26,7 @@ from robot_rt_control.server.tables.entities import (
 from robot_rt_control.server.tables.preparation import PreparedAction, PreparedAxis, Preparer
 from robot_rt_control.server.tables.reaction_compiler import ReactionCompiler
 from robot_rt_control.server.tables.strategy_entries import NO_INSTRUCTIONS, AxisEntry, StrategyEntry
+from robot_rt_control.server.tables.session_variables import SessionVariables
 from robot_rt_control.server.tables.stream_entries import stream_entries
 from robot_rt_control.server.tables.table_composer import ActionEntry, join_blocks
 from robot_rt_control.text.document import Document
@@ -93,12 +94,12 @@ class Definer:
             everything = {**contents.actions, **{a.id: a for a in placed}}
             complete = [
                 replace(
-                    self._with_variables(contents.index, everything, a),
-                    reactions=self._compile(change, contents.index, everything, a, d.reactions, ()),
+                    self._with_variables(contents, everything, a),
+                    reactions=self._compile(change, contents, everything, a, d.reactions, ()),
                 )
                 for a, d in zip(placed, actions, strict=True)
             ]
-            free = self._compile(change, contents.index, everything, None, reactions, contents.reactions)
+            free = self._compile(change, contents, everything, None, reactions, contents.reactions)
             # Reactions are part of an action's rows, so the rows are complete only now.
             change.add(session.identity, map(_with_reactions, complete), free)
             tick = change.apply()
@@ -170,12 +171,12 @@ class Definer:
         )
 
     def _with_variables(
-        self, session_index: int, actions: Mapping[str, DefinedAction], action: DefinedAction
+        self, contents: SessionContents, actions: Mapping[str, DefinedAction], action: DefinedAction
     ) -> DefinedAction:
         """The action with the conditions, inputs and captures of its strategies in its own entry."""
         if not action.entry.axes:
             return action
-        compiler = ReactionCompiler(session_index, actions, self._variables, action)
+        compiler = ReactionCompiler(contents, actions, self._variables, action)
         mentions: set[str] = set()
         axes = []
         for axis, entry in zip(action.prepared.axes, action.entry.axes, strict=True):
@@ -198,7 +199,7 @@ class Definer:
     def _compile(
         self,
         change: Change,
-        session_index: int,
+        contents: SessionContents,
         actions: Mapping[str, DefinedAction],
         owner: DefinedAction | None,
         reactions: Sequence[ReactionDefinition],
@@ -206,7 +207,7 @@ class Definer:
     ) -> tuple[DefinedReaction, ...]:
         if not reactions:
             return ()
-        compiler = ReactionCompiler(session_index, actions, self._variables, owner)
+        compiler = ReactionCompiler(contents, actions, self._variables, owner)
         identities = [change.new_identity() for _ in reactions]
         return compiler.compile(reactions, identities, change.reaction_slots(len(reactions)), taken_names)
 
@@ -287,6 +288,24 @@ class Definer:
         with self._store.change() as change:
             change.replace(session.identity, replace(action, prepared=prepared), prepared.parameters)
             return change.apply()
+
+    def write_variables(self, session: Session, values: Iterable[ParameterValue]) -> SessionVariables:
+        """A session's variables after some are written. Brings the session into the tables, if it is not there yet.
+
+        Raises:
+            DefinitionError, CapacityError: as `SessionVariables.written`; nothing has changed.
+            ChannelError: the executor is gone; nothing has changed.
+        """
+        if session.identity not in self._store.sessions:
+            with self._store.change() as change:
+                change.session(session.identity)
+                change.apply()
+        contents = self._store.sessions[session.identity]
+        return contents.variables.written(contents.index, values)
+
+    def keep_variables(self, session: Session, variables: SessionVariables) -> None:
+        """Remember variables that a command brings to the loop."""
+        self._store.keep_variables(session.identity, variables)
 
     def find(self, session: Session, action: str) -> DefinedAction:
         """An action of a session.

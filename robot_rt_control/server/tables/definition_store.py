@@ -11,6 +11,7 @@ from robot_rt_control.memory.layout import governed_dtype
 from robot_rt_control.server.tables.allocation import Arena, SlotPool
 from robot_rt_control.server.tables.directory import Directory
 from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents
+from robot_rt_control.server.tables.session_variables import SessionVariables
 from robot_rt_control.server.tables.table_composer import Blob, SessionEntry, TableContents, compose
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.vocabulary import capacities
@@ -87,6 +88,10 @@ class DefinitionStore:
             for action in session.actions.values()
             for used in (action.type, *(law.type for axis in action.prepared.axes for law in axis.laws))
         }
+
+    def keep_variables(self, session: int, variables: SessionVariables) -> None:
+        """Remember what has been written; the session is in the tables."""
+        self.sessions[session] = replace(self.sessions[session], variables=variables)
 
     def keep(self, session: int, action: DefinedAction) -> None:
         """Remember what has changed of an action without changing the tables."""

@@ -9,6 +9,7 @@ from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.action_type import ACTION_VARIABLES
 from robot_rt_control.memory.layout import governed_dtype, offset_of, world_dtype
 from robot_rt_control.server.tables.preparation import PreparedAction
+from robot_rt_control.server.tables.session_variables import SessionVariables
 from robot_rt_control.server.tables.table_composer import ActionEntry, ReactionBlock
 from robot_rt_control.server.types.action_types import RegisteredType
 from robot_rt_control.validation.scope import STRATEGY_VARIABLES, variables_of_type
@@ -101,3 +102,4 @@ class SessionContents:
     actions: Mapping[str, DefinedAction] = field(default_factory=dict)
     reactions: Mapping[str, DefinedReaction] = field(default_factory=dict)
     """Free-standing ones, by name."""
+    variables: SessionVariables = field(default_factory=SessionVariables)

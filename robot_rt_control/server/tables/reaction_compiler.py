@@ -10,32 +10,33 @@ from robot_rt_control.conditions.compiler import CompiledCondition, compile_cond
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.definitions import ReactionDefinition
 from robot_rt_control.memory.layout import reaction_dtype
-from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction
+from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents
 from robot_rt_control.server.tables.table_composer import ReactionBlock
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.validation.scope import Scope
 from robot_rt_control.vocabulary.enums import ReactionFlag
+from robot_rt_control.vocabulary.names import SESSION
 
 
 class ReactionCompiler:
     """Compiles the reactions of one owner, which `validation` found right.
 
     Args:
-        session_index: of the session in the tables.
-        actions: all actions of the session, those being defined included, by id.
+        contents: of the session.
+        actions: all its actions, those being defined included, by id.
         workcell: state variables of parts and system, by full name.
         owner: the action that owns the reactions; None: they are free-standing.
     """
 
     def __init__(
         self,
-        session_index: int,
+        contents: SessionContents,
         actions: Mapping[str, DefinedAction],
         workcell: Mapping[str, VariableRef],
         owner: DefinedAction | None,
     ) -> None:
-        self._session_index, self._actions, self._owner = session_index, actions, owner
-        variables = {id_: action.variables for id_, action in actions.items()}
+        self._session_index, self._actions, self._owner = contents.index, actions, owner
+        variables = {id_: action.variables for id_, action in actions.items()} | {SESSION: contents.variables.refs}
         self._scope = Scope(Catalogue(parts={}, variables=workcell), variables)
         self._owner_id = owner.id if owner is not None else ""
 

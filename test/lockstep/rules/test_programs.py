@@ -1,18 +1,21 @@
-"""Rules P1 to P16 of docs/semantics.md: programs."""
+"""Rules P1 to P18 of docs/semantics.md: programs."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from robot_rt_control.client.programs import Programs
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
 from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.server.programs.programs import check_for_session, save_program
 from robot_rt_control.server.runs.runs import Run, RunResult, check_plan, plan_action, plan_program
+from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError
 
@@ -451,6 +454,34 @@ def test_P13_the_library_is_used_like_saved_programs_and_cannot_be_changed(
         save_program(cell.server.core, ENDS.replace("name: ends", "name: shipped"), check_only=False)
     with pytest.raises(DefinitionError, match="program 'shipped' comes with the package and cannot be deleted"):
         kept.delete("shipped")
+
+
+def test_P18_programs_are_found_by_words_and_tags_and_copied_under_another_name(
+    cell: LockstepCell, kept: ProgramStore
+) -> None:
+    programs = Programs(CellBackend(cell))
+    programs.save(f"# Two ends.\n{ENDS}tags: [surface, slow]\ndescription: Follows an Edge.\n")
+    programs.save(ENDS.replace("name: ends", "name: others"))
+
+    def found(**wanted: Any) -> list[str]:
+        return [p.name for p in programs.list(**wanted)]
+
+    assert found() == ["ends", "others", "shipped"]
+    assert found(search="edge FOLL") == found(search="surf") == found(tags=["slow", "surface"]) == ["ends"]
+    assert found(search="edge nothing") == found(tags=["surface", "fast"]) == found(tags=["surf"]) == []
+    assert list(programs.list("ends")[0].tags) == ["surface", "slow"]
+
+    assert [programs.copy("ends", "mine"), programs.copy("ends@1", "mine")] == [1, 2]
+    assert programs.text("mine") == programs.text("ends").replace("name: ends", "name: mine")
+    assert programs.copy("shipped", "mine") == 3
+    with pytest.raises(DefinitionError, match="program 'shipped' comes with the package and cannot be changed"):
+        programs.copy("ends", "shipped")
+    with pytest.raises(DefinitionError, match="unknown program; expected one of: ends, mine, others, shipped"):
+        programs.copy("nowhere", "somewhere")
+    for name in ("my edge: {}", "a, b: c", "5", "x #"):
+        with pytest.raises(DefinitionError):
+            programs.copy("ends", name)
+    assert found() == ["ends", "mine", "others", "shipped"]
 
 
 def test_P14_deleting_a_program_changes_nothing_that_runs(cell: LockstepCell, kept: ProgramStore) -> None:
