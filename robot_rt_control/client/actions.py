@@ -32,8 +32,8 @@ class Reaction:
         event: name of the event to emit.
         call: callback that gets the event, outside real time, in a thread of its own. It may take any time, and may
             call the session's methods.
-        reply_to: id of the action whose parameters change to what `call` returns, a mapping such as {"velocity": 0.1}.
-            None changes nothing.
+        reply_to: id of the action whose parameters change to what `call` returns, a mapping such as {"velocity": 0.1};
+            or "session": variables of the session. None changes nothing.
         fire_once: at most once in each activation of the owner.
         keep_owner: the owner continues; the started action must use other parts.
         capture: names of state variables that the event carries.

@@ -251,6 +251,10 @@ class Session:
     def set(self, action: str | Action, **parameters: Any) -> int:
         """Change parameters of an action; the others keep their values. Returns the tick.
 
+        Args:
+            action: the action; "session": variables of the session, numbers or lists of numbers, which conditions and
+                strategies read: after `session.set("session", offset=(0.02, "m"))`, `session.offset` is one.
+
         Raises:
             as `start`.
         """

@@ -42,6 +42,7 @@ from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import JOIN_AND, JOIN_OR, OF_NUMBERS, Operator
 from robot_rt_control.vocabulary.errors import ConditionError, unknown
+from robot_rt_control.vocabulary.names import hint_on
 
 _WITH_CONSTANT = {
     "<": Operator.LESS_CONSTANT,
@@ -168,6 +169,7 @@ def _unknown_variable(of: str, text: str, variable: Variable, names: list[str]) 
         "there is no such state variable",
         expected=unknown("state variable", variable.name, names) if names else "a state variable that exists here",
         got=repr(variable.name),
+        hint=hint_on(variable.name),
     )
 
 

@@ -17,6 +17,7 @@ from robot_rt_control.validation.reactions import find_in_captures
 from robot_rt_control.validation.scope import Scope
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.names import hint_on
 
 _BY_INDEX = re.compile(r"joint\[([0-9]+)\]")
 
@@ -183,8 +184,8 @@ def _find_in_inputs(
             ref = scope.resolve(variable, action)
         except KeyError:
             expected = unknown("state variable", variable, scope.known(action))
-            error = DefinitionError(f"{of}: there is no such state variable", expected=expected, got=repr(variable))
-            yield error, path
+            what = f"{of}: there is no such state variable"
+            yield DefinitionError(what, expected=expected, got=repr(variable), hint=hint_on(variable)), path
             continue
         unit = unit_for(declared[name].unit, joint_unit) if joint_unit else ""
         if ref is not None and ref.length > 1:

@@ -203,8 +203,8 @@ class Command(IntEnum):
     SERVER_LOST = 10
     """The server is lost: end every session; all their parts take their safety action."""
     SET_PARAMETERS = 11
-    """Give an action a new parameter record; without an action: the session new variables. The channel carries the record
-    beside the command."""
+    """Give an action a new parameter record; without an action: the session new variables. The channel carries the
+    record beside the command."""
     PROTECTIVE_STOP = 12
     """End all actions, brake and hold all parts, and start nothing until it is released."""
     RELEASE_PROTECTIVE_STOP = 13

@@ -11,6 +11,7 @@ from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 SESSION = "session"
 """In conditions, what the variables that an application writes belong to: `session.offset`."""
+_UNWRITTEN = "Variables of a session exist once its application has written them: session.set('session', offset=0.1)"
 RESERVED = ("and", "or", "not", "true", "false", "approx", "is_unknown", "abs", "norm", SESSION)
 """Words of the condition grammar; they cannot be used as names."""
 
@@ -46,6 +47,11 @@ def _check(
         raise DefinitionError(f"{what} is not valid", expected=expected, got=repr(name))
     if name in RESERVED:
         raise DefinitionError(f"{what} is a word of the condition grammar", expected="any other name", got=repr(name))
+
+
+def hint_on(variable: str) -> str:
+    """What to do about a state variable that does not exist; empty: nothing in particular."""
+    return _UNWRITTEN if variable.startswith(f"{SESSION}.") else ""
 
 
 def check_name(what: str, name: object) -> None:

@@ -27,6 +27,8 @@ _SPEED, _PROTECTIVE_STOP = offset_of(world_dtype, "speed"), offset_of(world_dtyp
 _PARTS = offset_of(world_dtype, "parts")
 _STATE = offset_of(world_dtype, "state_arena")
 _RUNTIMES, _RUNTIME_SIZE = offset_of(world_dtype, "actions_runtime"), action_runtime_dtype.itemsize
+_VARIABLES = offset_of(world_dtype, "session_variables")
+_VARIABLES_SIZE = 8 * capacities.MAX_SESSIONS * capacities.MAX_SESSION_VARIABLES
 _OF_RUNTIME = [offset_of(action_runtime_dtype, name) for name in ("elapsed", "timed_out")]
 _PART_END_OF_FLOATS = offset_of(part_dtype, "command_mode")
 
@@ -62,7 +64,8 @@ def _regions(item: str, offsets: np.ndarray, sizes: np.ndarray, arena: int) -> N
 
 
 def _readable(item: str, offsets: np.ndarray, n_parts: int) -> None:
-    """Offsets of state variables: system values, measured values of a part, those of every action, the state arena."""
+    """Offsets of state variables: system values, measured values of a part, those of every action, of the sessions'
+    applications, the state arena."""
     offsets = offsets.astype(np.int64)
     in_part = (offsets >= _PARTS) & (offsets < _PARTS + n_parts * part_dtype.itemsize)
     in_part &= (offsets - _PARTS) % part_dtype.itemsize < _PART_END_OF_FLOATS
@@ -70,7 +73,8 @@ def _readable(item: str, offsets: np.ndarray, n_parts: int) -> None:
     system = (offsets == _TIME) | (offsets == _SPEED) | (offsets == _PROTECTIVE_STOP)
     of_action = (offsets >= _RUNTIMES) & (offsets < _RUNTIMES + capacities.MAX_ACTIONS * _RUNTIME_SIZE)
     of_action &= np.isin((offsets - _RUNTIMES) % _RUNTIME_SIZE, _OF_RUNTIME)
-    good = (in_part | in_state | of_action | system) & (offsets % 8 == 0)
+    of_session = (offsets >= _VARIABLES) & (offsets < _VARIABLES + _VARIABLES_SIZE)
+    good = (in_part | in_state | of_action | of_session | system) & (offsets % 8 == 0)
     if not good.all():
         _refuse(item, "the offset of a state variable", int(offsets[~good][0]))
 

@@ -259,6 +259,11 @@ def action_type_message(registered: RegisteredType) -> Any:
             for v in (*declared.state_variables, *declared.action_variables)
         ],
         streams=[_stream_message(s) for s in declared.streams],
+        inputs=[
+            msg.StateVariableInfo(name=i.name, unit=i.unit, description=i.description, value=math.nan)
+            for i in declared.inputs
+        ],
+        degrees_of_freedom=[degree.name for degree in declared.degrees_of_freedom],
         signals=list(declared.signals),
         source=registered.origin,
         compute_time=registered.compute_time,
@@ -301,12 +306,11 @@ def variable_messages(server: ControlServer, wanted: str, session_id: str) -> li
     ]
     if session_id:
         contents = server.contents(server.session(session_id))
+        written = contents.variables
         found += [
-            msg.StateVariableInfo(
-                name=f"{SESSION}.{name}", type=ref.type, unit=ref.unit, value=contents.variables.value(name, contents.index)
-            )
-            for name, ref in contents.variables.refs.items()
-            if ref.length == 1 and f"{SESSION}.{name}".startswith(prefixes)
+            msg.StateVariableInfo(name=name, type=ref.type, unit=ref.unit, value=written.value(bare, contents.index))
+            for bare, ref in written.refs.items()
+            if ref.length == 1 and (name := f"{SESSION}.{bare}").startswith(prefixes)
         ]
         for action in contents.actions.values():
             declared = (*action.type.declared.state_variables, *action.type.declared.action_variables)

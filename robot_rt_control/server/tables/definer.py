@@ -25,8 +25,8 @@ from robot_rt_control.server.tables.entities import (
 )
 from robot_rt_control.server.tables.preparation import PreparedAction, PreparedAxis, Preparer
 from robot_rt_control.server.tables.reaction_compiler import ReactionCompiler
-from robot_rt_control.server.tables.strategy_entries import NO_INSTRUCTIONS, AxisEntry, StrategyEntry
 from robot_rt_control.server.tables.session_variables import SessionVariables
+from robot_rt_control.server.tables.strategy_entries import NO_INSTRUCTIONS, AxisEntry, StrategyEntry
 from robot_rt_control.server.tables.stream_entries import stream_entries
 from robot_rt_control.server.tables.table_composer import ActionEntry, join_blocks
 from robot_rt_control.text.document import Document

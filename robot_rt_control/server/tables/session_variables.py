@@ -1,7 +1,7 @@
 """Variables of a session: numbers that its application or a callback writes, and that conditions and laws read.
 
-They are written as the parameters of an action are, under the id `session`; the first value of a name makes the variable,
-and decides its unit and length.
+They are written as the parameters of an action are, under the id `session`. The first value of a name makes the
+variable, and decides its unit and length.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.vocabulary.capacities import MAX_SESSION_VARIABLES
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
-from robot_rt_control.vocabulary.names import SESSION, check_name
+from robot_rt_control.vocabulary.names import SESSION
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,7 +58,6 @@ class SessionVariables:
         for given in values:
             numbers_given = _numbers(given)
             if given.name not in refs:
-                check_name("name of a session variable", given.name)
                 offset = _first(index) + 8 * len(numbers)
                 refs |= _refs(given, offset, len(numbers_given))
                 numbers += numbers_given

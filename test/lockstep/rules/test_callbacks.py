@@ -1,20 +1,22 @@
-"""Rules B1 to B8 of docs/semantics.md: callbacks, and other waits for events."""
+"""Rules B1 to B9 of docs/semantics.md: callbacks, and other waits for events."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from cell_client import CellClient, names
 
-from robot_rt_control.client import Action, Event, Reaction
+from robot_rt_control.client import Action, Event, Reaction, Strategy
 from robot_rt_control.client.lease import LeaseKeeper, longest_silence
 from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError, SessionError
 
 NEAR = "rangefinder.distance < 0.3"
 
@@ -368,6 +370,80 @@ def test_B8_what_comes_while_the_session_opens_is_not_missed(client: CellClient)
     assert [e.kind for e in session.events] == ["session_opened"]
     assert session.events[0].part == "left"
     session.close()
+
+
+def test_B9_what_a_callback_replies_to_the_session_is_read_by_its_reactions(
+    client: CellClient, session: Session
+) -> None:
+    session.set("session", way=[0.0, 0.0], found=False)
+    session.add(
+        Action("a", "probe", reactions=[Reaction("session.found > 0 and norm(session.way) > 4", start="b", name="go")]),
+        Action("b", "probe"),
+        reactions=[Reaction(NEAR, call=lambda e: {"way": [3.0, 4.0], "found": True}, reply_to="session")],
+    )
+    session.start("a")
+    come_near(client)
+    assert soon(lambda: client.step() > 0 and client.cell.active("left") == "b")
+    assert session.value("session.way[1]") == 4.0 and session.value("session.found") == 1.0
+
+
+def test_B9_all_of_a_call_hold_from_one_tick_on(client: CellClient, session: Session) -> None:
+    session.set("session", x=0.0, y=0.0)
+    differ = Reaction("session.x < session.y or session.x > session.y", event="torn")
+    session.add(reactions=[differ, Reaction("session.x > 2", event="seen", capture=["session.y"])])
+    for i in range(1, 20):
+        session.set("session", x=float(i), y=float(i))
+        client.step()
+    assert not client.cell.kinds("event_emitted", event="torn") and not client.cell.fired("torn")
+    assert session.wait_for("seen").values == {"session.y": 3.0}
+
+
+def test_B9_a_strategy_reads_them(client: CellClient, session: Session) -> None:
+    session.set("session", offset=(2.0, "m"))
+    law = Strategy("law", "gauge", inputs={"seen": "session.offset"})
+    session.add(Action("a", "hold", parts="left", strategies={"x": [law]}))
+    session.start("a")
+    client.step(2)
+    before = float(client.cell.part("left").commanded_position[0])
+    client.step()
+    assert float(client.cell.part("left").commanded_position[0]) - before == pytest.approx(2e-6)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"offset": [1.0, 2.0]}, "offset changes its unit or length; expected a number in m; got 2 numbers in m"),
+        ({"new": 1.0, "offset": (1.0, "rad")}, "expected a number in m; got a number in rad"),
+        ({"offset": math.nan}, "session.offset; expected a finite number, or a list of them; got "),
+        ({"offset": "far"}, "session.offset; expected a finite number, or a list of them; got 'far'"),
+        ({"many": [0.0] * 32}, "the session has too many variables; expected at most 32 numbers .* got 33"),
+    ],
+)
+def test_B9_what_is_not_as_it_was_is_refused_and_nothing_is_written(
+    client: CellClient, session: Session, values: dict[str, Any], text: str
+) -> None:
+    session.set("session", offset=(0.5, "m"))
+    with pytest.raises((DefinitionError, CapacityError), match=text):
+        session.set("session", **values)
+    client.step()
+    assert session.values(["session."]) == {"session.offset": 0.5}
+
+
+def test_B9_they_belong_to_one_session_and_are_unknown_after_it(client: CellClient, session: Session) -> None:
+    session.set("session", offset=0.5)
+    with client.open("right") as other:
+        with pytest.raises(DefinitionError, match="got .session.offset.. Variables of a session exist once"):
+            other.add(reactions=[Reaction("session.offset > 0", event="e")])
+        other.set("session", offset=9.0)
+        session.add(reactions=[Reaction("session.offset > 1", event="mixed")])
+        client.step(3)
+        assert not client.cell.fired("mixed")
+    with pytest.raises(DefinitionError, match="word of the condition grammar"):
+        session.add(Action("session", "probe"))
+    memory = client.cell.executor.world.memory
+    session.close()
+    client.step(2)
+    assert not (memory.session_variables == 0.5).any() and not (memory.session_variables == 9.0).any()
 
 
 def test_B1_two_reactions_that_emit_one_event_call_each_its_own_callback(client: CellClient, session: Session) -> None:
