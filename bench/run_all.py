@@ -34,6 +34,7 @@ from bench.report import (  # noqa: E402  (needs the path)
 BENCHMARKS = {
     "tick": "tick_compute",
     "inactive": "inactive_reactions",
+    "strategies": "strategies_cost",
     "lateness": "wakeup_lateness",
     "lockstep": "lockstep_overhead",
     "start": "start_latency",
