@@ -21,7 +21,8 @@ def _strategies(joint: int) -> AxisDefinition:
     """The last one governs; the conditions of the others have three terms and never hold."""
     slow = (ParameterValue(name="velocity", value=_SLOW, unit="rad/s"),)
     conditions = [
-        f"arm_0.position[{joint}] > {10 + i} and rangefinder_0.distance < {0.1 / (1 + i)} or arm_0.velocity[{joint}] > {5 + i}"
+        f"arm_0.position[{joint}] > {10 + i} and rangefinder_0.distance < {0.1 / (1 + i)}"
+        f" or arm_0.velocity[{joint}] > {5 + i}"
         for i in range(EACH - 1)
     ]
     return AxisDefinition(

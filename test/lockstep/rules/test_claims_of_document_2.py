@@ -1,7 +1,7 @@
 """Claims 1 to 17 of the second document (docs/documents.md, 2), each named by a test, on one program.
 
-Claims 11 to 15 are the robot that does what claims 1 to 8 say, 16 and 17 the medium that contains its state machine: the same
-program, kept by the control server and run by its name, without the application that gave it.
+Claims 11 to 15 are the robot that does what claims 1 to 8 say, 16 and 17 the medium that contains its state machine: the
+same program, kept by the control server and run by its name, without the application that gave it.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def test_claims_2_and_12_an_exit_leads_to_the_next_state_in_a_single_cycle(
     (fired,) = cell.kinds("reaction_fired")
     (started,) = cell.kinds("action_started", current_action="afterwards")
     assert fired.tick == started.tick == tick and cell.active("left") == "afterwards"
-    assert not [e for e in cell.kinds("strategy_changed") if e.tick >= tick], "no strategy of the old state runs any more"
+    assert not [e for e in cell.kinds("strategy_changed") if e.tick >= tick], "no strategy of the old state runs"
 
 
 def test_claims_3_and_13_the_origin_of_the_signal_selects(cell: LockstepCell, session: Session) -> None:
