@@ -1,6 +1,6 @@
 """Claims 1 to 17 of the second document (docs/documents.md, 2), each named by a test, on one program.
 
-Claims 11 to 15 are the robot that does what claims 1 to 8 say, 16 and 17 the medium that contains its state machine: the
+Claims 11 to 15 are the robot that does what claims 1 to 8 say; 16 and 17 are the medium with its state machine: the
 same program, kept by the control server and run by its name, without the application that gave it.
 """
 
