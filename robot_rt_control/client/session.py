@@ -252,8 +252,9 @@ class Session:
         """Change parameters of an action; the others keep their values. Returns the tick.
 
         Args:
-            action: the action; "session": variables of the session, numbers or lists of numbers, which conditions and
-                strategies read: after `session.set("session", offset=(0.02, "m"))`, `session.offset` is one.
+            action: the action; "<action>.<degree of freedom>.<strategy>": parameters of this strategy; "session":
+                variables of the session, numbers or lists of numbers, which conditions and strategies read: after
+                `session.set("session", offset=(0.02, "m"))`, `session.offset` is one.
 
         Raises:
             as `start`.

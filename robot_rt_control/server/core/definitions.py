@@ -147,7 +147,8 @@ class Definitions:
         """Change some of an action's parameters, all in the same tick. Returns that tick.
 
         Args:
-            action: its id; "session": write variables of the session.
+            action: its id; "<action>.<degree of freedom>.<strategy>": parameters of that strategy; "session": write
+                variables of the session.
 
         Raises:
             DefinitionError: no such action, or a value is not valid; nothing has changed.
@@ -157,6 +158,8 @@ class Definitions:
         if action == SESSION:
             return self._write_variables(session_id, values)
         self._core.session(session_id).check_moves("set parameters")
+        if "." in action:
+            return self._set_law_parameters(session_id, action, values)
         with self._core.session(session_id).setting:  # one after the other; the author's code may take long
             with self._core.changing:
                 old = self._core.at().definer.find(self._core.session(session_id), action)
@@ -185,3 +188,18 @@ class Definitions:
         answer = at.link.answer(posted)
         self._core.raise_refusal(Command.SET_PARAMETERS, session, [], answer)
         return answer.tick or self._core.tick(0)
+
+    def _set_law_parameters(self, session_id: str, name: str, values: Iterable[ParameterValue]) -> int:
+        id_, _, rest = name.partition(".")
+        axis, _, strategy = rest.rpartition(".")
+        with self._core.session(session_id).setting:
+            with self._core.changing:
+                definer = self._core.at().definer
+                old = definer.find(self._core.session(session_id), id_)
+            changed, i, k = definer.with_law_values(old, axis, strategy, values)
+            with self._core.changing:
+                session = self._core.session(session_id)
+                if self._core.at().definer is not definer:
+                    raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
+                definer.find(session, id_)  # it may have been removed meanwhile
+                return self._core.tick(definer.replace_law(session, changed, i, k))

@@ -274,6 +274,42 @@ class Definer:
             parameters = self._preparer.fill(f"action {action.id!r}", present.instance, merged)
         return replace(present, values=merged, parameters=parameters)
 
+    def with_law_values(
+        self, action: DefinedAction, axis: str, strategy: str, values: Iterable[ParameterValue]
+    ) -> tuple[DefinedAction, int, int]:
+        """An action after parameters of a strategy are changed; and the places of degree of freedom and strategy.
+
+        Raises:
+            DefinitionError: there is none of this name, or a value is not valid.
+        """
+        axes = {x.name: i for i, x in enumerate(action.prepared.axes)}
+        of = f"action {action.id!r}: strategies of {axis!r}"
+        if axis not in axes:
+            raise DefinitionError(
+                of, expected=unknown("degree of freedom with strategies", axis, axes), got=repr(axis)
+            )
+        laws = {law.definition.name: i for i, law in enumerate(action.prepared.axes[axes[axis]].laws)}
+        if strategy not in laws:
+            raise DefinitionError(of, expected=unknown("strategy", strategy, laws), got=repr(strategy))
+        i, k = axes[axis], laws[strategy]
+        found = action.prepared.axes[i]
+        with action.prepared.preparing:
+            law = self._preparer.changed_law(f"{of}: strategy {strategy!r}", found.laws[k], values)
+        found = replace(found, laws=(*found.laws[:k], law, *found.laws[k + 1 :]))
+        prepared = replace(action.prepared, axes=(*action.prepared.axes[:i], found, *action.prepared.axes[i + 1 :]))
+        return replace(action, prepared=prepared), i, k
+
+    def replace_law(self, session: Session, action: DefinedAction, axis: int, law: int) -> int:
+        """Install new parameters of a strategy; its law goes on. Returns the tick; 0: the next step.
+
+        Raises:
+            CapacityError: no room; nothing has changed.
+            ChannelError: the executor is gone; nothing has changed.
+        """
+        with self._store.change() as change:
+            change.replace_law(session.identity, action, axis, law)
+            return change.apply()
+
     def keep_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> None:
         """Remember new parameters that a command brings to the loop: the action keeps its place."""
         self._store.keep(session.identity, replace(action, prepared=prepared))

@@ -274,6 +274,27 @@ class Change:
             contents, actions={**contents.actions, action.id: replace(action, entry=entry)}
         )
 
+    def replace_law(self, identity: int, action: DefinedAction, axis: int, law: int) -> None:
+        """Give a strategy its new parameter record, in a new region: the loop may be reading the old one.
+
+        Args:
+            action: as it shall be, with its old places.
+            axis, law: places of the degree of freedom, and of the strategy in its list.
+
+        Raises:
+            CapacityError: no room.
+        """
+        contents, entry = self.session(identity), action.entry
+        old = entry.axes[axis].strategies[law]
+        offset = self.parameter_region(action.prepared.axes[axis].laws[law].parameters)
+        self._retired.parameters.append((old.parameter_offset, old.parameter_size))
+        laws = list(entry.axes[axis].strategies)
+        laws[law] = replace(old, parameter_offset=offset)
+        axes = list(entry.axes)
+        axes[axis] = replace(axes[axis], strategies=tuple(laws))
+        changed = replace(action, entry=replace(entry, axes=tuple(axes)))
+        self.sessions[identity] = replace(contents, actions={**contents.actions, action.id: changed})
+
     # --- giving up -----------------------------------------------------------------------------
 
     def drop_action(self, action: DefinedAction) -> None:

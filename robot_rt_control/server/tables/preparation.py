@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -39,6 +39,10 @@ class PreparedLaw:
     type: RegisteredType
     parts: tuple[PartView, ...]
     """The parts that it reads, in the order of its slots after the first."""
+    unit: str
+    """Of the position that it governs."""
+    instance: ActionType | RemoteAction
+    values: Mapping[str, ParameterValue]
     parameters: np.ndarray
     """The parameter record as bytes, shape (size,) of uint8."""
 
@@ -180,8 +184,26 @@ class Preparer:
         by_slot = {s.name: p for s, p in zip(declared.slots, (view, *parts), strict=True)}
         instance = self._create(of, registered, by_slot, session)
         return PreparedLaw(
-            definition=strategy, type=registered, parts=parts, parameters=self.fill(of, instance, values)
+            definition=strategy,
+            type=registered,
+            parts=parts,
+            unit=unit,
+            instance=instance,
+            values=values,
+            parameters=self.fill(of, instance, values),
         )
+
+    def changed_law(self, of: str, law: PreparedLaw, given: Iterable[GivenValue]) -> PreparedLaw:
+        """A law after some of its values are changed.
+
+        Raises:
+            DefinitionError: a given value is not valid, or the law's own code refuses it.
+        """
+        declared = law.type.declared.parameters
+        changed = check_parameters("", declared, given, dof=1, joint_unit=law.unit, of=of, only_given=True)
+        merged = {**law.values, **changed}
+        values = {p.name: merged[p.name] for p in declared if p.name in merged}
+        return replace(law, values=values, parameters=self.fill(of, law.instance, values))
 
     def new_values(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -359,3 +360,44 @@ def test_Y12_what_a_strategy_reads_or_runs_stays(cell: LockstepCell) -> None:
     session.remove("a", "other")
     cell.step(100)
     assert cell.part("left").commanded_velocity[0] == 0.0, "its parts took their default action"
+
+
+def test_Y24_a_strategy_takes_new_parameters_while_it_governs_and_while_it_does_not(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    fast = Strategy("fast", "velocity", when="io.input[0]", velocity=0.2)
+    action = Action("a", "hold", parts="left", strategies={"x": [fast, Strategy("slow", "velocity", velocity=0.05)]})
+    session.add(action)
+    session.start("a")
+    cell.step(400)
+    x = cell.part("left").commanded_velocity
+    for name, velocity in (("fast", 0.3), ("slow", -0.1)):
+        session.set(f"a.x.{name}", velocity=velocity)
+    cell.step(400)
+    assert x[0] == pytest.approx(-0.1)
+    assert session.value("a.x.ticks") > 700, "it went on"
+    cell.set_sensor("io/input_0", 1.0)
+    cell.step(400)
+    assert x[0] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "text"),
+    [
+        ("b.x.slow", {}, "unknown action in session .*; expected one of: a; got 'b'"),
+        ("a.y.slow", {}, "strategies of 'y'; expected one of: x; got 'y'"),
+        ("a.x.slaw", {}, "strategies of 'x'; expected .*did you mean 'slow'"),
+        ("a.x.slow", {"velocity": 99.0}, "velocity of 'left.x' is above its limit"),
+        ("a.x.slow", {"velocity": (0.1, "rad/s")}, "strategy 'slow': parameter 'velocity'"),
+        ("a.x.slow", {"speed": 0.1}, "strategy 'slow' has no parameter 'speed'; expected one of: velocity"),
+    ],
+)
+def test_Y24_what_is_not_valid_is_refused(cell: LockstepCell, name: str, values: dict[str, Any], text: str) -> None:
+    session = cell.session("left")
+    slow = Strategy("slow", "velocity", velocity=0.05)
+    session.add(Action("a", "hold", parts="left", strategies={"x": [slow]}))
+    session.start("a")
+    cell.step(400)
+    with pytest.raises(DefinitionError, match=text):
+        session.set(name, **values)
+    cell.step(10)
+    assert cell.part("left").commanded_velocity[0] == pytest.approx(0.05)
