@@ -22,8 +22,10 @@ NAMESPACE = "same_answers"
 @pytest.fixture(scope="module")
 def over_ros(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     log = tmp_path_factory.mktemp("same_answers") / "workcell.log"
+    arguments = ["--workcell", str(WORKCELL), "--clock", "lockstep", "--namespace", NAMESPACE]
     with (
-        DemoWorkcell(["--workcell", str(WORKCELL), "--clock", "lockstep", "--namespace", NAMESPACE], log) as workcell,
+        # The other workcell of these tests has its own simulated time.
+        DemoWorkcell([*arguments, "--own-topics"], log) as workcell,
         Client("same_answers", namespace=NAMESPACE, timeout_s=60.0, arguments=[]) as client,
     ):
         workcell.wait_until_ready(client, lambda _: None, 400.0)

@@ -35,6 +35,13 @@ class Reading:
     parts: Sequence[PartStatus]
 
 
+def foreign_clock(now: Reading) -> str:
+    """What is wrong with the topic of the clock; empty: nothing."""
+    if now.clock_publishers < 2:
+        return ""
+    return f"{now.clock_publishers} nodes publish /clock: simulated time jumps; see own_topics"
+
+
 def executor_health(now: Reading, before: Reading | None) -> list[Health]:
     """Health of the loop, the control server's link and each part.
 
@@ -49,9 +56,8 @@ def _loop(now: Reading, before: Reading | None) -> Health:
     level, message = Level.OK, f"ticks every {now.period_s * 1e3:g} ms ({now.clock})"
     if before is not None and now.pace and now.tick == before.tick:
         level, message = Level.ERROR, f"stands still at tick {now.tick}"
-    elif now.clock_publishers > 1:
-        level = Level.ERROR
-        message = f"{now.clock_publishers} nodes publish /clock: simulated time jumps; see own_topics"
+    elif foreign_clock(now):
+        level, message = Level.ERROR, foreign_clock(now)
     elif missed > 0:
         level, message = Level.WARN, f"{missed} deadlines missed since the last report"
     elif now.shortfall:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from robot_rt_control.realtime.executor.executor import PartStatus
-from robot_rt_control.realtime.executor.health import Reading
+from robot_rt_control.realtime.executor.health import Reading, foreign_clock
 
 STOOD_S = 1.0
 """A loop that stood still for less is not worth a line: its deadline misses are counted."""
@@ -52,6 +52,8 @@ class TroubleLog:
         """Say what has changed."""
         last, self._last = self._last, now
         self._look_at_server(now, last)
+        if foreign_clock(now) and (last is None or not foreign_clock(last)):
+            self._error(foreign_clock(now))
         if last is not None:
             self._look_at_loop(now, last)
         for part in now.parts:

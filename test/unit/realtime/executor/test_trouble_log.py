@@ -45,6 +45,14 @@ def test_a_process_that_stood_still(log: Lines, reading: Any) -> None:
     assert log.see(reading(4.6, 600)) == []
 
 
+def test_a_second_clock_is_told_once_while_it_is_there(log: Lines, reading: Any) -> None:
+    second = [reading(0.2 * i, 200 * i, clock_publishers=2) for i in range(2, 5)]
+    expected = ["ERROR 2 nodes publish /clock: simulated time jumps; see own_topics"]
+    assert log.see(*second) == expected
+    assert log.see(reading(1.0, 1000, clock_publishers=1)) == []
+    assert log.see(reading(1.2, 1200, clock_publishers=2)) == expected
+
+
 def test_a_loop_that_stands_still_while_others_look(log: Lines, reading: Any) -> None:
     seen = log.see(*(reading(0.2 + 0.2 * i, 200) for i in range(1, 11)))
     assert seen == ["ERROR the loop stands still at tick 200"]
