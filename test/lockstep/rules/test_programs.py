@@ -459,7 +459,7 @@ def test_P13_the_library_is_used_like_saved_programs_and_cannot_be_changed(
 def test_P18_programs_are_found_by_words_and_tags_and_copied_under_another_name(
     cell: LockstepCell, kept: ProgramStore
 ) -> None:
-    programs = Programs(CellBackend(cell))
+    programs = Programs(CellBackend(cell, keeps_leases=False))
     programs.save(f"# Two ends.\n{ENDS}tags: [surface, slow]\ndescription: Follows an Edge.\n")
     programs.save(ENDS.replace("name: ends", "name: others"))
 
@@ -476,7 +476,7 @@ def test_P18_programs_are_found_by_words_and_tags_and_copied_under_another_name(
     assert programs.copy("shipped", "mine") == 3
     with pytest.raises(DefinitionError, match="program 'shipped' comes with the package and cannot be changed"):
         programs.copy("ends", "shipped")
-    with pytest.raises(DefinitionError, match="unknown program; expected one of: ends, mine, others, shipped"):
+    with pytest.raises(DefinitionError, match="unknown program; .* got 'nowhere'"):
         programs.copy("nowhere", "somewhere")
     for name in ("my edge: {}", "a, b: c", "5", "x #"):
         with pytest.raises(DefinitionError):
