@@ -1,6 +1,6 @@
 """Long proofs, beyond what `./run test` has time for: random programs and motions, and processes killed.
 
-    ./run prove [--programs 100000] [--motions 1000000] [--kills 100] [--seed N]
+    ./run prove [--programs 100000] [--motions 1000000] [--switches 100000] [--kills 100] [--seed N]
 
 New seeds in each run; the kills (some 8 s each) need a machine with nothing else to do.
 
@@ -52,6 +52,24 @@ def prove_motions(console: Console, count: int, seed: int) -> bool:
     return done.returncode == 0
 
 
+def prove_switches(console: Console, count: int, seed: int) -> bool:
+    """Let random motions and laws take over from each other. Are the limits kept?"""
+    sys.path.insert(0, str(REPOSITORY / "test" / "lockstep"))
+    from hand_over import DT, WITHIN, HandOver, excess
+
+    random, made, switches = Random(seed), HandOver(), 0
+    with made.cell:
+        while switches < count:
+            switches += made.switch(random, 1000)
+            made.rest()
+            q, speeds = made.take()
+            found = excess(q, speeds * DT)
+            if (found > WITHIN).any():
+                console.print(f"[red]switches with seed {seed}: {found} of the limits of velocity, acceleration, jerk[/]")
+                return False
+    return True
+
+
 def prove_kills(console: Console, count: int, seed: int) -> bool:
     """Kill processes while an arm moves. Did each bound hold?"""
     command = [sys.executable, str(REPOSITORY / "bench" / "kill_attack.py")]
@@ -65,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="./run prove", description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--programs", type=int, default=20_000, help="random programs (default: %(default)s)")
     parser.add_argument("--motions", type=int, default=300_000, help="random motions (default: %(default)s)")
+    parser.add_argument("--switches", type=int, default=10_000, help="of motions and laws (default: %(default)s)")
     parser.add_argument("--kills", type=int, default=100, help="killed processes (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
     given = parser.parse_args(argv)
@@ -74,6 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     proofs = (
         (f"{given.programs} random programs", lambda: prove_programs(console, given.programs, given.seed)),
         (f"{given.motions} random motions", lambda: prove_motions(console, given.motions, given.seed)),
+        (f"{given.switches} switches", lambda: prove_switches(console, given.switches, given.seed)),
         (f"{given.kills} kills", lambda: prove_kills(console, given.kills, given.seed)),
     )
     for name, proof in proofs:

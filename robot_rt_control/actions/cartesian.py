@@ -32,11 +32,14 @@ from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 DAMPING = 0.05
 """Damping of the inverse kinematics near singularities."""
 
+_AHEAD = 1e-4
+"""[s] for differences along the present motion."""
+
 tool_dtype = record(
     [
         ("position", "f8", (3,)),  # [m] the pose that the tool follows
         ("orientation", "f8", (4,)),
-        ("twist", "f8", (6,)),  # velocity of that pose
+        ("twist", "f8", (6,)),  # mean velocity of that pose in the tick
         ("acceleration", "f8", (6,)),  # as `begin_tool` found it [m/s^2, rad/s^2]
         ("tool_position", "f8", (3,)),  # [m] position of the tool at the commanded joint positions
         ("tool_orientation", "f8", (4,)),
@@ -44,6 +47,8 @@ tool_dtype = record(
         ("joint_velocity", "f8", (MAX_JOINTS,)),  # [rad/s or m/s] joint velocities that follow from the twist
         ("slowed", "f8"),  # 1: at full speed; below: slowed down for the fastest joint
         ("wanted", "f8", (6,)),  # scratch, like all below
+        ("position_ahead", "f8", (MAX_JOINTS,)),
+        ("velocity_ahead", "f8", (MAX_JOINTS,)),
         ("rotation", "f8", (3,)),
         ("turn", "f8", (4,)),
         ("turned", "f8", (4,)),
@@ -55,11 +60,31 @@ tool_dtype = record(
 
 @realtime
 def begin_tool(tool, part):
-    """Start the pose to follow at the tool's commanded pose, with the twist of the commanded motion."""
+    """Start the pose to follow at the tool's commanded pose, with its mean twist in the last tick."""
+    begin_tool_plan(tool, part)
+    for i in range(6):
+        tool.twist[i] -= 0.5 * part.dt * tool.acceleration[i]
+
+
+@realtime
+def begin_tool_plan(tool, part):
+    """As `begin_tool`, with the twist at the end of the last tick, from which a plan starts."""
     forward(part.chain, part.commanded_position, tool.position, tool.orientation)
     tool_twist(part.chain, part.commanded_position, part.motion_velocity, tool.twist)
     tool_twist(part.chain, part.commanded_position, part.motion_acceleration, tool.acceleration)
+    # The twist also changes because the Jacobian does.
+    _look_ahead(tool, part, _AHEAD)
+    tool_twist(part.chain, tool.position_ahead, part.motion_velocity, tool.wanted)
+    for i in range(6):
+        tool.acceleration[i] += (tool.wanted[i] - tool.twist[i]) / _AHEAD
     tool.slowed = 1.0
+
+
+@realtime
+def _look_ahead(tool, part, t):
+    """The joint positions that the present motion reaches after t [s]."""
+    for j in range(part.dof):
+        tool.position_ahead[j] = part.commanded_position[j] + part.motion_velocity[j] * t
 
 
 @realtime
@@ -101,7 +126,7 @@ def follow_tool_beside(tool, part, gain, axis):
 def _step_tool(tool, part, gain):
     """Command the joints by the twist and the error, and lead the pose. Returns a status."""
     lead_pose(tool, part.dt)
-    status = find_joint_velocity(tool, part, part.commanded_position, gain, DAMPING)
+    status = find_mean_joint_velocity(tool, part, gain, DAMPING)
     if status == 0:
         command_joints(tool, part, limit_joint_velocity(tool, part) * part.dt)
     return status
@@ -153,6 +178,13 @@ def find_joint_velocity(tool, part, q, gain, damping):
 
 
 @realtime
+def find_mean_joint_velocity(tool, part, gain, damping):
+    """As `find_joint_velocity`, for the step from the last command: with the Jacobian in its middle."""
+    _look_ahead(tool, part, 0.5 * part.dt)
+    return find_joint_velocity(tool, part, tool.position_ahead, gain, damping)
+
+
+@realtime
 def limit_joint_velocity(tool, part):
     """The factor, at most 1, by which all joints are slowed so that none exceeds its limit; also in `slowed`."""
     tool.slowed = 1.0
@@ -177,7 +209,7 @@ def plan_fading(fading, tool, part, damping):
 
     Args:
         fading: one profile for each joint.
-        tool: its twist is that of the commanded motion.
+        tool: as `begin_tool_plan` leaves it.
 
     Returns:
         A status.
@@ -187,12 +219,20 @@ def plan_fading(fading, tool, part, damping):
     )
     if status != 0:
         return status
+    _look_ahead(tool, part, _AHEAD)
+    for i in range(6):
+        tool.wanted[i] = tool.twist[i] + tool.acceleration[i] * _AHEAD
+    status = differential_inverse(
+        part.chain, tool.position_ahead, tool.wanted, damping, tool.velocity_ahead, tool.scratch
+    )
+    if status != 0:
+        return status
     for j in range(part.dof):
         joint_status = plan_velocity(
             fading[j],
             0.0,
             part.motion_velocity[j] - tool.joint_velocity[j],
-            0.0,
+            part.motion_acceleration[j] - (tool.velocity_ahead[j] - tool.joint_velocity[j]) / _AHEAD,
             0.0,
             part.acceleration_limit[j],
             part.jerk_limit[j],

@@ -5,10 +5,10 @@ import math
 from robot_rt_control.actions.cartesian import (
     DAMPING,
     add_fading,
-    begin_tool,
+    begin_tool_plan,
     command_joints,
     find_error,
-    find_joint_velocity,
+    find_mean_joint_velocity,
     give_up_error,
     lead_pose,
     limit_joint_velocity,
@@ -58,7 +58,7 @@ def rotate(turn, vector, scratch):
 def begin_frame(state, params, part):
     """Start at the last command: its pose, velocity and acceleration along the task frame's axes."""
     tool = state.tool
-    begin_tool(tool, part)
+    begin_tool_plan(tool, part)
     state.frame = params.frame
     for i in range(4):
         state.turn[i] = params.turn[i]
@@ -146,8 +146,8 @@ def find_velocity(state, degree, i, dt):
         q, v, a, status = come_to_rest(
             state.profile,
             0.0,
-            state.end_velocity[i],
-            state.end_acceleration[i],
+            degree.motion_velocity,
+            degree.motion_acceleration,
             degree.acceleration_limit,
             degree.jerk_limit,
             dt,
@@ -155,8 +155,8 @@ def find_velocity(state, degree, i, dt):
         if status != 0:
             return status
         state.velocity[i] = q / dt
-        state.end_velocity[i] = v
-        state.end_acceleration[i] = a
+        degree.motion_velocity = v
+        degree.motion_acceleration = a
     else:
         return _MIXED_MODES
     return 0
@@ -183,19 +183,14 @@ def take_step(state, degree, i, dt):
     slower: so all keep their proportions, and are fast again once the joint may be."""
     velocity = state.velocity[i]
     degree.commanded_position += velocity * state.slowed * dt
-    # A mean velocity is that of the middle of a tick, its change that of the tick's start. What the law shall go on
-    # from is at the end: by the third difference, exact while the jerk is constant. (The loop adds half a tick of
-    # acceleration to the velocity.)
     acceleration = (velocity - state.mean_velocity[i]) / dt
     change = acceleration - state.mean_acceleration[i]
     state.mean_velocity[i] = velocity
     state.mean_acceleration[i] = acceleration
-    most = degree.acceleration_limit
-    degree.motion_acceleration = max(-most, min(most, acceleration + change))
-    degree.motion_velocity = velocity - change * dt / 6.0
-    if degree.command_mode != _NONE:  # from here it comes to rest, if its law commands nothing in the next tick
-        state.end_velocity[i] = degree.motion_velocity + 0.5 * dt * degree.motion_acceleration
-        state.end_acceleration[i] = degree.motion_acceleration
+    if degree.command_mode != _NONE:  # as `action_time` does for joints
+        most = degree.acceleration_limit
+        degree.motion_acceleration = max(-most, min(most, acceleration + change))
+        degree.motion_velocity = velocity + dt * (acceleration / 2.0 + change / 3.0)
 
 
 class GovernTool(ActionType):
@@ -262,8 +257,6 @@ class GovernTool(ActionType):
         "velocity": (float, 6),  # of this tick, along the axes
         "mean_velocity": (float, 6),  # of the last tick
         "mean_acceleration": (float, 6),
-        "end_velocity": (float, 6),  # of what has no strategies, where it goes on to come to rest
-        "end_acceleration": (float, 6),
         "vector": (float, 6),
         "scratch": (float, 3),
         "profile": profile_dtype,
@@ -295,11 +288,8 @@ class GovernTool(ActionType):
         state.slowed = 1.0
         begin_frame(state, params, arm)
         for i in range(6):
-            acceleration = state.degrees[i].motion_acceleration
-            state.mean_velocity[i] = state.degrees[i].motion_velocity
-            state.mean_acceleration[i] = acceleration
-            state.end_velocity[i] = state.degrees[i].motion_velocity + 0.5 * arm.dt * acceleration
-            state.end_acceleration[i] = acceleration
+            state.mean_acceleration[i] = state.degrees[i].motion_acceleration
+            state.mean_velocity[i] = state.degrees[i].motion_velocity - 0.5 * arm.dt * state.mean_acceleration[i]
         return plan_fading(state.fading, state.tool, arm, DAMPING)
 
     @staticmethod
@@ -324,10 +314,10 @@ class GovernTool(ActionType):
         for i in range(6):
             tool.twist[i] = state.velocity[i]
         rotate(state.axes, tool.twist, state.scratch)
-        status = find_joint_velocity(tool, arm, arm.commanded_position, _CORRECTION, DAMPING)
+        status = find_mean_joint_velocity(tool, arm, _CORRECTION, DAMPING)
         if status != 0:
             return status
-        add_fading(state.fading, state.elapsed, tool, arm)
+        add_fading(state.fading, state.elapsed - 0.5 * arm.dt, tool, arm)
         state.slowed = limit_joint_velocity(tool, arm)
         for i in range(6):
             tool.twist[i] *= state.slowed

@@ -114,7 +114,9 @@ class Grasp(ActionType):
             q = gripper.commanded_position[j]
             change = gripper.acceleration_limit[j] * dt
             v = rate * gripper.velocity_limit[j]
-            v = min(max(v, gripper.motion_velocity[j] - change), gripper.motion_velocity[j] + change)
+            # Of the whole last tick: its end is half a tick later.
+            last = gripper.motion_velocity[j] - 0.5 * dt * gripper.motion_acceleration[j]
+            v = min(max(v, last - change), last + change)
             v = min(v, braking_speed(gripper.position_upper[j] - q, gripper.acceleration_limit[j]))
             v = max(v, -braking_speed(q - gripper.position_lower[j], gripper.acceleration_limit[j]))
             gripper.position_command[j] = min(max(q + v * dt, gripper.position_lower[j]), gripper.position_upper[j])

@@ -22,6 +22,13 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 @realtime
+def jerk_to_release(v, a, top, least, most):
+    """The jerk, from `least` to `most`, that ends acceleration a before the speed exceeds `top`."""
+    room = top - math.copysign(1.0, a) * v
+    return min(max(least, a * a / (2.0 * room)), most) if room > 0.0 else most
+
+
+@realtime
 def plan_move(state, params, part):
     """Plan from the last command to the goal, and store the goal of the plan. Returns a status."""
     state.velocity_scale = params.velocity_scale
@@ -30,7 +37,14 @@ def plan_move(state, params, part):
         state.goal[j] = params.position[j]
         state.velocity[j] = params.velocity_scale * part.velocity_limit[j]
         state.acceleration[j] = params.acceleration_scale * part.acceleration_limit[j]
-        state.jerk[j] = params.acceleration_scale * part.jerk_limit[j]
+        # A motion that it takes over from may have more acceleration than its own jerk could end in time.
+        state.jerk[j] = jerk_to_release(
+            part.motion_velocity[j],
+            part.motion_acceleration[j],
+            part.velocity_limit[j],
+            params.acceleration_scale * part.jerk_limit[j],
+            part.jerk_limit[j],
+        )
     status = plan_position_synchronized(
         state.plan,
         part.dof,
@@ -79,7 +93,8 @@ class MoveJoint(ActionType):
             default=1.0,
             minimum=0.001,
             maximum=1.0,
-            description="Fraction of the limits of acceleration and jerk.",
+            description="Fraction of the limits of acceleration and jerk. A motion that it takes over may need more jerk "
+            "to keep the velocity limits.",
         ),
         Parameter(
             name="tolerance",

@@ -6,10 +6,10 @@ import numpy as np
 
 from robot_rt_control.actions.cartesian import (
     add_fading,
-    begin_tool,
+    begin_tool_plan,
     command_joints,
     find_error,
-    find_joint_velocity,
+    find_mean_joint_velocity,
     limit_joint_velocity,
     plan_fading,
     tool_dtype,
@@ -94,7 +94,7 @@ def plan_line(state, params, part):
     state.elapsed = 0.0
     state.speed = params.speed
     state.angular_speed = params.angular_speed
-    begin_tool(state.tool, part)
+    begin_tool_plan(state.tool, part)
     for i in range(3):
         state.start_position[i] = state.tool.position[i]
     for i in range(4):
@@ -166,12 +166,13 @@ def is_off_line(state, part):
 @realtime
 def move_along(state, part):
     """One step along the line by damped differential inverse kinematics. Returns a status."""
+    middle = state.elapsed + 0.5 * part.dt
     for i in range(6):
-        _, state.tool.twist[i], _ = sample_profile(state.plan[i], state.elapsed + part.dt)
-    status = find_joint_velocity(state.tool, part, part.commanded_position, _CORRECTION, _DAMPING)
+        _, state.tool.twist[i], _ = sample_profile(state.plan[i], middle)
+    status = find_mean_joint_velocity(state.tool, part, _CORRECTION, _DAMPING)
     if status != 0:
         return status
-    add_fading(state.rest, state.elapsed, state.tool, part)
+    add_fading(state.rest, middle, state.tool, part)
     # If a joint would be too fast, the whole motion along the line is slowed down.
     state.slowed = limit_joint_velocity(state.tool, part)
     step = state.slowed * part.dt

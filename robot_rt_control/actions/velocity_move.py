@@ -2,10 +2,10 @@
 
 from robot_rt_control.actions.cartesian import (
     add_fading,
-    begin_tool,
+    begin_tool_plan,
     command_joints,
     find_error,
-    find_joint_velocity,
+    find_mean_joint_velocity,
     give_up_error,
     lead_pose,
     limit_joint_velocity,
@@ -38,6 +38,7 @@ def start_joints(state, params, part):
     """Plan each joint's motion to its velocity. Returns a status."""
     status = 0
     for j in range(part.dof):
+        state.reached[j] = part.commanded_position[j]
         joint_status = plan_velocity(
             state.plan[j],
             part.commanded_position[j],
@@ -72,7 +73,7 @@ def share_of_change(state, i, steady):
 @realtime
 def start_tool(state, params, part):
     """Plan the six components of the twist, and the end of the joint motion that does not move the tool."""
-    begin_tool(state.tool, part)
+    begin_tool_plan(state.tool, part)
     for i in range(3):
         state.goal[i] = params.linear[i]
         state.goal[3 + i] = params.angular[i]
@@ -100,15 +101,16 @@ def start_tool(state, params, part):
 @realtime
 def move_tool(state, params, part):
     """One step of the tool's motion by damped differential inverse kinematics. Returns a status."""
+    middle = state.elapsed - 0.5 * part.dt
     for i in range(6):
-        _, state.tool.twist[i], _ = sample_profile(state.plan[i], state.elapsed)
+        _, state.tool.twist[i], _ = sample_profile(state.plan[i], middle)
     find_error(state.tool, part, part.commanded_position)
     give_up_error(state.tool, _LARGEST_DEVIATION)
     lead_pose(state.tool, part.dt)
-    status = find_joint_velocity(state.tool, part, part.commanded_position, _CORRECTION, _DAMPING)
+    status = find_mean_joint_velocity(state.tool, part, _CORRECTION, _DAMPING)
     if status != 0:
         return status
-    add_fading(state.fading, state.elapsed, state.tool, part)
+    add_fading(state.fading, middle, state.tool, part)
     state.slowed = limit_joint_velocity(state.tool, part)
     command_joints(state.tool, part, state.slowed * part.dt)
     return 0
@@ -161,6 +163,7 @@ class VelocityMove(ActionType):
         "total": float,
         "plan": (profile_dtype, PER_JOINT),
         "fading": (profile_dtype, PER_JOINT),
+        "reached": (float, PER_JOINT),  # position of the joints' plan in the last tick
         "goal": (float, 6),
         "tool": tool_dtype,
     }
@@ -221,7 +224,8 @@ class VelocityMove(ActionType):
         if params.mode == _TOOL:
             return move_tool(state, params, part)
         for j in range(part.dof):
-            _, v, _ = sample_profile(state.plan[j], state.elapsed)
+            q, _, _ = sample_profile(state.plan[j], state.elapsed)
             # Start from the last command, not from the plan: a joint held back by a limit must not accumulate error.
-            part.position_command[j] = part.commanded_position[j] + v * part.dt
+            part.position_command[j] = part.commanded_position[j] + (q - state.reached[j])
+            state.reached[j] = q
         return 0

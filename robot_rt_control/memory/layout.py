@@ -123,8 +123,9 @@ part_dtype = record(
         ("command_mode", "i8"),
         *_joints("position_command", "velocity_command", "effort_command"),
         ("output_command", "f8", (c.MAX_CHANNELS,)),
-        # the last command's motion in the action's time, which the speed override scales: the start of a plan
+        # the motion at the end of the last command, in the action's time: the start of a plan
         *_joints("motion_velocity", "motion_acceleration"),
+        *_joints("former_acceleration"),  # of the command before the last
         # application limits: what an action plans with
         *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
         *_joints("effort_limit"),
@@ -601,6 +602,7 @@ world_dtype = record(
         ("speed", "f8"),  # speed override, 0 to 1, on its way to speed_target
         ("protective_stop", "f8"),  # 1: all parts are held until it is released
         ("speed_target", "f8"),
+        ("past_speeds", "f8", (3,)),  # at which the last commands were sent, the newest first
         ("tick", "i8"),
         ("now_ns", "i8"),  # set by the loop before each tick
         ("period", "f8"),  # [s]

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_rt_control.memory.layout import part_dtype
+from robot_rt_control.memory.layout import limits_dtype, part_dtype
 from robot_rt_control.model.kinematics import tool_state
 from robot_rt_control.model.part_facts import PartFacts
 from robot_rt_control.model.sample_part import sample_part
 from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.action_time import show_motion_of
 from robot_rt_control.vocabulary.defaults import REST_SPEED_FRACTION
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
@@ -52,6 +53,10 @@ class FakePart(PartFacts):
         self.memory = np.zeros(1, part_dtype)
         self.memory[0] = self.description.initial_record
         self.live: np.record = self.memory[0]
+        self._unlimited: np.record = np.zeros(1, limits_dtype)[0]
+        self._unlimited.velocity[:] = self._unlimited.acceleration[:] = math.inf
+        self._mode, self._speed = int(CommandMode.POSITION), 1.0
+        self._past_speeds = (1.0, 1.0, 1.0)
 
     @property
     def record(self) -> np.record:
@@ -70,9 +75,9 @@ class FakePart(PartFacts):
         live.position[:] = live.commanded_position
         live.velocity[:] = live.commanded_velocity
         live.effort[:] = live.commanded_effort
-        faster = 1.0 / speed if speed > 0.0 else 0.0
-        live.motion_velocity[:] = live.commanded_velocity * faster
-        live.motion_acceleration[:] = live.commanded_acceleration * faster**2
+        self._speed = speed
+        period = dt / speed if speed > 0.0 else 0.0
+        show_motion_of(live, self._unlimited, self._mode, period, *self._past_speeds)
         joints = slice(0, self.dof)
         live.at_rest = float((np.abs(live.velocity[joints]) < REST_SPEED_FRACTION * live.velocity_limit[joints]).all())
         live.outputs[:] = live.commanded_outputs
@@ -117,6 +122,9 @@ class FakePart(PartFacts):
         for joint, value in zip(self.joint_names, position, strict=True):
             if not math.isfinite(value):
                 raise ValueError(f"{joint}: the {mode.name.lower()} command is {value}, not finite")
+        self._mode = int(CommandMode.POSITION if mode is CommandMode.NONE else mode)
+        self._past_speeds = (self._speed, *self._past_speeds[:2])
+        live.former_acceleration[joints] = live.commanded_acceleration[joints]
         live.commanded_acceleration[joints] = (velocity - v) / dt
         live.commanded_velocity[joints] = velocity
         live.commanded_position[joints] = position

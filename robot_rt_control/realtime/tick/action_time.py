@@ -1,6 +1,16 @@
-"""The time that actions see: scaled by the speed override, and the last command's motion in that time."""
+"""The time that actions see, scaled by the speed override, and the motion at the end of the last command in that time.
+
+An action continues from the end of the last tick. The mean velocity of that tick is half a tick older, its change a
+whole tick. So both are extrapolated by the polynomial through the last commands (divided differences), which is exact
+for a motion of constant jerk. A motion that continues from there is, with the last commands, a sampled curve of
+continuous acceleration: its commands have no more jerk than the larger of the last command's and the new motion's.
+"""
 
 from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import CommandMode
+
+_POSITION = int(CommandMode.POSITION)
+_EFFORT = int(CommandMode.EFFORT)
 
 
 @realtime
@@ -14,29 +24,82 @@ def set_time(w, p):
 
 
 @realtime
+def keep_speed(w):
+    """Remember the speed at which this tick's commands are sent."""
+    w.past_speeds[2] = w.past_speeds[1]
+    w.past_speeds[1] = w.past_speeds[0]
+    w.past_speeds[0] = w.speed
+
+
+@realtime
 def _within(x, bound):
     return min(max(x, -bound), bound)
 
 
 @realtime
-def show_motion(w, p):
-    """Velocity and acceleration of the last command in the part's time: an action continues from these.
+def show_motion(w, p, part):
+    """Write velocity and acceleration at the end of the last command, in the part's time: actions continue from these.
 
-    While the part's time stands still, both are 0. The velocity shown is never above the limits, even if the part was
-    braked in real time.
+    While the part's time stands still, both are 0. They are within the system limits, even if the part was braked in
+    real time. Jerk is continued up to the part's limit: a step of acceleration is not.
+
+    Args:
+        part: record of part p, or a copy of it.
     """
-    show_motion_of(w.parts[p], w.limits[p], w.period)
+    past = w.past_speeds
+    show_motion_of(part, w.limits[p], w.parts_runtime[p].last_mode, w.period, past[0], past[1], past[2])
 
 
 @realtime
-def show_motion_of(part, limits, period):
-    """As `show_motion`, of a part's record: the loop's own, or a copy of it."""
-    if part.dt == period:
+def show_motion_of(part, limits, mode, period, s1, s2, s3):
+    """As `show_motion`.
+
+    Args:
+        mode: CommandMode of the last command.
+        s1, s2, s3: the speed override at the last commands, the newest first.
+    """
+    if part.dt != period:
+        _show_scaled(part, limits, mode, period, s1, s2, s3)
+    elif mode != _POSITION:
+        _show_scaled(part, limits, mode, period, 1.0, 1.0, 1.0)
+    else:
+        # The same in closed form.
         for j in range(part.dof):
-            part.motion_velocity[j] = part.commanded_velocity[j]
-            part.motion_acceleration[j] = part.commanded_acceleration[j]
+            a = part.commanded_acceleration[j]
+            change = _within(a - part.former_acceleration[j], part.jerk_limit[j] * period)
+            v = part.commanded_velocity[j] + period * (a / 2.0 + change / 3.0)
+            part.motion_velocity[j] = _within(v, limits.velocity[j])
+            part.motion_acceleration[j] = _within(a + change, limits.acceleration[j])
+
+
+@realtime
+def _show_scaled(part, limits, mode, period, s1, s2, s3):
+    if part.dt <= 0.0 or s1 <= 0.0:
+        for j in range(part.dof):
+            part.motion_velocity[j] = 0.0
+            part.motion_acceleration[j] = 0.0
         return
-    faster = 0.0 if part.dt <= 0.0 else period / part.dt
+    # Durations of the last commands in the part's time. What was before a standstill does not count.
+    h1, h2, h3 = s1 * period, s2 * period, s3 * period
+    f2 = g1 = f3 = g2 = g3 = 0.0
+    if mode == _POSITION:
+        # The cubic through four positions. A velocity is the mean of its tick, and so belongs to the middle.
+        to_first, to_second, whole = (h1 + h2) / 2.0, (h2 + h3) / 2.0, (h1 + h2 + h3) / 3.0
+        v_by_a, v_by_jerk, a_by_jerk = h1 / 2.0, h1 * (h1 + h2) / 6.0, (2.0 * h1 + h2) / 3.0
+    else:
+        # The parabola through three velocities, each commanded at the end of its tick.
+        to_first, to_second, whole = h1, h2, (h1 + h2) / 2.0
+        v_by_a, v_by_jerk, a_by_jerk = 0.0, 0.0, h1 / 2.0
+    if s2 > 0.0:
+        f2, g1 = 1.0 / s2, 1.0 / to_first
+        if s3 > 0.0 and mode != _EFFORT:  # measured velocities are noisy
+            f3, g2, g3 = 1.0 / s3, 1.0 / to_second, 1.0 / whole
     for j in range(part.dof):
-        part.motion_velocity[j] = _within(part.commanded_velocity[j] * faster, limits.velocity[j])
-        part.motion_acceleration[j] = _within(part.commanded_acceleration[j] * faster * faster, limits.acceleration[j])
+        v1 = part.commanded_velocity[j]
+        v2 = v1 - part.commanded_acceleration[j] * period
+        v3 = v2 - part.former_acceleration[j] * period
+        u1, u2, u3 = v1 / s1, v2 * f2, v3 * f3
+        a = (u1 - u2) * g1
+        jerk = _within((a - (u2 - u3) * g2) * g3, part.jerk_limit[j])
+        part.motion_velocity[j] = _within(u1 + a * v_by_a + jerk * v_by_jerk, limits.velocity[j])
+        part.motion_acceleration[j] = _within(a + jerk * a_by_jerk, limits.acceleration[j])

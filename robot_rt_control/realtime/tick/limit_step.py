@@ -8,6 +8,7 @@ brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
 import math
 
 from robot_rt_control.native.realtime_code import inlined, realtime
+from robot_rt_control.realtime.tick.action_time import keep_speed
 from robot_rt_control.realtime.tick.effort_barrier import bounded_effort, braking_effort
 from robot_rt_control.realtime.tick.jerk_limit import braking_speed, jerk_limited_velocity
 from robot_rt_control.realtime.tick.outputs import limit_outputs
@@ -61,6 +62,7 @@ def _next_velocity(part, limits, j, q, v, settle, dt):
 
 @realtime
 def _leave(part, j, q, v, dt):
+    part.former_acceleration[j] = part.commanded_acceleration[j]
     part.commanded_acceleration[j] = (v - part.commanded_velocity[j]) / dt
     part.commanded_velocity[j] = v
     part.commanded_position[j] = q
@@ -175,6 +177,7 @@ def _monitor(w, ch, p):
 @realtime
 def limit(w, ch):
     """Limit what every part with joints is commanded, or bring it to rest if no action commands it."""
+    keep_speed(w)
     dt = w.period
     for p in range(w.n_parts):
         part = w.parts[p]

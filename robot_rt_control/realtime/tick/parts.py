@@ -107,6 +107,7 @@ def enable_part(w, ch, p):
             part.commanded_position[j] = part.position[j]
         part.commanded_velocity[j] = 0.0
         part.commanded_acceleration[j] = 0.0
+        part.former_acceleration[j] = 0.0
         part.commanded_effort[j] = 0.0
     if pr.outputs_settling == 0:
         begin_outputs(part, w.limits[p])

@@ -148,8 +148,6 @@ def _show_rest(part, axis):
     axis.age = part.age
     axis.at_rest = part.at_rest
     axis.operational_state = part.operational_state
-    # `motion_velocity` is the mean of the last tick; at its end, where the law goes on, it is higher by half a change.
-    axis.motion_velocity[0] += 0.5 * axis.dt * axis.motion_acceleration[0]
     axis.command_mode = _NO_MODE
     axis.position_command[0] = axis.commanded_position[0]
     axis.velocity_command[0] = 0.0

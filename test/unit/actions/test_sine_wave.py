@@ -60,7 +60,7 @@ motion = st.floats(-1.0, 1.0)
 def test_position_velocity_and_acceleration_never_jump(velocity, acceleration, amplitude, frequency, ramp_time):
     arm = FakeArm()
     arm.live.commanded_velocity[:7] = velocity
-    arm.live.commanded_acceleration[:7] = acceleration
+    arm.live.commanded_acceleration[:7] = arm.live.former_acceleration[:7] = acceleration
     harness = ActionHarness(
         SineWave,
         parts={"arm": arm},

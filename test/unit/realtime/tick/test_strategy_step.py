@@ -21,7 +21,7 @@ def zero(dtype: np.dtype) -> Any:
 
 def test_every_field_with_one_number_for_each_joint_is_shown() -> None:
     assert PER_JOINT - set(COMMAND_FIELDS) - {"inputs", "input_age", "outputs", "commanded_outputs"} - {
-        "output_lower", "output_upper",
+        "output_lower", "output_upper", "former_acceleration",
     } == set(JOINT_FIELDS)  # fmt: skip
 
 
@@ -42,14 +42,13 @@ def test_a_declared_degree_of_freedom_is_shown_with_all_its_numbers() -> None:
     assert [float(axis[name][0]) for name in JOINT_FIELDS] == [n + 1.0 for n in range(len(JOINT_FIELDS))]
 
 
-def test_it_holds_unless_its_law_commands_and_goes_on_from_the_end_of_the_tick() -> None:
+def test_it_holds_unless_its_law_commands() -> None:
     part, axis = zero(part_dtype), zero(part_dtype)
     part.dt, part.age, part.at_rest, part.operational_state = 0.001, 2.0, 1.0, 3.0
-    axis.commanded_position[0], axis.motion_velocity[0], axis.motion_acceleration[0] = 0.4, 0.1, 2.0
+    axis.commanded_position[0] = 0.4
     axis.command_mode, axis.velocity_command[0], axis.effort_command[0] = int(CommandMode.EFFORT), 7.0, 8.0
     strategy_step._show_rest(part, axis)
     assert (axis.dof, axis.dt, axis.age, axis.at_rest, axis.operational_state) == (1, 0.001, 2.0, 1.0, 3.0)
-    assert axis.motion_velocity[0] == 0.1 + 0.5 * 0.001 * 2.0
     assert axis.command_mode == CommandMode.NONE and axis.position_command[0] == 0.4
     assert axis.velocity_command[0] == axis.effort_command[0] == 0.0
 
