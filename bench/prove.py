@@ -65,7 +65,7 @@ def prove_switches(console: Console, count: int, seed: int) -> bool:
             q, speeds = made.take()
             found = excess(q, speeds * DT)
             if (found > WITHIN).any():
-                console.print(f"[red]switches with seed {seed}: {found} of the limits of velocity, acceleration, jerk[/]")
+                console.print(f"[red]switches with seed {seed}: {found} of velocity, acceleration, jerk[/red]")
                 return False
     return True
 

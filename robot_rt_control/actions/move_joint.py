@@ -93,8 +93,8 @@ class MoveJoint(ActionType):
             default=1.0,
             minimum=0.001,
             maximum=1.0,
-            description="Fraction of the limits of acceleration and jerk. A motion that it takes over may need more jerk "
-            "to keep the velocity limits.",
+            description="Fraction of the limits of acceleration and jerk. A motion that it takes over may need more "
+            "jerk to keep the velocity limits.",
         ),
         Parameter(
             name="tolerance",

@@ -29,8 +29,8 @@ SELECTORS = 14
 """Values of each of the sensors that select laws: one value for each part, 0 to 1."""
 VELOCITY, ACCELERATION = np.array([1.0, 2.0]), np.array([10.0, 20.0])
 JERK = np.array([500.0, 1000.0])
-WITHIN = np.array([1.006, 1.03, 1.000001])
-"""Largest `excess`: velocity and acceleration by half a tick of acceleration and jerk, with which a motion is found."""
+WITHIN = np.array([1.01, 1.05, 1.000001])
+"""Largest `excess`: velocity and acceleration by what a tick adds to them, between whose ends nothing is known."""
 ROUNDING = 2e-15  # [m or rad] of a third difference; a position below 1 is rounded by 1e-16
 AT_ONCE = 8  # actions that one command starts
 
@@ -89,10 +89,10 @@ def many_parts() -> LockstepCell:
 def strategies(i: int, joint: int) -> list[Strategy]:
     """Of a joint of part i: its selector chooses one of LAWS."""
     selector, found = f"s{i // SELECTORS}.v{i % SELECTORS}", []
+    inputs = {"distance": {"distance": selector}, "force": {"force": f"p{i}.effort[{joint}]"}}
     for k, (law, parameters) in enumerate(LAWS[:: -1 if joint else 1], start=1):
-        inputs = {"distance": selector} if law == "distance" else {"force": f"p{i}.effort[0]"} if law == "force" else {}
         when = f"{selector} < {k / len(LAWS)}" if k < len(LAWS) else ""
-        found.append(Strategy(f"k{k}", law, when=when, inputs=inputs, **parameters))
+        found.append(Strategy(f"k{k}", law, when=when, inputs=inputs.get(law, {}), **parameters))
     return found
 
 
