@@ -35,14 +35,12 @@ def smooth_step(x):
 
 
 @realtime
-def fading_way(v, a, x, duration):
-    """Way of a motion that starts with velocity v and acceleration a at x = 0, and rests without acceleration at x = 1.
+def fading_velocity(v, a, x, duration):
+    """Velocity that starts as v with acceleration a at x = 0, and is zero without acceleration at x = 1.
 
-    The integral of a cubic Hermite curve over `duration` [s].
+    A cubic Hermite curve over `duration` [s].
     """
-    of_v = x * (1.0 + x * x * (x / 2.0 - 1.0))
-    of_a = x * x * (0.5 + x * (x / 4.0 - 2.0 / 3.0))
-    return duration * (v * of_v + a * duration * of_a)
+    return v * ((2.0 * x - 3.0) * x * x + 1.0) + a * duration * x * (x - 1.0) * (x - 1.0)
 
 
 class SineWave(ActionType):
@@ -68,10 +66,8 @@ class SineWave(ActionType):
     State = {
         "elapsed": float,  # [s] since the start
         "center": (float, PER_JOINT),  # [rad]
-        "start": (float, PER_JOINT),  # [rad] commanded when the action started
-        "start_velocity": (float, PER_JOINT),  # [rad/s] at that time
+        "start_velocity": (float, PER_JOINT),  # [rad/s] commanded when the action started
         "start_acceleration": (float, PER_JOINT),  # [rad/s^2]
-        "fading_time": float,  # [s] in which the earlier motion fades: `ramp_time` at the start
         "ramp": float,  # progress of the present ramp, 0 to 1
         "from_amplitude": float,  # [rad] at the start of the present ramp
         "from_frequency": float,  # [Hz]
@@ -111,18 +107,18 @@ class SineWave(ActionType):
     def on_enter(state, params, arm):
         """Start from the last command, whatever motion there is."""
         for j in range(arm.dof):
-            state.start[j] = arm.commanded_position[j]
+            state.center[j] = arm.commanded_position[j]
             state.start_velocity[j] = arm.motion_velocity[j]
             state.start_acceleration[j] = arm.motion_acceleration[j]
-        state.fading_time = params.ramp_time
         state.from_frequency = params.frequency
         state.to_frequency = params.frequency
         state.to_amplitude = params.amplitude
-        # The earlier motion moves the center while it fades.
+        # The earlier motion moves the center while it fades: the integral of fading_velocity.
         j = params.joint
-        center = state.start[j] + fading_way(
-            state.start_velocity[j], state.start_acceleration[j], 1.0, params.ramp_time
+        fade = params.ramp_time * (
+            0.5 * state.start_velocity[j] + state.start_acceleration[j] * params.ramp_time / 12.0
         )
+        center = state.center[j] + fade
         if center + params.amplitude > arm.position_upper[j] or center - params.amplitude < arm.position_lower[j]:
             return NO_ROOM
         return 0
@@ -158,10 +154,11 @@ class SineWave(ActionType):
         state.phase += FULL_TURN * frequency * arm.dt
         if state.phase >= FULL_TURN:
             state.phase -= FULL_TURN
-        fading = min(state.elapsed / state.fading_time, 1.0)
+        fading = (state.elapsed - 0.5 * arm.dt) / params.ramp_time  # in the middle of this step
         arm.command_mode = POSITION
         for j in range(arm.dof):
-            way = fading_way(state.start_velocity[j], state.start_acceleration[j], fading, state.fading_time)
-            state.center[j] = state.start[j] + way
+            if fading < 1.0:
+                v = fading_velocity(state.start_velocity[j], state.start_acceleration[j], fading, params.ramp_time)
+                state.center[j] += v * arm.dt
             arm.position_command[j] = state.center[j]
         arm.position_command[params.joint] += amplitude * math.sin(state.phase)

@@ -14,13 +14,16 @@ _EFFORT = int(CommandMode.EFFORT)
 
 
 @realtime
-def set_time(w, p):
-    """Set dt of a part. The speed override does not slow down its safety action."""
+def _is_real(w, p):
+    """Whether a part's time is real time: the speed override does not slow down its safety action."""
     slot = w.parts_runtime[p].active_action
-    if slot >= 0 and slot == w.tables[w.active_tables].safety_action[p]:
-        w.parts[p].dt = w.period
-    else:
-        w.parts[p].dt = w.period * w.speed
+    return slot >= 0 and slot == w.tables[w.active_tables].safety_action[p]
+
+
+@realtime
+def set_time(w, p):
+    """Set dt of a part."""
+    w.parts[p].dt = w.period if _is_real(w, p) else w.period * w.speed
 
 
 @realtime
@@ -32,48 +35,32 @@ def keep_speed(w):
 
 
 @realtime
+def show_motion(w, p):
+    """Velocity and acceleration at the end of the last command, in the part's time: actions continue from these.
+
+    While the part's time does not advance, both are 0. They are within the system limits, even if the part was braked
+    in real time. Jerk is continued up to the part's limit: a step of acceleration is not.
+    """
+    past = w.past_speeds
+    s1, s2, s3 = past[0], past[1], past[2]
+    if _is_real(w, p):
+        s1 = s2 = s3 = 1.0
+    show_motion_of(w.parts[p], w.limits[p], w.parts_runtime[p].last_mode, w.period, s1, s2, s3)
+
+
+@realtime
 def _within(x, bound):
     return min(max(x, -bound), bound)
 
 
 @realtime
-def show_motion(w, p, part):
-    """Write velocity and acceleration at the end of the last command, in the part's time: actions continue from these.
-
-    While the part's time stands still, both are 0. They are within the system limits, even if the part was braked in
-    real time. Jerk is continued up to the part's limit: a step of acceleration is not.
-
-    Args:
-        part: record of part p, or a copy of it.
-    """
-    past = w.past_speeds
-    show_motion_of(part, w.limits[p], w.parts_runtime[p].last_mode, w.period, past[0], past[1], past[2])
-
-
-@realtime
 def show_motion_of(part, limits, mode, period, s1, s2, s3):
-    """As `show_motion`.
+    """As `show_motion`, of a part's record: the loop's own, or a copy of it.
 
     Args:
         mode: CommandMode of the last command.
-        s1, s2, s3: the speed override at the last commands, the newest first.
+        s1, s2, s3: the speed of the part's time at the last commands, the newest first.
     """
-    if part.dt != period:
-        _show_scaled(part, limits, mode, period, s1, s2, s3)
-    elif mode != _POSITION:
-        _show_scaled(part, limits, mode, period, 1.0, 1.0, 1.0)
-    else:
-        # The same in closed form.
-        for j in range(part.dof):
-            a = part.commanded_acceleration[j]
-            change = _within(a - part.former_acceleration[j], part.jerk_limit[j] * period)
-            v = part.commanded_velocity[j] + period * (a / 2.0 + change / 3.0)
-            part.motion_velocity[j] = _within(v, limits.velocity[j])
-            part.motion_acceleration[j] = _within(a + change, limits.acceleration[j])
-
-
-@realtime
-def _show_scaled(part, limits, mode, period, s1, s2, s3):
     if part.dt <= 0.0 or s1 <= 0.0:
         for j in range(part.dof):
             part.motion_velocity[j] = 0.0
@@ -81,7 +68,7 @@ def _show_scaled(part, limits, mode, period, s1, s2, s3):
         return
     # Durations of the last commands in the part's time. What was before a standstill does not count.
     h1, h2, h3 = s1 * period, s2 * period, s3 * period
-    f2 = g1 = f3 = g2 = g3 = 0.0
+    f1, f2, f3, g1, g2, g3 = 1.0 / s1, 0.0, 0.0, 0.0, 0.0, 0.0
     if mode == _POSITION:
         # The cubic through four positions. A velocity is the mean of its tick, and so belongs to the middle.
         to_first, to_second, whole = (h1 + h2) / 2.0, (h2 + h3) / 2.0, (h1 + h2 + h3) / 3.0
@@ -98,7 +85,7 @@ def _show_scaled(part, limits, mode, period, s1, s2, s3):
         v1 = part.commanded_velocity[j]
         v2 = v1 - part.commanded_acceleration[j] * period
         v3 = v2 - part.former_acceleration[j] * period
-        u1, u2, u3 = v1 / s1, v2 * f2, v3 * f3
+        u1, u2, u3 = v1 * f1, v2 * f2, v3 * f3
         a = (u1 - u2) * g1
         jerk = _within((a - (u2 - u3) * g2) * g3, part.jerk_limit[j])
         part.motion_velocity[j] = _within(u1 + a * v_by_a + jerk * v_by_jerk, limits.velocity[j])

@@ -106,8 +106,7 @@ def _enter_and_sense(w, slot):
     if rt.entering == 1:
         rt.entering = 0
         for s in range(t.actions[slot].n_parts):
-            p = t.actions[slot].parts[s]
-            show_motion(w, p, w.parts[p])
+            show_motion(w, t.actions[slot].parts[s])
         status = call(w, slot, code.on_enter)
         if status != _OK:
             return status

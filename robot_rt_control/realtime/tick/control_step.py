@@ -19,8 +19,8 @@ def _prepare_commands(w, slot):
     """Show the last command's motion. Joints that the action does not write hold; a part without command is braked."""
     a = w.tables[w.active_tables].actions[slot]
     for s in range(a.n_parts):
+        show_motion(w, a.parts[s])
         part = w.parts[a.parts[s]]
-        show_motion(w, a.parts[s], part)
         part.command_mode = _NO_MODE
         for j in range(part.dof):
             part.position_command[j] = part.commanded_position[j]

@@ -4,7 +4,7 @@ from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
 from robot_rt_control.memory.plain_access import copy_bytes
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.realtime.tick.action_time import show_motion
+from robot_rt_control.realtime.tick.action_time import show_motion_of
 from robot_rt_control.realtime.tick.native_call import call_action
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Status
@@ -41,7 +41,8 @@ def try_start(w, slot):
         if s < a.n_parts:
             part = w.trial_parts[s]
             part.dt = w.period * w.speed
-            show_motion(w, p, part)
+            past, mode = w.past_speeds, w.parts_runtime[p].last_mode
+            show_motion_of(part, w.limits[p], mode, w.period, past[0], past[1], past[2])
     for i in range(a.state_size // 8):
         w.trial_state[i] = 0.0
     first = base + _TRIAL_PARTS

@@ -68,7 +68,7 @@ def test_T5_so_they_do_in_the_time_of_the_actions_while_the_override_changes(mov
     moving.step(5)
     moving.take()
     for _ in range(20):
-        moving.cell.server.set_speed(random.uniform(0.2, 0.95))
+        moving.cell.server.set_speed(random.choice((1.0, random.uniform(0.2, 0.95))))
         moving.switch(random, random.randint(10, 80))
     q, speeds = moving.take()
     assert len(np.unique(speeds)) > 100, "it changes nearly all the time"
