@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.cartesian import begin_tool, follow_tool, follow_tool_beside, tool_dtype
+from robot_rt_control.actions.move_linear import MoveLinear
+from robot_rt_control.actions.velocity_move import VelocityMove
 from robot_rt_control.model.kinematics import forward
 from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm
 
 DT, GAIN = 0.001, 10.0
@@ -76,3 +79,24 @@ def test_along_the_released_axis_the_pose_is_where_the_tool_is(walk):
 def test_a_pose_that_is_led_by_the_twist_is_neither_ahead_of_the_tool_nor_behind_it(walk):
     places, tool = walk(_held, 2000, [0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
     assert abs(tool.position[1] - places[-1][1]) < 0.1 * 0.05 * DT, "less than a tenth of a tick's way"
+
+
+JOINTS = (VelocityMove, {"velocity": [0.6, -0.4, 0.3, 0.5, -0.2, 0.3, 0.1]})
+TOOL = (VelocityMove, {"linear": [0.1, 0.0, -0.1], "angular": [0.0, 0.0, 0.3]})
+LINE = (MoveLinear, {"offset": [0.1, 0.1, -0.1]})
+
+
+@pytest.mark.parametrize(("first", "second"), [(JOINTS, TOOL), (TOOL, JOINTS), (TOOL, LINE), (LINE, TOOL)])
+@pytest.mark.parametrize("ticks", [17, 60, 95])
+def test_a_tool_motion_takes_over_and_is_taken_over_without_a_jump(bent, first, second, ticks):
+    """The jerk of the joints' commands across the switch is not above that of the two motions."""
+    arm, positions = FakeArm(position=bent), []
+    for kind, parameters in (first, second):
+        h = ActionHarness(kind, parts={kind.slots[0].name: arm}, parameters=parameters, compiled=True)
+        h.start()
+        for _ in range(ticks if len(positions) < ticks else 120):
+            assert h.step() == 0
+            positions.append(arm.live.commanded_position[:7].copy())
+    jerk = np.abs(np.diff(positions, 3, axis=0)).max(axis=1) / DT**3
+    before, across, after = np.split(jerk, [ticks - 4, ticks + 1])
+    assert across.max() <= 1.01 * max(before.max(), after.max())

@@ -70,3 +70,18 @@ def test_a_goal_is_given_in_one_way(harness):
         harness(MoveJoint, position=[0.0] * 7, tool_orientation=[0.0, 0.0, 0.0, 1.0])
     with pytest.raises(DefinitionError, match="part 'arm': inverse kinematics: no joint positions found"):
         harness(MoveJoint, tool_position=[5.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("velocity", [0.95, 0.3, -0.2])
+def test_a_low_acceleration_scale_keeps_the_velocity_limit_of_a_motion_that_it_takes_over(harness, goal, velocity):
+    """Its own jerk, 5 rad/s^3, would end this acceleration 0.5 s and 5 rad/s later."""
+    h = harness(MoveJoint, compiled=True, position=list(goal), acceleration_scale=0.05)
+    part = h.part("part")
+    part.commanded_velocity[0] = velocity
+    part.commanded_acceleration[0] = part.former_acceleration[0] = 10.0
+    h.start()
+    fastest = 0.0
+    for _ in range(1000):
+        h.step()
+        fastest = max(fastest, float(part.commanded_velocity[0]))
+    assert velocity + 0.3 < fastest <= float(part.velocity_limit[0]) * 1.0001
