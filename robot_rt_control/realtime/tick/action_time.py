@@ -9,7 +9,6 @@ continuous acceleration: its commands have no more jerk than the larger of the l
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import CommandMode
 
-_POSITION = int(CommandMode.POSITION)
 _EFFORT = int(CommandMode.EFFORT)
 
 
@@ -66,27 +65,23 @@ def show_motion_of(part, limits, mode, period, s1, s2, s3):
             part.motion_velocity[j] = 0.0
             part.motion_acceleration[j] = 0.0
         return
-    # Durations of the last commands in the part's time. What was before a standstill does not count.
+    # The cubic through four positions, by divided differences. A velocity is the mean of its tick: that of its middle.
+    # What was before a standstill does not count.
     h1, h2, h3 = s1 * period, s2 * period, s3 * period
     f1, f2, f3, g1, g2, g3 = 1.0 / s1, 0.0, 0.0, 0.0, 0.0, 0.0
-    if mode == _POSITION:
-        # The cubic through four positions. A velocity is the mean of its tick, and so belongs to the middle.
-        to_first, to_second, whole = (h1 + h2) / 2.0, (h2 + h3) / 2.0, (h1 + h2 + h3) / 3.0
-        v_by_a, v_by_jerk, a_by_jerk = h1 / 2.0, h1 * (h1 + h2) / 6.0, (2.0 * h1 + h2) / 3.0
-    else:
-        # The parabola through three velocities, each commanded at the end of its tick.
-        to_first, to_second, whole = h1, h2, (h1 + h2) / 2.0
-        v_by_a, v_by_jerk, a_by_jerk = 0.0, 0.0, h1 / 2.0
     if s2 > 0.0:
-        f2, g1 = 1.0 / s2, 1.0 / to_first
-        if s3 > 0.0 and mode != _EFFORT:  # measured velocities are noisy
-            f3, g2, g3 = 1.0 / s3, 1.0 / to_second, 1.0 / whole
+        f2, g1 = 1.0 / s2, 2.0 / (h1 + h2)
+        if s3 > 0.0:
+            f3, g2, g3 = 1.0 / s3, 2.0 / (h2 + h3), 3.0 / (h1 + h2 + h3)
     for j in range(part.dof):
         v1 = part.commanded_velocity[j]
         v2 = v1 - part.commanded_acceleration[j] * period
         v3 = v2 - part.former_acceleration[j] * period
-        u1, u2, u3 = v1 * f1, v2 * f2, v3 * f3
-        a = (u1 - u2) * g1
-        jerk = _within((a - (u2 - u3) * g2) * g3, part.jerk_limit[j])
-        part.motion_velocity[j] = _within(u1 + a * v_by_a + jerk * v_by_jerk, limits.velocity[j])
-        part.motion_acceleration[j] = _within(a + jerk * a_by_jerk, limits.acceleration[j])
+        v = v1 * f1
+        a = (v - v2 * f2) * g1
+        if mode != _EFFORT:  # then they are measured, and noisy
+            jerk = _within((a - (v2 * f2 - v3 * f3) * g2) * g3, part.jerk_limit[j])
+            v += h1 * (a / 2.0 + jerk * (h1 + h2) / 6.0)
+            a += jerk * (2.0 * h1 + h2) / 3.0
+        part.motion_velocity[j] = _within(v, limits.velocity[j])
+        part.motion_acceleration[j] = _within(a, limits.acceleration[j])
