@@ -79,7 +79,7 @@ def show_motion_of(part, limits, mode, period, s1, s2, s3):
         v3 = v2 - part.former_acceleration[j] * period
         v = v1 * f1
         a = (v - v2 * f2) * g1
-        if mode != _EFFORT:  # then they are measured, and noisy
+        if mode != _EFFORT:  # whose velocities are measured, and noisy
             jerk = _within((a - (v2 * f2 - v3 * f3) * g2) * g3, part.jerk_limit[j])
             v += h1 * (a / 2.0 + jerk * (h1 + h2) / 6.0)
             a += jerk * (2.0 * h1 + h2) / 3.0
