@@ -90,7 +90,8 @@ LINE = (MoveLinear, {"offset": [0.1, 0.1, -0.1]})
 @pytest.mark.parametrize("ticks", [17, 60, 95])
 def test_a_tool_motion_takes_over_and_is_taken_over_without_a_jump(bent, first, second, ticks):
     """The jerk of the joints' commands across the switch is not above that of the two motions."""
-    arm, positions = FakeArm(position=bent), []
+    arm = FakeArm(position=bent)
+    positions: list[np.ndarray] = []
     for kind, parameters in (first, second):
         h = ActionHarness(kind, parts={kind.slots[0].name: arm}, parameters=parameters, compiled=True)
         h.start()
