@@ -2,7 +2,7 @@
 
 import math
 
-from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -76,7 +76,10 @@ class Grasp(ActionType):
         StateVariable(name="opening", description="Mean opening of the fingers: 0 closed, 1 open."),
         StateVariable(name="effort", unit="N", description="Mean effort of the fingers, positive if it closes them."),
     )
-    State = {"held": float}  # [s] time for which it has been held
+    State = {
+        "held": float,  # [s] time for which it has been held
+        "velocity": (float, PER_JOINT),  # of the last tick, in the action's time
+    }
 
     def prepare_parameters(self, values, params):
         super().prepare_parameters(values, params)
@@ -89,6 +92,13 @@ class Grasp(ActionType):
                 expected=f"at most {top:g}",
                 got=f"{params.effort:g}",
             )
+
+    @staticmethod
+    def on_enter(state, params, gripper):
+        for j in range(gripper.dof):
+            # Of the whole last tick: its end is half a tick later.
+            state.velocity[j] = gripper.motion_velocity[j] - 0.5 * gripper.dt * gripper.motion_acceleration[j]
+        return 0
 
     @staticmethod
     def sense(state, params, gripper):
@@ -114,10 +124,9 @@ class Grasp(ActionType):
             q = gripper.commanded_position[j]
             change = gripper.acceleration_limit[j] * dt
             v = rate * gripper.velocity_limit[j]
-            # Of the whole last tick: its end is half a tick later.
-            last = gripper.motion_velocity[j] - 0.5 * dt * gripper.motion_acceleration[j]
-            v = min(max(v, last - change), last + change)
+            v = min(max(v, state.velocity[j] - change), state.velocity[j] + change)
             v = min(v, braking_speed(gripper.position_upper[j] - q, gripper.acceleration_limit[j]))
             v = max(v, -braking_speed(q - gripper.position_lower[j], gripper.acceleration_limit[j]))
+            state.velocity[j] = v
             gripper.position_command[j] = min(max(q + v * dt, gripper.position_lower[j]), gripper.position_upper[j])
         return 0
