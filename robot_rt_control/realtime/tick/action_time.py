@@ -73,15 +73,15 @@ def show_motion_of(part, limits, mode, period, s1, s2, s3):
         f2, g1 = 1.0 / s2, 2.0 / (h1 + h2)
         if s3 > 0.0:
             f3, g2, g3 = 1.0 / s3, 2.0 / (h2 + h3), 3.0 / (h1 + h2 + h3)
+    v_by_a, v_by_jerk, a_by_jerk = h1 / 2.0, h1 * (h1 + h2) / 6.0, (2.0 * h1 + h2) / 3.0
+    if mode == _EFFORT:  # whose velocities are measured, and so noisy
+        v_by_a = v_by_jerk = a_by_jerk = 0.0
     for j in range(part.dof):
         v1 = part.commanded_velocity[j]
         v2 = v1 - part.commanded_acceleration[j] * period
         v3 = v2 - part.former_acceleration[j] * period
-        v = v1 * f1
-        a = (v - v2 * f2) * g1
-        if mode != _EFFORT:  # whose velocities are measured, and noisy
-            jerk = _within((a - (v2 * f2 - v3 * f3) * g2) * g3, part.jerk_limit[j])
-            v += h1 * (a / 2.0 + jerk * (h1 + h2) / 6.0)
-            a += jerk * (2.0 * h1 + h2) / 3.0
-        part.motion_velocity[j] = _within(v, limits.velocity[j])
-        part.motion_acceleration[j] = _within(a, limits.acceleration[j])
+        u1, u2, u3 = v1 * f1, v2 * f2, v3 * f3
+        a = (u1 - u2) * g1
+        jerk = _within((a - (u2 - u3) * g2) * g3, part.jerk_limit[j])
+        part.motion_velocity[j] = _within(u1 + a * v_by_a + jerk * v_by_jerk, limits.velocity[j])
+        part.motion_acceleration[j] = _within(a + jerk * a_by_jerk, limits.acceleration[j])
