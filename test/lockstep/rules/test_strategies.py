@@ -361,7 +361,7 @@ def test_Y12_what_a_strategy_reads_or_runs_stays(cell: LockstepCell) -> None:
     assert cell.part("left").commanded_velocity[0] == 0.0, "its parts took their default action"
 
 
-def test_Y24_a_strategy_takes_new_parameters_while_it_governs_and_while_it_does_not(cell: LockstepCell) -> None:
+def test_Y20_a_strategy_takes_new_parameters_while_it_governs_and_while_it_does_not(cell: LockstepCell) -> None:
     session = cell.session("left")
     fast = Strategy("fast", "velocity", when="io.input[0]", velocity=0.2)
     action = Action("a", "hold", parts="left", strategies={"x": [fast, Strategy("slow", "velocity", velocity=0.05)]})
@@ -390,7 +390,7 @@ def test_Y24_a_strategy_takes_new_parameters_while_it_governs_and_while_it_does_
         ("a.x.slow", {"speed": 0.1}, "strategy 'slow' has no parameter 'speed'; expected one of: velocity"),
     ],
 )
-def test_Y24_what_is_not_valid_is_refused(cell: LockstepCell, name: str, values: dict[str, Any], text: str) -> None:
+def test_Y20_what_is_not_valid_is_refused(cell: LockstepCell, name: str, values: dict[str, Any], text: str) -> None:
     session = cell.session("left")
     slow = Strategy("slow", "velocity", velocity=0.05)
     session.add(Action("a", "hold", parts="left", strategies={"x": [slow]}))
