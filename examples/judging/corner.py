@@ -3,35 +3,21 @@
 from pathlib import Path
 
 import numpy as np
-import yaml
+from judging.bands import draw_bands, explain_bands, period, phases
 
 from robot_rt_control.client.recording import Recording
 
 WORKCELL = Path(__file__).resolve().parents[2] / "config" / "bench.yaml"
 AXES = ("corner.x.strategy", "corner.y.strategy", "arm.tool.velocity.x", "arm.tool.velocity.y")
-NAMES = ("force", "velocity", "distance")
-COLORS = ("#f5b7b1", "#d6eaf8", "#d5f5e3")
-
-
-def period() -> float:
-    """[s] Period of a tick."""
-    return float(yaml.safe_load(WORKCELL.read_text())["period"])
-
-
-def phases(recording: Recording, axis: str) -> list[tuple[str, slice]]:
-    """Which strategy governed an axis, and the samples in which it did, in order."""
-    number = recording[f"corner.{axis}.strategy"]
-    known = np.flatnonzero(np.isfinite(number))
-    cuts = [known[0], *(known[1:][np.diff(number[known]) != 0]), known[-1] + 1]
-    return [(NAMES[int(number[a])], slice(int(a), int(b))) for a, b in zip(cuts, cuts[1:], strict=False)]
+COLORS = {"force": "#f5b7b1", "velocity": "#d6eaf8", "distance": "#d5f5e3"}
 
 
 def judge(recording: Recording, force: float) -> dict[str, float]:
     """Print and return the results: seconds until the corner, and the force while the tool slides along a wall."""
     done: dict[str, float] = {}
     for axis in "xy":
-        for name, part in phases(recording, axis):
-            seconds = float(np.ptp(recording.time[part])) + period()
+        for name, part in phases(recording, f"corner.{axis}", list(COLORS)):
+            seconds = float(np.ptp(recording.time[part])) + period(WORKCELL)
             done[f"{axis}_{name}"] = done.get(f"{axis}_{name}", 0.0) + seconds
             print(f"{axis}: {name:8} for {seconds:.3f} s")
             if name == "force" and seconds > 0.5:
@@ -51,26 +37,20 @@ def plot(recording: Recording, force: float, file: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    from matplotlib.patches import Patch
 
-    time = recording.time - recording.time[phases(recording, "x")[0][1].start]
+    time = recording.time - recording.time[phases(recording, "corner.x", list(COLORS))[0][1].start]
     figure, axes = plt.subplots(2, 2, figsize=(11, 6), sharex=True, sharey="row", constrained_layout=True)
     for column, axis in enumerate("xy"):
         speed, push = axes[:, column]
-        for name, part in phases(recording, axis):
-            for each in (speed, push):
-                each.axvspan(time[part][0], time[part][-1], color=COLORS[NAMES.index(name)], lw=0)
+        draw_bands((speed, push), time, phases(recording, f"corner.{axis}", list(COLORS)), COLORS)
         speed.plot(time, recording[f"arm.tool.velocity.{axis}"], color="#1b2631", lw=1)
         push.plot(time, recording[f"watch.push_{axis}"], color="#1b2631", lw=1)
         push.axhline(force, color="k", ls="--", lw=0.8)
         speed.set(title=f"along {axis}", xlim=(-0.1, time[-1]))
         push.set(xlabel="time since the start [s]")
-        for each in (speed, push):
-            each.spines[["top", "right"]].set_visible(False)
     axes[0, 0].set(ylabel="measured velocity [m/s]")
     axes[1, 0].set(ylabel="push [N]")
-    bands = [Patch(color=color, label=name) for name, color in zip(NAMES, COLORS, strict=True)]
-    figure.legend(handles=bands, frameon=False, loc="outside lower center", ncols=len(bands))
+    explain_bands(figure, COLORS)
     figure.suptitle("Into a corner in one state: what governs each axis")
     figure.savefig(file, dpi=110)
     plt.close(figure)

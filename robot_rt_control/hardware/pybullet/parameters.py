@@ -96,6 +96,28 @@ class ObjectParameters(Parameters):
         return self
 
 
+class SpringParameters(Parameters):
+    """A tool on a spring: a push moves it in, up to a rubber stop, and the spring pushes it back out."""
+
+    way: Vector
+    """[m] from its free place to the stop, in the tool's frame."""
+    stiffness: Positive
+    """[N/m]"""
+    stop: Positive
+    """[N/m] stiffness of the stop."""
+    preload: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
+    """[N] at its free place; it must carry the tool's own weight."""
+    damping: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
+    """[Ns/m]"""
+
+    @field_validator("way")
+    @classmethod
+    def _somewhere(cls, value: Vector) -> Vector:
+        if not any(value):
+            raise refuse("a way that is not zero")
+        return value
+
+
 class ToolParameters(Parameters):
     """A thing mounted on a robot's link, as a part of the robot: exactly one of box, sphere, cylinder."""
 
@@ -114,6 +136,8 @@ class ToolParameters(Parameters):
     """[kg]"""
     color: tuple[float, float, float] = (0.3, 0.3, 0.3)
     """Red, green, blue, 0 to 1."""
+    spring: SpringParameters | None = None
+    """Default: it is fixed."""
 
     @model_validator(mode="after")
     def _one_shape(self) -> ToolParameters:

@@ -19,6 +19,7 @@ from robot_rt_control.hardware.pybullet.io import SimulatedIo
 from robot_rt_control.hardware.pybullet.io_parameters import IoParameters
 from robot_rt_control.hardware.pybullet.parameters import CameraParameters, PyBulletParameters
 from robot_rt_control.hardware.pybullet.sensors import Sensor, make_sensors
+from robot_rt_control.hardware.pybullet.springs import Springs
 from robot_rt_control.hardware.pybullet.world import PyBulletWorld
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
@@ -77,6 +78,7 @@ class PyBulletPlugin(HardwarePlugin):
         self._states = {name: self.state[places] for name, places in state_slices.items()}
         self._commands = {name: self.command[places] for name, places in command_slices.items()}
         self._drives: dict[str, Drives] = {}
+        self._springs = Springs(world, self.parameters.world.tools)
         self._check_io()
         self._io: list[SimulatedIo] = []
         joints: dict[int, list[int]] = {}
@@ -159,11 +161,13 @@ class PyBulletPlugin(HardwarePlugin):
             drives.apply()
         for io in self._io:
             io.apply()
+        self._springs.apply()
         pybullet.stepSimulation(physicsClientId=world.client)
         for _ in range(world.substeps - 1):
             for drives in self._drives.values():
                 if drives.mode == CommandMode.EFFORT:
                     drives.apply_effort()
+            self._springs.apply()
             pybullet.stepSimulation(physicsClientId=world.client)
         return _OK
 

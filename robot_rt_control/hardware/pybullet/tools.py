@@ -12,7 +12,9 @@ from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
 
 def write_with_tools(urdf: Path, tools: Sequence[ToolParameters], file: Path, item: str) -> None:
-    """Write a robot's URDF with tools on its links, each a link of its own after a fixed joint `<name>_joint`.
+    """Write a robot's URDF with tools on its links, each a link of its own after a joint `<name>_joint`.
+
+    The joint is fixed, or that of the tool's spring.
 
     Args:
         urdf: of the robot; files that it names relative to itself are named by their full path in the new one.
@@ -67,11 +69,18 @@ def _link(tool: ToolParameters) -> ElementTree.Element:
 
 
 def _joint(tool: ToolParameters) -> ElementTree.Element:
-    joint = ElementTree.Element("joint", name=f"{tool.name}_joint", type="fixed")
+    spring = tool.spring
+    joint = ElementTree.Element("joint", name=f"{tool.name}_joint", type="prismatic" if spring else "fixed")
     ElementTree.SubElement(joint, "parent", link=tool.link)
     ElementTree.SubElement(joint, "child", link=tool.name)
     rpy = _roll_pitch_yaw(tool.pose.orientation)
     ElementTree.SubElement(joint, "origin", xyz=_text(tool.pose.position), rpy=_text(rpy))
+    if spring is not None:
+        way = math.hypot(*spring.way)
+        ElementTree.SubElement(joint, "axis", xyz=_text([x / way for x in spring.way]))
+        # As far again into the stop. URDF requires effort and velocity.
+        limits = {"lower": "0", "upper": repr(2.0 * way), "effort": "1000", "velocity": "10"}
+        ElementTree.SubElement(joint, "limit", limits)
     return joint
 
 
