@@ -172,8 +172,10 @@ class RosServices(ABC):
     # --- programs -------------------------------------------------------------------------------
 
     def list_programs(self, name: str, *, search: str, tags: Sequence[str], with_text: bool) -> list[Any]:
-        wanted = {"name": name, "search": search, "tags": list(tags), "with_text": with_text}
-        return list(self.call(srv.ListPrograms, "list_programs", **wanted).programs)
+        answer = self.call(
+            srv.ListPrograms, "list_programs", name=name, search=search, tags=list(tags), with_text=with_text
+        )
+        return list(answer.programs)
 
     def save_program(self, program: str, *, name: str, check_only: bool) -> tuple[int, tuple[str, ...]]:
         answer = self.call(srv.SaveProgram, "save_program", program=program, name=name, check_only=check_only)
