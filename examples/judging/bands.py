@@ -1,6 +1,7 @@
 """What the examples with strategies share: which one governed when, as bands below a plot."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ Phase = tuple[str, slice]
 """A strategy's name, and the samples in which it governed."""
 
 
+@cache
 def period(workcell: Path) -> float:
     """[s] Period of a tick."""
     return float(yaml.safe_load(workcell.read_text())["period"])
