@@ -22,7 +22,7 @@ TOUCH = 0.3  # [N] that count as contact
 MOST = 10.0  # [N] that a digit may ever press with
 AHEAD, UP, SLOW = 0.05, 0.025, 0.02  # [m/s]
 NEW_PLACE = [0.0, -0.35, 0.0]  # [m] from the old one
-PATIENCE = 300.0  # [s] more than enough, even on a busy machine
+PATIENCE = 60.0  # [s] of simulated time: more than enough, on any machine
 
 
 def strategies(force: str, speed: float) -> list[Strategy]:

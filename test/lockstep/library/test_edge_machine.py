@@ -107,3 +107,13 @@ def test_a_drop_on_the_way_around() -> None:
     assert trace.drops[drop - 1] <= DROP < trace.drops[drop]
     assert trace.tool[drop][:2] == pytest.approx([EDGE - AHEAD, -0.055], abs=2e-3), "beside the wall"
     check_end(outcome, trace, 0.13)
+
+
+def test_to_the_left_there_is_a_wall_at_the_edge() -> None:
+    outcome = run(MACHINE, speed=0.1, turn=0.8, along=0.08)
+    assert outcome.exit == "collided" and outcome.states == ["ready", "A", "B", "collided"]
+    assert outcome.tool[1] < 0.035, "the wall begins there"
+
+
+def test_without_an_edge_within_its_way_it_gives_up() -> None:
+    assert run(MACHINE, max_way=0.02).exit == "not_found"

@@ -3,8 +3,9 @@
 import pybullet
 import pytest
 
-from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
+from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.plugin import HardwareInfo
+from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
 from robot_rt_control.testing.simulated_devices import iiwa
 from robot_rt_control.vocabulary.errors import HardwareError
 
@@ -18,16 +19,17 @@ def at_rest(substeps=1, **changes):
     tool |= {"pose": {"position": [0, 0, 0.1]}, "spring": SPRING | changes}
     world = {"gravity": [0, 0, -10.0], "tools": [tool], "timestep": DT / substeps}
     info = HardwareInfo(name="sim", parts=(iiwa(start_position=(0.0,) * 7),), parameters={"world": world})
-    lifecycle = HardwareLifecycle(load_plugin("pybullet")(), info)
+    plugin = PyBulletPlugin()
+    lifecycle = HardwareLifecycle(plugin, info)
     try:
         lifecycle.configure()
         lifecycle.activate()
         for _ in range(400):
             lifecycle.read(0.0, DT)
             lifecycle.write(0.0, DT)
-        robot = lifecycle.plugin.world.robot("arm", "test")
-        client = lifecycle.plugin.world.client
-        return pybullet.getJointState(robot.body, robot.joints["digit_joint"], physicsClientId=client)[0]
+        robot = plugin.world.robot("arm", "test")
+        joint = robot.joints["digit_joint"]
+        return pybullet.getJointState(robot.body, joint, physicsClientId=plugin.world.client)[0]
     finally:
         lifecycle.shutdown()
 
