@@ -8,6 +8,11 @@ from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 
+def changes_in(events):
+    """The changes from one strategy to another, by their text."""
+    return {e.reason: e for e in events if e.kind == "strategy_changed" and "→" in e.reason}
+
+
 def test_each_digit_changes_its_law_by_itself_until_both_hold(example, tmp_path, capsys):
     module = example("11_two_digit_grasp")
     with LockstepClient(module.WORKCELL) as client:
@@ -16,7 +21,7 @@ def test_each_digit_changes_its_law_by_itself_until_both_hold(example, tmp_path,
         events, plugin = client.cell.events, client.cell.executor.devices.hosts["sim"].plugin
         assert isinstance(plugin, PyBulletPlugin)
         block = plugin.object_pose("block")
-    changes = {e.reason: e for e in events if e.kind == "strategy_changed" and "→" in e.reason}
+    changes = changes_in(events)
     assert list(changes) == [
         "x: velocity → soft",  # figure 4B
         "x: soft → stop",  # figure 4D
@@ -33,3 +38,15 @@ def test_each_digit_changes_its_law_by_itself_until_both_hold(example, tmp_path,
     assert "both hold" in capsys.readouterr().out
     for name in ("grasp", "lifted", "dropped_off"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_second_digit_may_touch_first(example, monkeypatch):
+    module = example("11_two_digit_grasp")
+    monkeypatch.setattr(module, "AHEAD", 0.015)
+    monkeypatch.setattr(module, "UP", 0.05)
+    with LockstepClient(module.WORKCELL) as client, client.session("arm") as session:
+        module.define(session)
+        session.start("grasp")
+        held = session.wait_for("held", timeout_s=module.PATIENCE)
+        assert list(changes_in(session.events)) == ["z: velocity → soft", "z: soft → stop", "x: velocity → soft"]
+    assert all(module.FORCE <= force < module.FORCE + 0.3 for force in held.values.values())
