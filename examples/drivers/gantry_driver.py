@@ -44,8 +44,8 @@ class GantryDriver(HardwarePlugin):
         self.socket.setblocking(False)  # read() must not block
         return CallbackReturn.SUCCESS
 
-    def perform_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
-        self.enabled = modes.get("gantry", CommandMode.NONE) == CommandMode.POSITION
+    def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
+        self.enabled = modes.get("gantry") == (CommandMode.POSITION, CommandMode.POSITION)
         return HardwareReturn.OK
 
     def read(self, time_s: float, period_s: float) -> HardwareReturn:

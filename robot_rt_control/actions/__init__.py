@@ -23,5 +23,9 @@ BUILTIN = (
     "robot_rt_control.actions.laws.distance:Distance",
     "robot_rt_control.actions.laws.force:Force",
     "robot_rt_control.actions.laws.stop_at:StopAt",
+    "robot_rt_control.actions.laws.position:Position",
+    "robot_rt_control.actions.laws.torque:Torque",
+    "robot_rt_control.actions.laws.impedance:Impedance",
+    "robot_rt_control.actions.laws.admittance:Admittance",
 )
 """The built-in action types, as "module:Class": the server loads them by these names."""

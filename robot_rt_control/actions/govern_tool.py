@@ -28,7 +28,7 @@ _WORLD, _ENTRY, _TOOL = 0, 1, 2
 _FRAMES = {"world": _WORLD, "entry": _ENTRY, "tool": _TOOL}
 _NONE = int(CommandMode.NONE)
 _VELOCITY = int(CommandMode.VELOCITY)
-_MIXED_MODES = int(Status.MIXED_MODES)
+_DEGREE_MODE = int(Status.DEGREE_MODE)
 _CORRECTION = 20.0
 """[1/s] gain that returns the tool to its pose: integration alone would drift."""
 _LARGEST_DEVIATION = 0.02
@@ -158,7 +158,7 @@ def find_velocity(state, degree, i, dt):
         degree.motion_velocity = v
         degree.motion_acceleration = a
     else:
-        return _MIXED_MODES
+        return _DEGREE_MODE
     return 0
 
 
@@ -208,13 +208,10 @@ class GovernTool(ActionType):
 
     name = "govern_tool"
     slots = (Slot(name="arm", kinds=(PartKind.ARM,)),)
-    degrees_of_freedom = (
-        Degree(name="x"),
-        Degree(name="y"),
-        Degree(name="z"),
-        Degree(name="rx", unit="rad"),
-        Degree(name="ry", unit="rad"),
-        Degree(name="rz", unit="rad"),
+    degrees_of_freedom = tuple(
+        Degree(name=name, unit=unit, command_modes=("position", "velocity"))
+        for unit, names in (("m", "xyz"), ("rad", ("rx", "ry", "rz")))
+        for name in names
     )
     parameters = (
         Parameter(

@@ -8,7 +8,8 @@ from robot_rt_control.actions import BUILTIN
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.model.catalogue import workcell_catalogue
 from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.server.builder.source import load_action_type
+from robot_rt_control.server.builder.source import ActionSource, load_action_type
+from robot_rt_control.server.builder.syntax_check import check_syntax
 from robot_rt_control.validation.catalogue import Catalogue
 
 
@@ -20,10 +21,13 @@ def offline_catalogue(workcell_file: Path | None = None) -> Catalogue:
 
     Raises:
         DefinitionError: the workcell file, or what an action type declares, is not valid.
-        CompileError: an action type that it names cannot be loaded.
+        CompileError: an action type that it names cannot be loaded, or its code is refused.
     """
     workcell = load_workcell(workcell_file) if workcell_file is not None else None
     own = workcell.action_types if workcell is not None else ()
     specs = [*BUILTIN, *(f"{t.path or t.module}:{t.class_name}" for t in own)]
-    types = [DeclaredType.of(load_action_type(spec).action_type) for spec in specs]
-    return workcell_catalogue(workcell, types)
+    return workcell_catalogue(workcell, map(_declared, map(load_action_type, specs)))
+
+
+def _declared(source: ActionSource) -> DeclaredType:
+    return DeclaredType.of(source.action_type, check_syntax(source).command_modes)

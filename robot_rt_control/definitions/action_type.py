@@ -136,6 +136,8 @@ class Degree:
     name: str
     unit: str = "m"
     """Of its position: m or rad."""
+    command_modes: tuple[str, ...] = ("position",)
+    """In which laws may command it, as its type carries it out: "position", "velocity", "effort"."""
 
 
 class Part(Protocol):

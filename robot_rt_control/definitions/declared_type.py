@@ -32,6 +32,7 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 from robot_rt_control.vocabulary.names import check_name, check_type_name
 
+COMMAND_MODES = ("position", "velocity", "effort")
 PARAMETER_TYPES = ("float", "int", "bool", "text")
 
 
@@ -73,14 +74,19 @@ class DeclaredType:
     degrees_of_freedom: tuple[Degree, ...]
     own_gaps: tuple[str, ...]
     """Stream inputs with a gap function of their own."""
+    command_modes: tuple[str, ...]
+    """In which its code commands the part of its first slot: "position", "velocity", "effort"; empty: not known."""
     time_budget: float | None
     """[s]"""
     parameter_record: RecordLayout
     state_record: RecordLayout
 
     @classmethod
-    def of(cls, action_type: type[ActionType]) -> DeclaredType:
+    def of(cls, action_type: type[ActionType], command_modes: tuple[str, ...] = ()) -> DeclaredType:
         """The declarations of a class.
+
+        Args:
+            command_modes: what its code shows, see `builder.syntax_check`; empty: not known.
 
         Raises:
             DefinitionError, CapacityError: a declaration is not valid; the message names it and the type.
@@ -99,6 +105,7 @@ class DeclaredType:
             inputs=action_type.inputs,
             degrees_of_freedom=action_type.degrees_of_freedom,
             own_gaps=tuple(s.name for s in stream_inputs(action_type) if gap_method(action_type, s.name)),
+            command_modes=command_modes,
             time_budget=action_type.time_budget,
             parameter_record=RecordLayout.of(parameter_dtype(action_type)),
             state_record=RecordLayout.of(state_dtype(action_type)),
@@ -234,6 +241,12 @@ def _check_strategies(of: str, declared: type[ActionType]) -> None:
         if degree.unit not in ("m", "rad"):
             raise DefinitionError(
                 f"{of}: unit of degree of freedom {degree.name!r}", expected="m or rad", got=repr(degree.unit)
+            )
+        if not degree.command_modes or not set(degree.command_modes) <= set(COMMAND_MODES):
+            raise DefinitionError(
+                f"{of}: command_modes of degree of freedom {degree.name!r}",
+                expected=f"one or several of {', '.join(COMMAND_MODES)}",
+                got=repr(degree.command_modes),
             )
 
 

@@ -18,6 +18,7 @@ from robot_rt_control.hardware.process_image import Manifest, ProcessImage
 from robot_rt_control.hardware.ranging import ranged
 from robot_rt_control.hardware.rest_ramp import RestRamp
 from robot_rt_control.memory.atomics import address_of
+from robot_rt_control.memory.joint_modes import unpack_modes
 from robot_rt_control.memory.layout import driver_dtype
 from robot_rt_control.model.channels import Channel
 from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
@@ -186,11 +187,11 @@ class DeviceHost:
         self._followed[:] = self._arrived
 
     def _switch(self, modes: bytes, period_s: float) -> bool:
-        """Switch the parts to the commanded modes; False: the plugin refused, and the device is braking."""
+        """Switch the joints to the commanded modes; False: the plugin refused, and the device is braking."""
         kept = self._command.copy()
         self._command[:] = self._taken  # the plugin may look at the first commands of the new modes
         try:
-            self.lifecycle.switch_modes({part.name: self._commanded_mode(part) for part in self._jointed})
+            self.lifecycle.switch_modes({part.name: self._commanded_modes(part) for part in self._jointed})
         except HardwareError as error:
             self._command[:] = kept
             if self.lifecycle.can_write:
@@ -207,13 +208,13 @@ class DeviceHost:
         self._publish_mode(DriverMode.FOLLOWING)
         return True
 
-    def _commanded_mode(self, part: HardwarePart) -> CommandMode:
-        number = int(self._modes[part.index])
+    def _commanded_modes(self, part: HardwarePart) -> tuple[CommandMode, ...]:
+        word = int(self._modes[part.index])
         try:
-            return CommandMode(number)
+            return unpack_modes(word, len(part.joint_names))
         except ValueError:
-            what = f"hardware {self.info.name!r}, part {part.name!r}: commanded mode"
-            raise HardwareError(what, expected="a CommandMode", got=str(number)) from None
+            what = f"hardware {self.info.name!r}, part {part.name!r}: commanded modes"
+            raise HardwareError(what, expected="a CommandMode of each joint", got=f"{word:#x}") from None
 
     # --- resting --------------------------------------------------------------------------------
 
@@ -235,16 +236,14 @@ class DeviceHost:
         for output in self._outputs:
             if math.isfinite(output.channel.safe):
                 self._command[output.command] = output.channel.safe
-        modes: dict[str, CommandMode] = {}
+        modes: dict[str, tuple[CommandMode, ...]] = {}
         for part in self._jointed:
-            mode = self.lifecycle.modes[part.name]
-            if mode == CommandMode.NONE:
-                continue
             places = self._command_places[part.name]
             measured = self.lifecycle.state[self._state_places[part.name]]
-            ramp = RestRamp(part, mode, self._command[places], velocity[places][0::3], measured)
+            present = self.lifecycle.modes[part.name]
+            ramp = RestRamp(part, present, self._command[places], velocity[places][0::3], measured)
             self._ramps.append(ramp)
-            modes[part.name] = ramp.mode
+            modes[part.name] = ramp.modes
         self._publish_mode(DriverMode.BRAKING)
         try:
             self.lifecycle.switch_modes(modes)

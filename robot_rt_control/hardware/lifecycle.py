@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from importlib import import_module
 from pathlib import Path
@@ -147,7 +147,7 @@ class HardwareLifecycle:
         self.command = np.zeros(n_command) if command is None else command[:n_command]
         self.state[:] = np.nan
         plugin.state, plugin.command = self.state, self.command
-        self.modes = {part.name: CommandMode.NONE for part in info.parts}
+        self.modes = self._no_modes()
         self.lifecycle_state = LifecycleState.UNCONFIGURED
 
     def _call(self, callback: Callable[[], CallbackReturn]) -> tuple[CallbackReturn, str]:
@@ -186,7 +186,11 @@ class HardwareLifecycle:
         result, _ = self._call(self.plugin.on_error)
         recovered = result == CallbackReturn.SUCCESS
         self.lifecycle_state = LifecycleState.UNCONFIGURED if recovered else LifecycleState.FINALIZED
-        self.modes = dict.fromkeys(self.modes, CommandMode.NONE)
+        self.modes = self._no_modes()
+
+    def _no_modes(self) -> dict[str, tuple[CommandMode, ...]]:
+        """Of each part, the mode of each joint: none is commanded."""
+        return {part.name: (CommandMode.NONE,) * len(part.joint_names) for part in self.info.parts}
 
     @property
     def can_write(self) -> bool:
@@ -202,7 +206,7 @@ class HardwareLifecycle:
         """Allow motion; every part holds (mode NONE) until its mode is switched. Raises: HardwareError."""
         plugin, state = self.plugin, LifecycleState
         self._transition("on_activate", plugin.on_activate, (state.INACTIVE,), state.ACTIVE)
-        self.modes = dict.fromkeys(self.modes, CommandMode.NONE)
+        self.modes = self._no_modes()
 
     def deactivate(self) -> None:
         """End motion. Raises: HardwareError."""
@@ -253,13 +257,20 @@ class HardwareLifecycle:
         self._handle_error()
         raise self._failed(callback, result, reason)
 
-    def switch_modes(self, modes: Mapping[str, CommandMode]) -> None:
-        """Switch parts to other command modes; the plugin is asked only for parts whose mode changes.
+    def switch_modes(self, modes: Mapping[str, CommandMode | Sequence[CommandMode]]) -> None:
+        """Switch joints to other command modes; the plugin is asked only for parts of which one changes.
+
+        Args:
+            modes: by part: of all its joints, or of each one.
 
         Raises:
             HardwareError: the plugin refused it (nothing has changed), or broke while it switched.
         """
-        changed = {part: mode for part, mode in modes.items() if self.modes[part] != mode}
+        wanted = {
+            part: (given,) * len(self.modes[part]) if isinstance(given, CommandMode) else tuple(given)
+            for part, given in modes.items()
+        }
+        changed = {part: given for part, given in wanted.items() if self.modes[part] != given}
         if not changed:
             return
         self.plugin.reason = ""

@@ -1,6 +1,6 @@
 """The mock device: states follow commands. Computed inside the tick, without a process or a simulator.
 
-Each joint is independent and follows the mode of its part:
+Each joint is independent and follows its mode:
 
 ==========  ==========================================================================================
 POSITION    position follows the command with first-order dynamics; velocity is its change; no effort
@@ -14,7 +14,7 @@ load, no gravity and no joint limit. Sensors keep their given values; outputs re
 input may be wired to an output.
 
 `mock_source` has one int64 for each state interface: bits 0 to 7 are its type (`_CONSTANT` …), bits 8 to 15 the part's
-index, the rest the index of the command.
+index, bits 16 to 31 the index of the command, the rest the joint's index in its part.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from pydantic import Field
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.parameters import Parameters, checked
+from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.model.interfaces import state_interfaces
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary import defaults
@@ -176,7 +177,7 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
             name, j = interface.name, interface.index or 0
             if interface.field in ("position", "outputs"):
                 k, kind = command_index[name], _JOINT if interface.item else _OUTPUT
-                device.mock_source[i] = kind | part.index << 8 | k << 16
+                device.mock_source[i] = kind | part.index << 8 | k << 16 | j << 32
                 initial = part.initial_position[j] if interface.item else part.outputs[j].initial
                 device.state[i] = device.command[k] = initial
             elif interface.item:
@@ -216,7 +217,7 @@ def mock_cycle(device, dt):
     """Advance the states by one period under the last commands: the `read` of a mock device.
 
     Args:
-        device: record of `layout.device_dtype`. Parts whose `mode` is NONE do not move; while `enabled` is 0 no part
+        device: record of `layout.device_dtype`. Joints whose mode is NONE do not move; while `enabled` is 0 no part
             moves and outputs keep their values.
         dt: [s] the real period (the speed override does not slow down hardware).
 
@@ -230,13 +231,13 @@ def mock_cycle(device, dt):
     while i < device.n_state:
         source = device.mock_source[i]
         kind = source & 0xFF
-        k = source >> 16
+        k = (source >> 16) & 0xFFFF
         if kind == _OUTPUT and device.enabled != 0:
             device.state[i] = device.command[k]
         elif kind == _AGE:
             device.state[i] = math.nan if math.isnan(device.state[k]) else 0.0
         elif kind == _JOINT:
-            mode = device.mode[(source >> 8) & 0xFF] if device.enabled != 0 else _NONE
+            mode = mode_of(device.mode[(source >> 8) & 0xFF], source >> 32) if device.enabled != 0 else _NONE
             position = device.state[i]
             velocity = 0.0
             effort = 0.0

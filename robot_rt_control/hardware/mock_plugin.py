@@ -8,6 +8,7 @@ import numpy as np
 
 from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_states
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
+from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import device_dtype
 from robot_rt_control.vocabulary.enums import CommandMode
 
@@ -35,10 +36,10 @@ class MockPlugin(HardwarePlugin):
         self._device.enabled = 0
         return CallbackReturn.SUCCESS
 
-    def perform_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
+    def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
         for part in self.info.parts:
             if part.name in modes:
-                self._device.mode[part.index] = modes[part.name]
+                self._device.mode[part.index] = pack_modes(modes[part.name])
         return HardwareReturn.OK
 
     def set_states(self, values: Mapping[str, float]) -> None:

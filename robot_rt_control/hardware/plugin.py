@@ -86,7 +86,7 @@ class HardwarePlugin(ABC):
     """float64, one for each exported state interface, in that order. Write in place; never rebind.
     Set before `on_configure`. NaN until first written."""
     command: np.ndarray
-    """float64, one for each exported command interface. Only the commands of a part's mode are valid."""
+    """float64, one for each exported command interface. Of a joint's commands, that of its mode is valid."""
     reason: str = ""
     """Why the last callback did not succeed; part of the error's text."""
 
@@ -127,21 +127,24 @@ class HardwarePlugin(ABC):
         self.close()
         return CallbackReturn.FAILURE
 
-    def prepare_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
+    def prepare_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
         """Return whether these parts can switch to these modes. NONE (hold the position) must always be possible.
 
+        Override it for a device that cannot have joints of one part in different modes.
+
         Args:
-            modes: the parts that change, and their new modes.
+            modes: the parts that change, and the new mode of each of their joints.
         """
         supported = {part.name: part.supported_modes for part in self.info.parts}
-        for part, mode in modes.items():
-            if mode != CommandMode.NONE and mode not in supported[part]:
-                names = ", ".join(m.name for m in sorted(supported[part]))
-                self.reason = f"part {part!r} does not support command mode {mode.name}, only {names}"
-                return HardwareReturn.ERROR
+        for part, of_joints in modes.items():
+            for mode in of_joints:
+                if mode != CommandMode.NONE and mode not in supported[part]:
+                    names = ", ".join(m.name for m in sorted(supported[part]))
+                    self.reason = f"part {part!r} does not support command mode {mode.name}, only {names}"
+                    return HardwareReturn.ERROR
         return HardwareReturn.OK
 
-    def perform_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
+    def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
         """Switch. `command` holds the first commands of the new modes already; `write` follows."""
         return HardwareReturn.OK
 
@@ -156,4 +159,4 @@ class HardwarePlugin(ABC):
 
     @abstractmethod
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
-        """Send `command`, for the parts whose mode is not NONE. A simulator then steps by one period."""
+        """Send `command`, for the joints whose mode is not NONE. A simulator then steps by one period."""

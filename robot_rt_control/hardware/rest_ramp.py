@@ -15,11 +15,11 @@ class RestRamp:
 
     Position and velocity commands keep their mode: a drive must not be switched while it moves. From effort commands,
     which have no speed, the measured motion is braked in position mode, else in velocity mode. A part with effort mode
-    alone cannot be braked: its effort goes to zero.
+    alone cannot be braked: its effort goes to zero. Joints that were not commanded stay as they are.
 
     Args:
         part: with its limits.
-        mode: in which the last command was given; not NONE.
+        modes: in which each joint was commanded last.
         command: float64 of shape (3 n,): position, velocity, effort of each joint; a view, written in place.
         velocity: [rad/s] of shape (n,), of the last position commands.
         measured: float64 of shape (3 n,): position, velocity, effort of each joint.
@@ -28,7 +28,7 @@ class RestRamp:
     def __init__(
         self,
         part: HardwarePart,
-        mode: CommandMode,
+        modes: Sequence[CommandMode],
         command: np.ndarray,
         velocity: Sequence[float] | np.ndarray,
         measured: np.ndarray,
@@ -36,22 +36,23 @@ class RestRamp:
         self._command = command
         self._acceleration = np.array(part.limits.acceleration)
         self._lower, self._upper = np.array(part.limits.position_lower), np.array(part.limits.position_upper)
-        self.mode = mode
-        if mode == CommandMode.POSITION:
-            position, speed = command[0::3].copy(), np.array(velocity, dtype=float)
-        elif mode == CommandMode.VELOCITY:
-            position, speed = command[0::3].copy(), command[1::3].copy()
-        else:
-            position, speed = measured[0::3].copy(), measured[1::3].copy()
-            known = bool(np.isfinite(position).all() and np.isfinite(speed).all())
-            if CommandMode.POSITION in part.supported_modes and known:
-                self.mode = CommandMode.POSITION
-            elif CommandMode.VELOCITY in part.supported_modes and known:
-                self.mode = CommandMode.VELOCITY
-            else:
-                speed = np.zeros(len(part.joint_names))
+        self._position = command[0::3].copy()
+        speed = np.zeros(len(modes))
+        found = []
+        for j, mode in enumerate(modes):
+            if mode == CommandMode.POSITION:
+                speed[j] = velocity[j]
+            elif mode == CommandMode.VELOCITY:
+                speed[j] = command[3 * j + 1]
+            elif mode == CommandMode.EFFORT and np.isfinite(measured[3 * j : 3 * j + 2]).all():
+                moving = (CommandMode.POSITION, CommandMode.VELOCITY)
+                mode = next((m for m in moving if m in part.supported_modes), mode)
+                if mode != CommandMode.EFFORT:
+                    self._position[j], speed[j] = measured[3 * j : 3 * j + 2]
+            found.append(mode)
+        self.modes = tuple(found)
+        self._followed = np.array([mode == CommandMode.POSITION for mode in found])
         limit = np.array(part.limits.velocity)
-        self._position = position
         self._velocity = np.clip(np.nan_to_num(speed, nan=0.0), -limit, limit)
         self._write()
 
@@ -71,7 +72,6 @@ class RestRamp:
         self._write()
 
     def _write(self) -> None:
-        if self.mode == CommandMode.POSITION:
-            self._command[0::3] = self._position
+        self._command[0::3][self._followed] = self._position[self._followed]
         self._command[1::3] = self._velocity
         self._command[2::3] = 0.0

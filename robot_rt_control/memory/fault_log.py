@@ -4,9 +4,8 @@
     print(log.text())
     log["arm.position"]     # shape (ticks, joints) [rad]
 
-Arrays: `tick`, `speed`, `protective_stop`; for each part `part.mode` (CommandMode), `part.action` (identity),
-`part.state` (OperationalState), `part.fault` (FaultReason), `part.age` [ticks]; for parts with joints also
-`position`, `velocity`, `effort` (measured), `commanded_position`, `commanded_velocity`, `commanded_acceleration`,
+Arrays: `tick`, `speed`, `protective_stop`; for each part `part.action` (identity), `part.state` (OperationalState),
+`part.fault` (FaultReason), `part.age` [ticks]; for parts with joints also `mode` (CommandMode), `position`, `velocity`, `effort` (measured), `commanded_position`, `commanded_velocity`, `commanded_acceleration`,
 `commanded_effort`; `wrench`, `distance`, `inputs`, `outputs` for sensors and channels. Unknown is NaN.
 """
 
@@ -26,7 +25,7 @@ from robot_rt_control.vocabulary.enums import CommandMode, FaultReason, Operatio
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
 
-FORMAT = 1
+FORMAT = 2
 
 
 def log_path(prefix: str, number: int) -> str:
@@ -80,14 +79,20 @@ class FaultLog:
             name = part["name"]
             for what, words in (
                 ("action", self.action_name),
-                ("mode", lambda n: CommandMode(n).name.lower()),
                 ("state", lambda n: OperationalState(n).name.lower()),
                 ("fault", lambda n: FAULTS[FaultReason(n)].text or "none"),
+                ("mode", lambda n: CommandMode(n).name.lower()),
             ):
-                values = self.arrays[f"{name}.{what}"]
-                for i in np.flatnonzero(np.diff(values)):
-                    before, after = words(int(values[i])), words(int(values[i + 1]))
-                    found.append((int(self.ticks[i + 1]), f"{name}: {what} {before} -> {after}"))
+                if what == "mode" and not part["joints"]:
+                    continue
+                values = self.arrays[f"{name}.{what}"].reshape(len(self.ticks), -1)
+                changed: dict[tuple[int, int, int], list[int]] = {}
+                for i, j in np.argwhere(np.diff(values, axis=0)).tolist():
+                    changed.setdefault((i, int(values[i, j]), int(values[i + 1, j])), []).append(j)
+                for (i, before, after), joints in changed.items():
+                    all_of_them = len(joints) == values.shape[1]
+                    of = "" if all_of_them else f" of {', '.join(part['joints'][j] for j in joints)}"
+                    found.append((int(self.ticks[i + 1]), f"{name}: {what}{of} {words(before)} -> {words(after)}"))
         yield from sorted(found, key=lambda entry: entry[0])
 
     def text(self) -> str:

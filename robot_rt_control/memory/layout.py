@@ -121,11 +121,14 @@ part_dtype = record(
         *_MEASURED,
         # written by control(): the mode, and the array of that mode
         ("command_mode", "i8"),
+        ("joint_modes", "i8"),  # joints with a mode of their own, see joint_modes.py; only `govern` writes it
         *_joints("position_command", "velocity_command", "effort_command"),
         ("output_command", "f8", (c.MAX_CHANNELS,)),
         # the motion at the end of the last command, in the action's time: the start of a plan
         *_joints("motion_velocity", "motion_acceleration"),
         *_joints("former_acceleration"),  # of the command before the last
+        # [Nm or N] that holds the joint still against gravity; computed for laws that command efforts
+        *_joints("gravity_effort"),
         # application limits: what an action plans with
         *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
         *_joints("effort_limit"),
@@ -144,7 +147,7 @@ COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effor
 JOINT_FIELDS = (
     *("position", "velocity", "effort", "external_effort"),
     *("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
-    *("motion_velocity", "motion_acceleration"),
+    *("motion_velocity", "motion_acceleration", "gravity_effort"),
     *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit"),
 )
 """The fields of a part with one number for each joint, except the commands."""
@@ -185,11 +188,12 @@ part_runtime_dtype = record(
         ("fault", "i8"),  # FaultReason
         ("fault_joint", "i8"),
         ("claimed_tick", "i8"),  # the last tick in which a switch claimed the part
-        ("last_mode", "i8"),
+        ("last_modes", "i8"),  # in which its joints were commanded last, see joint_modes.py
         ("written", "i8"),  # its command is sent in this tick
         ("fault_log", "i8"),  # number of the log of the last ticks before its fault, 0: none
         ("output_session", "i8"),  # identity of the session whose action commanded the part last; 0: none
         ("external_effort", "i8"),  # 1: it is computed
+        ("gravity_tick", "i8"),  # the last tick in which `gravity_effort` was computed
         ("outputs_settling", "i8"),  # 1: its motion is disabled, but its safe values are not all sent yet
     ]
 )
@@ -206,7 +210,7 @@ device_image_dtype = record(
         ("executor_pid", "i8"),  # who writes the commands, or did last
         ("n_state", "i8"),
         ("n_command", "i8"),
-        ("n_parts", "i8"),  # command modes in use: the highest index of the device's parts, plus one
+        ("n_parts", "i8"),  # words of command modes in use: the highest index of the device's parts, plus one
         ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
         ("is_clock", "i8"),  # 1: the driver's cycle drives the executor's loop, which waits for the bell
         ("state_bell", "i4", (2,)),  # futex word: counts publications; the rest is padding
@@ -218,7 +222,7 @@ device_image_dtype = record(
         ("command_sequence", "i8"),  # odd while the loop writes
         ("command_cycle", "i8"),  # counts the loop's writes: the driver's watch on the executor
         ("command_enable", "i8"),
-        ("command_mode", "i8", (c.MAX_PARTS,)),  # CommandMode of each part, by its index in the workcell
+        ("command_mode", "i8", (c.MAX_PARTS,)),  # of the joints of each part (joint_modes.py), by its workcell index
         ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
     ]
 )
@@ -236,7 +240,7 @@ device_dtype = record(
         ("max_age", "i8"),  # [ticks]
         ("enabled", "i8"),
         ("faulted", "i8"),
-        ("mode", "i8", (c.MAX_PARTS,)),  # CommandMode of each part, by its index in the workcell; NONE: hold
+        ("mode", "i8", (c.MAX_PARTS,)),  # of the joints of each part (joint_modes.py), by its index; 0: all hold
         ("time_constant", "f8"),  # [s] of mock's first-order dynamics, 0: ideal
         ("inertia", "f8"),  # [kg m^2 or kg] of each mock joint in effort mode
         ("damping", "f8"),  # [Nms/rad or Ns/m] of each mock joint in effort mode
@@ -352,6 +356,7 @@ strategy_dtype = record(
         ("n_instructions", "i4"),  # of its condition; 0: it has none, and governs if no earlier one does
         ("n_inputs", "i4"),
         ("inputs", "i8", (c.MAX_LAW_INPUTS,)),  # offsets of the state variables bound to it; -1: none, unknown
+        ("gravity", "i4"),  # 1: its law commands efforts, and so may need `gravity_effort`
         ("n_captures", "i4"),
         ("captures", "i4", (c.MAX_CAPTURES,)),  # offsets of the state variables that its event carries
         ("parameter_offset", "i8"),  # in the parameter arena

@@ -71,6 +71,7 @@ def workcell_catalogue(workcell: Workcell | None, types: Iterable[DeclaredType])
             dof=part.dof,
             joint_unit=joint_unit(part),
             joints=dict(zip(part.joint_names, part.units, strict=True)),
+            command_modes=tuple(mode.name.lower() for mode in part.command_modes),
         )
         for part in workcell.parts
     }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import limits_dtype, part_dtype
 from robot_rt_control.model.kinematics import tool_state
 from robot_rt_control.model.part_facts import PartFacts
@@ -55,7 +56,7 @@ class FakePart(PartFacts):
         self.live: np.record = self.memory[0]
         self._unlimited: np.record = np.zeros(1, limits_dtype)[0]
         self._unlimited.velocity[:] = self._unlimited.acceleration[:] = math.inf
-        self._mode, self._speed = int(CommandMode.POSITION), 1.0
+        self._modes, self._speed = 0, 1.0
         self._past_speeds = (1.0, 1.0, 1.0)
 
     @property
@@ -77,7 +78,7 @@ class FakePart(PartFacts):
         live.effort[:] = live.commanded_effort
         self._speed = speed
         period = dt / speed if speed > 0.0 else 0.0
-        show_motion_of(live, self._unlimited, self._mode, period, *self._past_speeds)
+        show_motion_of(live, self._unlimited, self._modes, period, *self._past_speeds)
         joints = slice(0, self.dof)
         live.at_rest = float((np.abs(live.velocity[joints]) < REST_SPEED_FRACTION * live.velocity_limit[joints]).all())
         live.outputs[:] = live.commanded_outputs
@@ -122,7 +123,7 @@ class FakePart(PartFacts):
         for joint, value in zip(self.joint_names, position, strict=True):
             if not math.isfinite(value):
                 raise ValueError(f"{joint}: the {mode.name.lower()} command is {value}, not finite")
-        self._mode = int(CommandMode.POSITION if mode is CommandMode.NONE else mode)
+        self._modes = pack_modes([mode] * self.dof)
         self._past_speeds = (self._speed, *self._past_speeds[:2])
         live.former_acceleration[joints] = live.commanded_acceleration[joints]
         live.commanded_acceleration[joints] = (velocity - v) / dt

@@ -19,6 +19,7 @@ class KnownPart:
         dof: None: not known.
         joint_unit: "rad", "m" or "rad or m"; None: not known.
         joints: name → unit of position, in their order; None: not known.
+        command_modes: in which its joints take commands: "position", "velocity", "effort"; None: not known.
         candidates: for a role, the parts that can take it. None: this is a part.
     """
 
@@ -26,6 +27,7 @@ class KnownPart:
     dof: int | None = None
     joint_unit: str | None = None
     joints: Mapping[str, str] | None = None
+    command_modes: tuple[str, ...] | None = None
     candidates: tuple[str, ...] | None = None
 
     @property

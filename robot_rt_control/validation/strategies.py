@@ -19,6 +19,7 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 from robot_rt_control.vocabulary.names import hint_on
 
+_COMMANDS = {"position": "positions", "velocity": "velocities", "effort": "efforts"}
 _BY_INDEX = re.compile(r"joint\[([0-9]+)\]")
 
 
@@ -85,12 +86,13 @@ def find_in_strategies(
     for given in action.strategies:
         of = f"action {action.id!r}: {given.label}"
         path = ("actions", action.id, "strategies", given.written or given.axis)
-        unit = None
+        unit = modes = None
         try:
             part, joint = find_axis(of, given.axis, joints, by_index=not action_type.degrees_of_freedom)
             units = joints[part]
             if joint is not None and units is not None:
                 unit = list(units.values())[joint]
+                modes = _modes_of(action_type, part, joint, catalogue)
                 other = seen.setdefault((part, joint), given.axis)
                 if other != given.axis:
                     raise DefinitionError(
@@ -113,7 +115,7 @@ def find_in_strategies(
                 parts=(given.axis, *strategy.parts),
                 parameters=strategy.parameters,
             )
-            yield from _find_in_law(use, with_axis, sampled, joints=not action_type.degrees_of_freedom)
+            yield from _find_in_law(use, with_axis, sampled, modes, joints=not action_type.degrees_of_freedom)
             yield from _find_in_condition(use, action.id, strategy.when, scope)
             yield from _find_in_inputs(use, action.id, strategy, scope, catalogue, unit)
             yield from find_in_captures(use.of, action.id, strategy.capture, scope, (*use.path, "capture"))
@@ -130,17 +132,33 @@ def _axes_of(
     return {name: None if part is None else part.joints for name, part in known.items()}
 
 
+def _modes_of(action_type: DeclaredType, part: str, joint: int, catalogue: Catalogue) -> tuple[str, ...] | None:
+    """The modes in which laws may command a degree of freedom; None: not known."""
+    if action_type.degrees_of_freedom:
+        return action_type.degrees_of_freedom[joint].command_modes
+    known = catalogue.part(part)
+    return None if known is None else known.command_modes
+
+
 def strategy_key(action: str, axis: str, strategy: StrategyDefinition) -> str:
     """The name of a strategy among `sampled` parameters."""
     return f"{action}.{axis}.{strategy.name}"
 
 
-def _find_in_law(use: Use, catalogue: Catalogue, sampled: Collection[tuple[str, str]], *, joints: bool) -> Found:
+def _find_in_law(
+    use: Use,
+    catalogue: Catalogue,
+    sampled: Collection[tuple[str, str]],
+    modes: tuple[str, ...] | None,
+    *,
+    joints: bool,
+) -> Found:
     types = catalogue.types or {}
     # Action types of joints follow plans over time, which a degree of freedom that is slowed down cannot.
     laws = [name for name, t in types.items() if is_law(t) and (joints or t.slots[0].kinds == (PartKind.AXIS,))]
     if use.type in laws:
         yield from find_in_use(use, types[use.type], catalogue, sampled)
+        yield from _find_in_modes(use, {name: types[name].command_modes for name in laws}, modes, joints=joints)
         return
     if use.type not in types:
         what = "unknown law"
@@ -150,6 +168,31 @@ def _find_in_law(use: Use, catalogue: Catalogue, sampled: Collection[tuple[str, 
         what = f"action type {use.type!r} is no law"
     error = DefinitionError(f"{use.of}: {what}", expected=unknown("law", use.type, laws), got=repr(use.type))
     yield error, (*use.path, "law")
+
+
+def _find_in_modes(
+    use: Use, laws: Mapping[str, tuple[str, ...]], modes: tuple[str, ...] | None, *, joints: bool
+) -> Found:
+    """Whether the degree of freedom can be commanded as the law does.
+
+    Args:
+        laws: name → modes in which it commands; empty: not known.
+        modes: in which the degree of freedom takes commands; None: not known.
+    """
+    wanted = laws[use.type]
+    if modes is None or not wanted or set(wanted) & set(modes):
+        return
+    fit = ", ".join(sorted(name for name, its in laws.items() if set(its) & set(modes)))
+    yield (
+        DefinitionError(
+            f"{use.of}: law {use.type!r} commands {' or '.join(_COMMANDS[mode] for mode in wanted)}",
+            expected=f"a mode of {'joint' if joints else 'degree of freedom'} {next(iter(use.parts))!r}: "
+            f"{', '.join(modes)}",
+            got=" or ".join(wanted),
+            hint=f"Use one of the laws for this: {fit}",
+        ),
+        (*use.path, "law"),
+    )
 
 
 def _find_in_condition(use: Use, action: str, when: str, scope: Scope) -> Found:

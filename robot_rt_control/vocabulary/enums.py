@@ -113,9 +113,8 @@ class Status(IntEnum):
     SINGULAR = -5
     TIME_BUDGET = -10
     """The action's code exceeded its time budget in several consecutive ticks."""
-    MIXED_MODES = -11
-    """Strategies command joints of one part in different command modes, or a degree of freedom in one that its action
-    cannot carry out."""
+    DEGREE_MODE = -11
+    """A law commands a degree of freedom in a mode that its action cannot carry out."""
 
 
 class BudgetPolicy(IntEnum):

@@ -1,18 +1,10 @@
 """distance: approach a measured distance, and keep it, while the strategy governs."""
 
 import math
-from dataclasses import replace
 
-from robot_rt_control.actions.laws.axis_law import AxisLaw
-from robot_rt_control.actions.stream_following import (
-    SMOOTHING,
-    jog_joint,
-    move_to,
-    rest_joint,
-    take_over,
-)
+from robot_rt_control.actions.laws.axis_law import SMOOTHING, AxisLaw, go_to
+from robot_rt_control.actions.stream_following import jog_joint, rest_joint, take_over
 from robot_rt_control.definitions.action_type import Input, Parameter
-from robot_rt_control.motion.tracking import track
 from robot_rt_control.native.realtime_code import realtime
 
 
@@ -22,23 +14,7 @@ def approach(state, params, axis, distance):
     way = math.copysign(1.0, params.velocity) * (distance - params.distance)
     # The distance was measured at the measured position, which lags behind the command.
     measured = axis.position[0] if math.isfinite(axis.position[0]) else axis.commanded_position[0]
-    low, high = axis.position_lower[0], axis.position_upper[0]
-    q, v, a, status = track(
-        state.profile,
-        state.joint_position[0],
-        state.joint_velocity[0],
-        state.joint_acceleration[0],
-        min(max(measured + way, low), high),
-        0.0,
-        low,
-        high,
-        min(abs(params.velocity), axis.velocity_limit[0]),
-        axis.acceleration_limit[0],
-        axis.jerk_limit[0],
-        params.smoothing,
-        axis.dt,
-    )
-    return move_to(state, axis, 0, q, v, a, status)
+    return go_to(state, axis, measured + way, abs(params.velocity), params.smoothing)
 
 
 class Distance(AxisLaw):
@@ -59,7 +35,7 @@ class Distance(AxisLaw):
             unit="joint/s",
             description="Highest velocity, not 0. Its sign: the direction in which the distance shrinks.",
         ),
-        replace(SMOOTHING, default=0.02, maximum=0.05),
+        SMOOTHING,
     )
 
     def prepare_parameters(self, values, params):

@@ -116,7 +116,9 @@ class PyBulletPlugin(HardwarePlugin):
         return SimulatedIo(world, part, given, states[: len(part.inputs)], states[len(part.inputs) :], commands)
 
     def on_activate(self) -> CallbackReturn:
-        self.perform_command_mode_switch(dict.fromkeys(self._drives, CommandMode.NONE))
+        self.perform_command_mode_switch(
+            {name: (CommandMode.NONE,) * len(drives.joints) for name, drives in self._drives.items()}
+        )
         return CallbackReturn.SUCCESS
 
     def close(self) -> None:
@@ -124,17 +126,18 @@ class PyBulletPlugin(HardwarePlugin):
             self._world.close()
             self._world = None
 
-    def perform_command_mode_switch(self, modes: Mapping[str, CommandMode]) -> HardwareReturn:
-        for name, mode in modes.items():
+    def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
+        for name, of_joints in modes.items():
             if name in self._drives:
                 drives = self._drives[name]
                 states = pybullet.getJointStates(drives.body, drives.joints, physicsClientId=self.world.client)
-                drives.switch(mode, [state[0] for state in states])
+                drives.switch(of_joints, [state[0] for state in states])
         # The simulator reports no effort of joints in effort mode; there it is the command.
         self._effort_echo = [
-            (self._states[name][2::3], self._commands[name][2::3])
+            (self._states[name][3 * j + 2 : 3 * j + 3], self._commands[name][3 * j + 2 : 3 * j + 3])
             for name, drives in self._drives.items()
-            if drives.mode == CommandMode.EFFORT
+            for j, mode in enumerate(drives.modes)
+            if mode == CommandMode.EFFORT
         ]
         return _OK
 
@@ -165,8 +168,7 @@ class PyBulletPlugin(HardwarePlugin):
         pybullet.stepSimulation(physicsClientId=world.client)
         for _ in range(world.substeps - 1):
             for drives in self._drives.values():
-                if drives.mode == CommandMode.EFFORT:
-                    drives.apply_effort()
+                drives.apply_effort()
             self._springs.apply()
             pybullet.stepSimulation(physicsClientId=world.client)
         return _OK

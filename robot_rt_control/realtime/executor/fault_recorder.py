@@ -50,6 +50,8 @@ class _Column:
     width: int
     integer: bool = False
     scalar: bool = True
+    modes_of: int = 0
+    """It is one word with the modes of so many joints, see joint_modes.py."""
 
 
 class FaultRecorder:
@@ -136,7 +138,9 @@ class FaultRecorder:
         for column in self._columns:
             block = rows[:, place : place + column.width]
             values = block if column.integer else block.view(np.float64)
-            arrays[column.name] = values[:, 0] if column.scalar else values
+            if column.modes_of:
+                values = values >> 4 * np.arange(column.modes_of) & 7
+            arrays[column.name] = values[:, 0] if column.scalar and not column.modes_of else values
             place += column.width
         path = Path(self.path(int(request.number)))
         try:
@@ -215,12 +219,14 @@ def _columns(world: World, channel: Channel) -> list[_Column]:
         found += _of_part(part, base)
         types = world_dtype["parts_runtime"].base, snapshot_dtype["parts"].base
         for name, address in (
-            ("mode", runtime + offset_of(types[0], "last_mode")),
             ("state", runtime + offset_of(types[0], "state")),
             ("fault", runtime + offset_of(types[0], "fault")),
             ("action", shown + offset_of(types[1], "active_action")),
         ):
             found.append(_Column(f"{part.name}.{name}", address, 1, integer=True))
+        if part.dof:
+            address = runtime + offset_of(types[0], "last_modes")
+            found.append(_Column(f"{part.name}.mode", address, 1, integer=True, modes_of=part.dof))
     return found
 
 

@@ -6,6 +6,7 @@ for a motion of constant jerk. A motion that continues from there is, with the l
 continuous acceleration: its commands have no more jerk than the larger of the last command's and the new motion's.
 """
 
+from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import CommandMode
 
@@ -44,7 +45,7 @@ def show_motion(w, p):
     s1, s2, s3 = past[0], past[1], past[2]
     if _is_real(w, p):
         s1 = s2 = s3 = 1.0
-    show_motion_of(w.parts[p], w.limits[p], w.parts_runtime[p].last_mode, w.period, s1, s2, s3)
+    show_motion_of(w.parts[p], w.limits[p], w.parts_runtime[p].last_modes, w.period, s1, s2, s3)
 
 
 @realtime
@@ -53,11 +54,11 @@ def _within(x, bound):
 
 
 @realtime
-def show_motion_of(part, limits, mode, period, s1, s2, s3):
+def show_motion_of(part, limits, modes, period, s1, s2, s3):
     """As `show_motion`, of a part's record: the loop's own, or a copy of it.
 
     Args:
-        mode: CommandMode of the last command.
+        modes: of the joints in the last command, see joint_modes.py.
         s1, s2, s3: the speed of the part's time at the last commands, the newest first.
     """
     if part.dt <= 0.0 or s1 <= 0.0:
@@ -74,14 +75,15 @@ def show_motion_of(part, limits, mode, period, s1, s2, s3):
         if s3 > 0.0:
             f3, g2, g3 = 1.0 / s3, 2.0 / (h2 + h3), 3.0 / (h1 + h2 + h3)
     v_by_a, v_by_jerk, a_by_jerk = h1 / 2.0, h1 * (h1 + h2) / 6.0, (2.0 * h1 + h2) / 3.0
-    if mode == _EFFORT:  # whose velocities are measured, and so noisy
-        v_by_a = v_by_jerk = a_by_jerk = 0.0
     for j in range(part.dof):
         v1 = part.commanded_velocity[j]
         v2 = v1 - part.commanded_acceleration[j] * period
         v3 = v2 - part.former_acceleration[j] * period
         u1, u2, u3 = v1 * f1, v2 * f2, v3 * f3
-        a = (u1 - u2) * g1
-        jerk = _within((a - (u2 - u3) * g2) * g3, part.jerk_limit[j])
-        part.motion_velocity[j] = _within(u1 + a * v_by_a + jerk * v_by_jerk, limits.velocity[j])
-        part.motion_acceleration[j] = _within(a + jerk * a_by_jerk, limits.acceleration[j])
+        v, a = u1, (u1 - u2) * g1
+        if mode_of(modes, j) != _EFFORT:  # whose velocities are measured, and so noisy
+            jerk = _within((a - (u2 - u3) * g2) * g3, part.jerk_limit[j])
+            v += a * v_by_a + jerk * v_by_jerk
+            a += jerk * a_by_jerk
+        part.motion_velocity[j] = _within(v, limits.velocity[j])
+        part.motion_acceleration[j] = _within(a, limits.acceleration[j])

@@ -191,6 +191,7 @@ def end_activation(w, ch, slot, cause):
         if w.parts_runtime[p].active_action == slot:
             w.parts_runtime[p].active_action = -1
             w.parts[p].command_mode = _NO_MODE
+            w.parts[p].joint_modes = 0
     if begin_event(w, ch, _STOPPED, cause) >= 0:
         e = ch.events.entries[ch.events.head % capacities.EVENT_RING_ENTRIES]
         e.session = w.tables[w.active_tables].sessions[a.session].identity

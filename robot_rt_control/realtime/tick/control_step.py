@@ -22,6 +22,7 @@ def _prepare_commands(w, slot):
         show_motion(w, a.parts[s])
         part = w.parts[a.parts[s]]
         part.command_mode = _NO_MODE
+        part.joint_modes = 0
         for j in range(part.dof):
             part.position_command[j] = part.commanded_position[j]
             part.velocity_command[j] = 0.0

@@ -7,6 +7,7 @@ brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
 
 import math
 
+from robot_rt_control.memory.joint_modes import commanded_modes, mode_of, with_mode
 from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.action_time import keep_speed
 from robot_rt_control.realtime.tick.effort_barrier import bounded_effort, braking_effort
@@ -69,14 +70,13 @@ def _leave(part, j, q, v, dt):
 
 
 @realtime
-def _limit_position(part, limits, dt):
-    for j in range(part.dof):
-        q = part.commanded_position[j]
-        wanted = (part.position_command[j] - q) / dt
-        v = _next_velocity(part, limits, j, q, wanted, False, dt)
-        # The action's own number where nothing was limited: no rounding creeps in.
-        _leave(part, j, part.position_command[j] if v == wanted else q + v * dt, v, dt)
-        part.commanded_effort[j] = 0.0
+def _limit_position(part, limits, j, dt):
+    q = part.commanded_position[j]
+    wanted = (part.position_command[j] - q) / dt
+    v = _next_velocity(part, limits, j, q, wanted, False, dt)
+    # The action's own number where nothing was limited: no rounding creeps in.
+    _leave(part, j, part.position_command[j] if v == wanted else q + v * dt, v, dt)
+    part.commanded_effort[j] = 0.0
 
 
 @realtime
@@ -88,41 +88,35 @@ def _present_position(part, j, dt):
 
 
 @realtime
-def _limit_velocity(part, limits, settle, dt):
-    for j in range(part.dof):
-        q = _present_position(part, j, dt)
-        v = _next_velocity(part, limits, j, q, part.velocity_command[j], settle, dt)
-        _leave(part, j, q, v, dt)
-        part.commanded_effort[j] = 0.0
+def _limit_velocity(part, limits, j, settle, dt):
+    q = _present_position(part, j, dt)
+    v = _next_velocity(part, limits, j, q, part.velocity_command[j], settle, dt)
+    _leave(part, j, q, v, dt)
+    part.commanded_effort[j] = 0.0
 
 
 @realtime
-def _limit_effort(part, limits, dt):
-    for j in range(part.dof):
-        change = limits.effort_rate[j] * dt
-        last = part.commanded_effort[j]
-        e = bounded_effort(limits, j, part.position[j], part.velocity[j], part.effort_command[j])
-        e = min(max(e, last - change), last + change)
-        part.commanded_effort[j] = min(max(e, -limits.effort[j]), limits.effort[j])
-        q = part.position[j] if math.isfinite(part.position[j]) else part.commanded_position[j]
-        v = part.velocity[j] if math.isfinite(part.velocity[j]) else 0.0
-        _leave(part, j, q, v, dt)
+def _limit_effort(part, limits, j, dt):
+    change = limits.effort_rate[j] * dt
+    last = part.commanded_effort[j]
+    e = bounded_effort(limits, j, part.position[j], part.velocity[j], part.effort_command[j])
+    e = min(max(e, last - change), last + change)
+    part.commanded_effort[j] = min(max(e, -limits.effort[j]), limits.effort[j])
+    q = part.position[j] if math.isfinite(part.position[j]) else part.commanded_position[j]
+    v = part.velocity[j] if math.isfinite(part.velocity[j]) else 0.0
+    _leave(part, j, q, v, dt)
 
 
 @realtime
-def _brake(part, limits, mode, dt):
+def _brake(part, limits, j, mode, dt):
     """Towards rest with the full deceleration of the limits, then hold. Effort alone: a damper, which holds nothing."""
     if mode == _EFFORT:
-        for j in range(part.dof):
-            part.effort_command[j] = braking_effort(limits, j, part.velocity[j])
-        _limit_effort(part, limits, dt)
-        return
-    if mode == _VELOCITY:
-        for j in range(part.dof):
-            part.velocity_command[j] = 0.0
-        _limit_velocity(part, limits, True, dt)
-        return
-    for j in range(part.dof):
+        part.effort_command[j] = braking_effort(limits, j, part.velocity[j])
+        _limit_effort(part, limits, j, dt)
+    elif mode == _VELOCITY:
+        part.velocity_command[j] = 0.0
+        _limit_velocity(part, limits, j, True, dt)
+    else:
         q = part.commanded_position[j]
         v = _next_velocity(part, limits, j, q, 0.0, True, dt)
         _leave(part, j, q if v == 0.0 else q + v * dt, v, dt)
@@ -142,17 +136,44 @@ def _braking_mode(limits, last):
 
 
 @realtime
-def _first_non_finite(part):
-    """The first joint whose command of the present mode is not finite, -1: none."""
+def _limit_joint(part, limits, j, mode, last, dt):
+    """Limit the command of joint j, or brake the joint if it has none. Returns the mode in which its command leaves.
+
+    Args:
+        mode: of the command; NONE: there is none.
+        last: mode of the last command.
+    """
+    braking = mode == _NONE
+    if braking:
+        mode = _braking_mode(limits, last)
+    if mode == _EFFORT and last != _EFFORT and math.isfinite(part.effort[j]):
+        part.commanded_effort[j] = part.effort[j]  # what its drive exerts: from there the effort changes at its rate
+    if braking:
+        _brake(part, limits, j, mode, dt)
+    elif mode == _POSITION:
+        _limit_position(part, limits, j, dt)
+    elif mode == _VELOCITY:
+        _limit_velocity(part, limits, j, False, dt)
+    else:
+        _limit_effort(part, limits, j, dt)
+    return mode
+
+
+@realtime
+def _refused(part, limits, modes):
+    """The first joint whose command cannot be followed, and the reason: a FaultReason, 0 if there is none."""
     for j in range(part.dof):
+        mode = mode_of(modes, j)
         x = part.position_command[j]
-        if part.command_mode == _VELOCITY:
+        if mode == _VELOCITY:
             x = part.velocity_command[j]
-        elif part.command_mode == _EFFORT:
+        elif mode == _EFFORT:
             x = part.effort_command[j]
-        if not math.isfinite(x):
-            return j
-    return -1
+        if mode != _NONE and limits.supported_modes & (1 << mode) == 0:
+            return _UNSUPPORTED, j if part.joint_modes != 0 else -1
+        if mode != _NONE and not math.isfinite(x):
+            return _NON_FINITE, j
+    return 0, -1
 
 
 @realtime
@@ -191,25 +212,17 @@ def limit(w, ch):
             continue
         if pr.state == _ENABLED:
             _monitor(w, ch, p)
-        mode = _NONE
+        modes = 0
         if pr.state == _ENABLED and pr.active_action >= 0:
-            mode = part.command_mode
-        if mode != _NONE:
-            if mode < 0 or mode > _EFFORT or limits.supported_modes & (1 << mode) == 0:
-                fault_part(w, ch, p, _UNSUPPORTED, -1)
-                mode = _NONE
-            else:
-                joint = _first_non_finite(part)
-                if joint >= 0:
-                    fault_part(w, ch, p, _NON_FINITE, joint)
-                    mode = _NONE
-        if mode == _NONE:
-            mode = _braking_mode(limits, pr.last_mode)
-            _brake(part, limits, mode, dt)
-        elif mode == _POSITION:
-            _limit_position(part, limits, dt)
-        elif mode == _VELOCITY:
-            _limit_velocity(part, limits, False, dt)
-        else:
-            _limit_effort(part, limits, dt)
-        pr.last_mode = mode
+            reason, joint = _UNSUPPORTED, -1
+            if 0 <= part.command_mode <= _EFFORT:
+                modes = commanded_modes(part)
+                reason, joint = _refused(part, limits, modes)
+            if reason != 0:
+                fault_part(w, ch, p, reason, joint)
+                modes = 0
+        last, left = pr.last_modes, 0
+        for j in range(part.dof):
+            mode = _limit_joint(part, limits, j, mode_of(modes, j), mode_of(last, j), dt)
+            left = with_mode(left, j, mode)
+        pr.last_modes = left

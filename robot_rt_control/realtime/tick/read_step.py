@@ -10,9 +10,9 @@ from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
 from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.model.forward import tool_state
-from robot_rt_control.model.gravity import gravity_torque
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import set_time
+from robot_rt_control.realtime.tick.gravity import find_gravity
 from robot_rt_control.realtime.tick.parts import fault_part, takes_commands
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import FaultReason, OperationalState, PartKind
@@ -62,9 +62,9 @@ def _derive(w, p):
             part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist
         )
     if w.parts_runtime[p].external_effort == 1:
-        gravity_torque(part.chain, part.position, part.external_effort, w.gravity_scratch)
+        find_gravity(w, p)
         for j in range(part.dof):
-            part.external_effort[j] = part.effort[j] - part.external_effort[j]
+            part.external_effort[j] = part.effort[j] - part.gravity_effort[j]
     resting = 1.0
     for j in range(part.dof):
         slow = _REST * w.limits[p].velocity[j]

@@ -14,6 +14,7 @@ from typing import Any
 
 from robot_rt_control.conditions.kernel import TRUE, evaluate
 from robot_rt_control.memory.atomics import address_of, field_address, record_at
+from robot_rt_control.memory.joint_modes import override_mode
 from robot_rt_control.memory.layout import (
     JOINT_FIELDS,
     degree_dtype,
@@ -25,6 +26,7 @@ from robot_rt_control.memory.layout import (
 from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.gravity import find_gravity
 from robot_rt_control.realtime.tick.native_call import call_action
 from robot_rt_control.vocabulary.enums import CommandMode, EventKind, Status
 
@@ -36,9 +38,7 @@ _JOINT_FIELDS = tuple(offset_of(part_dtype, name) for name in JOINT_FIELDS)
 _DEGREE_FIELDS = tuple(offset_of(degree_dtype, name) for name in JOINT_FIELDS)
 _N_FIELDS = len(JOINT_FIELDS)
 _OK = int(Status.OK)
-_MIXED_MODES = int(Status.MIXED_MODES)
 _NO_MODE = int(CommandMode.NONE)
-_POSITION = int(CommandMode.POSITION)
 _CHANGED = int(EventKind.STRATEGY_CHANGED)
 _NONE = -1
 
@@ -197,6 +197,8 @@ def _govern_one(w, slot, x, base):
     g = governed_at(base + _STATE + x.state_offset)
     s = w.tables[w.active_tables].strategies[x.first_strategy + int(g.strategy)]
     part, axis = w.parts[x.part], w.axis
+    if s.gravity != 0:
+        find_gravity(w, x.part)
     if x.record_offset >= 0:
         _show_degree(base + _STATE + x.record_offset, axis)
     else:
@@ -211,17 +213,12 @@ def _govern_one(w, slot, x, base):
 
 @realtime
 def _command_joint(part, j, axis):
-    """Give a law's command to a joint. Returns a status."""
-    if axis.command_mode != _NO_MODE:
-        if part.command_mode != _NO_MODE and part.command_mode != axis.command_mode:
-            return _MIXED_MODES
-        part.command_mode = axis.command_mode
-    elif part.command_mode != _NO_MODE and part.command_mode != _POSITION:
-        return _MIXED_MODES  # it would hold its position, which the other joints' mode does not allow
+    """Give a law's command, and its mode, to a joint. A law that commands nothing leaves it to the loop to hold it."""
+    if axis.command_mode != part.command_mode:
+        override_mode(part, j, axis.command_mode)
     part.position_command[j] = axis.position_command[0]
     part.velocity_command[j] = axis.velocity_command[0]
     part.effort_command[j] = axis.effort_command[0]
-    return _OK
 
 
 @realtime
@@ -250,7 +247,7 @@ def govern(w, slot, declared):
             d.velocity_command = axis.velocity_command[0]
             d.effort_command = axis.effort_command[0]
         elif status == _OK:
-            status = _command_joint(w.parts[x.part], x.joint, axis)
+            _command_joint(w.parts[x.part], x.joint, axis)
         if status != _OK:
             return status
     return _OK

@@ -41,8 +41,8 @@ def try_start(w, slot):
         if s < a.n_parts:
             part = w.trial_parts[s]
             part.dt = w.period * w.speed
-            past, mode = w.past_speeds, w.parts_runtime[p].last_mode
-            show_motion_of(part, w.limits[p], mode, w.period, past[0], past[1], past[2])
+            past, modes = w.past_speeds, w.parts_runtime[p].last_modes
+            show_motion_of(part, w.limits[p], modes, w.period, past[0], past[1], past[2])
     for i in range(a.state_size // 8):
         w.trial_state[i] = 0.0
     first = base + _TRIAL_PARTS

@@ -8,9 +8,8 @@ from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.outputs import are_outputs_settling
 from robot_rt_control.realtime.tick.parts import takes_commands
 from robot_rt_control.realtime.tick.read_step import link_at
-from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
+from robot_rt_control.vocabulary.enums import OperationalState
 
-_NO_MODE = int(CommandMode.NONE)
 _ENABLED = int(OperationalState.ENABLED)
 _WRITES = offset_of(world_dtype, "writes")
 _LINK_SIZE = link_dtype.itemsize
@@ -40,7 +39,7 @@ def write(w):
         written = _is_written(w, p)
         pr.written = written
         dev = w.devices[pr.device]
-        dev.mode[p] = pr.last_mode if written else _NO_MODE
+        dev.mode[p] = pr.last_modes if written else 0
         if written:
             dev.enabled = 1
     base = address_of(w)

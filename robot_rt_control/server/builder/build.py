@@ -63,7 +63,7 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     progress(f"checking {source.action_type.name}")
     checked = check_syntax(source)
     layouts_of(source.action_type)
-    declared = DeclaredType.of(source.action_type)
+    declared = DeclaredType.of(source.action_type, checked.command_modes)
     functions = [f for f in map(python_function, checked.helpers.values()) if f is not None]
     functions += [m.function for m in checked.methods.values()]
     key = native_key(source, functions)

@@ -58,6 +58,12 @@ class CheckedCode:
     """(slot, command field of its part) → where it is written first, as the violation that it may turn out to be."""
 
 
+    @property
+    def command_modes(self) -> tuple[str, ...]:
+        """The modes in which the part of the first slot is commanded: of the fields that are written."""
+        return tuple(mode.lower() for name, mode in _MODE_OF.items() if (0, name) in self.commands)
+
+
 def check_syntax(source: ActionSource) -> CheckedCode:
     """Check the real-time methods of an action type and all functions of the user that they call.
 

@@ -46,7 +46,7 @@ _STATUSES = {
     Status.PLANNING_FAILED: "a motion could not be planned from the present state",
     Status.START_TOO_FAR: "the robot is too far from where the motion begins",
     Status.SINGULAR: "the kinematics are singular",
-    Status.MIXED_MODES: "strategies command its joints, or its degrees of freedom, in modes that do not go together",
+    Status.DEGREE_MODE: "a law commands a degree of freedom in a mode that the action cannot carry out",
     Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",
 }
 

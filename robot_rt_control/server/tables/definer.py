@@ -165,6 +165,8 @@ class Definer:
                     inputs=(),
                     captures=(),
                     instructions=NO_INSTRUCTIONS,
+                    # If nobody knows what it commands, as of plain Python, it may need it.
+                    gravity=not law.type.declared.command_modes or "effort" in law.type.declared.command_modes,
                 )
                 for law in axis.laws
             ),

@@ -27,6 +27,8 @@ class StrategyEntry:
     """Offset of each state variable that its event carries in the world [bytes]."""
     instructions: np.ndarray
     """Of its condition; none for the last one of its list."""
+    gravity: bool = False
+    """Whether its law may need the efforts against gravity."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,6 +82,7 @@ def _row(strategy: StrategyEntry, first_instruction: int) -> np.void:
     row: np.void = np.zeros(1, strategy_dtype)[0]
     row["type"] = strategy.type_index
     row["parts"][: len(strategy.parts)] = strategy.parts
+    row["gravity"] = strategy.gravity
     for name in ("inputs", "captures"):
         offsets = getattr(strategy, name)
         row[f"n_{name}"] = len(offsets)

@@ -38,7 +38,7 @@ def test_L13_a_fault_names_a_file_with_the_ticks_before_and_after_it(cell: Locks
             assert (log["left.commanded_velocity"][i] == seen[tick][1]).all()
     assert log["left.fault"].tolist() == [0] * 999 + [FaultReason.NON_FINITE_COMMAND]
     assert log["left.state"].tolist() == [OperationalState.ENABLED] * 999 + [OperationalState.FAULTED]
-    assert set(log["left.mode"].tolist()) == {CommandMode.POSITION}
+    assert set(log["left.mode"].ravel().tolist()) == {CommandMode.POSITION}
     assert {log.action_name(i) for i in log["left.action"].tolist()} == {"a", "-"}
     cell.step(300)
     complete = load_fault_log(fault.file)

@@ -197,33 +197,6 @@ def test_Y15_a_part_without_a_tool_is_refused(cell: LockstepCell) -> None:
     assert "part 'left' does not fit slot 'arm' of type 'govern_tool'" in text
 
 
-# --- Y16: modes ------------------------------------------------------------------------------------
-
-
-def test_Y16_laws_that_command_joints_of_a_part_in_different_modes_fail_the_action(cell: LockstepCell) -> None:
-    session = cell.session("left")
-    other = Strategy("other", "push", when="rangefinder.distance < 0.5", mode=int(CommandMode.VELOCITY))
-    strategies = {"x": [Strategy("go", "push", step=1e-6)], "turn": [other, Strategy("go", "push", step=1e-6)]}
-    session.add(Action("a", "hold", parts="left", strategies=strategies))
-    session.start("a")
-    assert moved(cell, 0.9) == [1.0]
-    moved(cell, 0.4)
-    (failed,) = cell.kinds("action_failed")
-    assert (failed.tick, failed.current_action) == (cell.tick, "a")
-    assert "in modes that do not go together" in failed.reason
-
-
-def test_Y16_a_law_that_commands_nothing_beside_velocities_or_efforts_fails_the_action(cell: LockstepCell) -> None:
-    session = cell.session("left")
-    silent = [Strategy("silent", "push", mode=int(CommandMode.NONE))]
-    writer = Action("a", "writer", parts="left", mode=int(CommandMode.VELOCITY), strategies={"x": silent})
-    session.add(writer)
-    session.start("a")
-    cell.step()
-    (failed,) = cell.kinds("action_failed")
-    assert "in modes that do not go together" in failed.reason
-
-
 # --- Y17: at the ends of a sensor's range ----------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.memory.layout import record
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.realtime.executor.assembly import World
@@ -120,7 +121,7 @@ def runner() -> Callable[..., None]:
             report.faults += faulted
             if bad and not faulted:
                 note(report, 7, 0, 0.0, 0.0)
-            done = runtime.last_mode
+            done = mode_of(runtime.last_modes, 0)
             for j in range(n):
                 new_v, new_a, new_e = (
                     part.commanded_velocity[j],

@@ -12,6 +12,7 @@ import pytest
 
 from robot_rt_control.client.actions import Action
 from robot_rt_control.memory.atomics import address_of
+from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.memory.layout import command_dtype, record
 from robot_rt_control.realtime.executor.lockstep_loop import lockstep_dtype
 from robot_rt_control.realtime.executor.loops import LOCKSTEP, loops
@@ -74,7 +75,7 @@ def make_runner() -> Callable[..., None]:
             run_ticks(LOCKSTEP, lockstep, 1, 0)
             report.ticks += 1
             ch.events.tail = ch.events.head
-            mode = runtime.last_mode
+            mode = mode_of(runtime.last_modes, 0)
             faulted = runtime.state == FAULTED
             if runtime.active_action == action and not faulted:
                 report.commands += 1

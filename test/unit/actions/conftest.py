@@ -40,6 +40,10 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "distance": {"distance": 0.3, "velocity": 0.3},
     "force": {"force": 5.0},
     "stop_at": {"direction": "forward"},
+    "position": {"position": 0.3},
+    "torque": {"effort": 0.5},
+    "impedance": {"stiffness": 4.0, "damping": 4.0, "rest": 0.2},
+    "admittance": {"stiffness": 4.0, "damping": 4.0, "rest": 0.2},
 }
 SAMPLES: dict[str, tuple[float, ...]] = {
     "follow_joint_stream": GOAL,

@@ -182,7 +182,7 @@ def test_a_tool_that_was_held_back_does_not_catch_up(harness: Harness) -> None:
 def test_an_effort_is_nothing_it_can_carry_out(harness: Harness) -> None:
     h = started(harness)
     h.state.degrees[2].command_mode = int(CommandMode.EFFORT)
-    assert h.step() == Status.MIXED_MODES
+    assert h.step() == Status.DEGREE_MODE
 
 
 def test_laws_are_checked_against_its_limits() -> None:

@@ -129,7 +129,7 @@ def test_effort_commands_that_stop_become_a_held_position():
     assert bench.host.lifecycle.state[1] > 0.4
     bench.cycle(SILENCE + 150, writes=False)
     assert bench.mode == DriverMode.HOLDING
-    assert bench.host.lifecycle.modes["arm"] == CommandMode.POSITION
+    assert bench.host.lifecycle.modes["arm"][0] == CommandMode.POSITION
     assert bench.host.lifecycle.state[1] == 0.0
 
 
@@ -142,7 +142,7 @@ def test_a_refused_mode_brakes_and_is_reported(mode, caplog):
     bench.cycle(100)
     assert bench.host.image.record.state_error == ImageError.MODE_REFUSED
     assert bench.mode == DriverMode.HOLDING
-    unsupported, unknown = "does not support command mode EFFORT", "expected a CommandMode; got 77"
+    unsupported, unknown = "does not support command mode EFFORT", "expected a CommandMode of each joint; got 0x4d"
     assert (unsupported if mode == CommandMode.EFFORT else unknown) in caplog.text
     bench.command(CommandMode.POSITION, bench.positions[-1], enabled=0)
     bench.cycle(1)

@@ -51,7 +51,7 @@ class Recorder(HardwarePlugin):
         return self._answer("on_error", CallbackReturn.FAILURE)
 
     def perform_command_mode_switch(self, modes):
-        self.calls.append({part: mode.name for part, mode in modes.items()})
+        self.calls.append({part: [mode.name for mode in of_joints] for part, of_joints in modes.items()})
         return self.answers.get("switch", HardwareReturn.OK)
 
     def read(self, time_s, period_s):
@@ -154,8 +154,9 @@ def test_only_changed_modes_reach_the_plugin():
     lifecycle = active(plugin)
     lifecycle.switch_modes({"arm": CommandMode.VELOCITY, "gripper": CommandMode.NONE})
     lifecycle.switch_modes({"arm": CommandMode.VELOCITY})
-    assert plugin.calls[3:] == [{"arm": "VELOCITY"}]
-    assert lifecycle.modes["arm"] == CommandMode.VELOCITY
+    lifecycle.switch_modes({"arm": [CommandMode.VELOCITY, CommandMode.EFFORT]})
+    assert plugin.calls[3:] == [{"arm": ["VELOCITY", "VELOCITY"]}, {"arm": ["VELOCITY", "EFFORT"]}]
+    assert lifecycle.modes["arm"] == (CommandMode.VELOCITY, CommandMode.EFFORT)
 
 
 def test_an_unsupported_mode_changes_nothing():
@@ -163,7 +164,7 @@ def test_an_unsupported_mode_changes_nothing():
     text = "part 'gripper' does not support command mode EFFORT, only POSITION"
     with pytest.raises(HardwareError, match=text):
         lifecycle.switch_modes({"gripper": CommandMode.EFFORT, "arm": CommandMode.POSITION})
-    assert lifecycle.modes["arm"] == CommandMode.NONE
+    assert lifecycle.modes["arm"] == (CommandMode.NONE,) * 2
     assert lifecycle.lifecycle_state == LifecycleState.ACTIVE
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
 from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_states
+from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import device_dtype
 from robot_rt_control.model.channels import Channel
 from robot_rt_control.testing.devices import bench
@@ -78,12 +79,13 @@ def test_effort_mode_accelerates_the_inertia_against_the_damping():
     assert device.state[VELOCITY] == pytest.approx(2.0, rel=1e-3)
 
 
-def test_modes_belong_to_parts():
+def test_modes_belong_to_joints():
     device = mock()
-    device.mode[ARM] = CommandMode.POSITION
-    device.command[[0, 3, 6]] = 0.5
+    device.mode[ARM] = pack_modes([CommandMode.POSITION, CommandMode.EFFORT])
+    device.command[[0, 3, 5, 6]] = 0.5
     mock_cycle(device, DT)
-    assert device.state[[0, 3, 6]].tolist() == [0.5, 0.5, 0.25]
+    assert device.state[[0, 5, 6]].tolist() == [0.5, 0.5, 0.25]
+    assert device.state[3] == pytest.approx(0.5 * DT**2)
     device.mode[GRIPPER] = CommandMode.POSITION
     mock_cycle(device, DT)
     assert device.state[6] == 0.5

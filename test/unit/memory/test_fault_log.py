@@ -35,7 +35,7 @@ def write(file: Path, **about: object) -> Path:
         tick=np.arange(10, 14),
         **{f"arm.{name}": joints for name in quantities},  # type: ignore[arg-type]  # arrays by name
         **{  # type: ignore[arg-type]
-            "arm.mode": np.full(4, 1),
+            "arm.mode": np.array([[1, 1], [1, 3], [1, 1], [2, 2]]),
             "arm.state": np.array([1, 1, 2, 2]),
             "arm.fault": np.array([0, 0, 3, 3]),
             "arm.action": np.array([7, 7, 0, 0]),
@@ -52,9 +52,12 @@ def log(tmp_path: Path) -> FaultLog:
 def test_a_log_says_what_happened_and_what_changed(log: FaultLog) -> None:
     assert log.title() == "part faulted 'arm', action 'go' in tick 12: the measured position left its range (a)"
     assert list(log.changes()) == [
+        (11, "arm: mode of b position -> effort"),
         (12, "arm: action go -> -"),
         (12, "arm: state enabled -> faulted"),
         (12, "arm: fault none -> the measured position left its range"),
+        (12, "arm: mode of b effort -> position"),
+        (13, "arm: mode position -> velocity"),
     ]
     assert log.seconds.tolist() == pytest.approx([-0.002, -0.001, 0.0, 0.001])
     text = log.text()
@@ -84,5 +87,5 @@ def test_a_file_that_is_no_log_is_refused(tmp_path: Path, content: bytes | None)
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RobotControlError, match="expected format 1; got 2"):
-        load_fault_log(write(tmp_path / "log.npz", format=2))
+    with pytest.raises(RobotControlError, match="expected format 2; got 1"):
+        load_fault_log(write(tmp_path / "log.npz", format=1))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import limits_dtype, part_dtype
 from robot_rt_control.realtime.tick.action_time import show_motion_of
 from robot_rt_control.testing.interpreted_tick import interpreted
@@ -37,7 +38,7 @@ def commanded(velocities: np.ndarray, dt: float = DT) -> tuple[Any, Any]:
 
 def shown(part: Any, limits: Any, mode: int = POSITION, past: tuple[float, ...] = EVEN) -> np.ndarray:
     """(2, joints): velocity, acceleration."""
-    show_motion_of(part, limits, mode, DT, *past)
+    show_motion_of(part, limits, pack_modes([CommandMode(mode)] * int(part.dof)), DT, *past)
     return np.array([part.motion_velocity[: part.dof], part.motion_acceleration[: part.dof]])
 
 

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.joint_modes import mode_of, override_mode
 from robot_rt_control.memory.layout import limits_dtype
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor.assembly import World
@@ -147,14 +148,45 @@ def test_the_loop_brakes_in_a_mode_that_the_hardware_has(part: Part, modes: tupl
     part.limits.supported_modes = sum(1 << int(CommandMode[mode]) for mode in modes)
     part.runtime.active_action = -1
     part.limit(int(CommandMode.NONE))
-    assert part.runtime.last_mode == int(CommandMode[modes[0]])
+    assert mode_of(int(part.runtime.last_modes), 0) == CommandMode[modes[0]]
 
 
 def test_a_drive_is_not_switched_while_it_moves(part: Part) -> None:
     part.live.velocity_command[:] = 0.004
     part.limit(int(CommandMode.VELOCITY))
     part.limit(int(CommandMode.NONE))
-    assert part.runtime.last_mode == int(CommandMode.VELOCITY)
+    assert mode_of(int(part.runtime.last_modes), 0) == CommandMode.VELOCITY
+
+
+def test_each_joint_is_limited_in_its_own_mode_and_braked_where_it_has_none(part: Part) -> None:
+    part.live.commanded_velocity[:3] = 0.5
+    part.live.position_command[0], part.live.effort_command[1] = 0.5 * DT, 1.0
+    override_mode(part.live, 1, int(CommandMode.EFFORT))
+    override_mode(part.live, 2, int(CommandMode.NONE))
+    part.limit(int(CommandMode.POSITION))
+    modes = [CommandMode(mode_of(int(part.runtime.last_modes), j)) for j in range(3)]
+    assert modes == [CommandMode.POSITION, CommandMode.EFFORT, CommandMode.POSITION]
+    assert part.live.commanded_position[0] == 0.5 * DT and part.live.commanded_velocity[0] == 0.5
+    assert part.live.commanded_effort[:3].tolist() == [0.0, pytest.approx(part.limits.effort_rate[1] * DT), 0.0]
+    assert 0.0 < part.live.commanded_velocity[2] < 0.5
+
+
+def test_efforts_begin_with_what_the_drive_exerts(part: Part) -> None:
+    change = part.limits.effort_rate[0] * DT
+    part.live.effort[:2] = (7.0, math.nan)
+    part.limit(int(CommandMode.EFFORT))
+    assert part.live.commanded_effort[:2].tolist() == [pytest.approx(7.0 - change), 0.0]
+    part.live.effort[0] = 30.0
+    part.limit(int(CommandMode.EFFORT))
+    assert part.live.commanded_effort[0] == pytest.approx(7.0 - 2 * change), "only at the beginning"
+
+
+@pytest.mark.parametrize("mode", [CommandMode.EFFORT, 9])
+def test_a_mode_that_one_joint_lacks_faults_and_names_it(part: Part, mode: int) -> None:
+    part.limits.supported_modes = 1 << int(CommandMode.POSITION)
+    override_mode(part.live, 1, int(mode))
+    part.limit(int(CommandMode.POSITION))
+    assert (part.fault, part.runtime.fault_joint) == (FaultReason.UNSUPPORTED_COMMAND_MODE, 1)
 
 
 def test_effort_alone_is_braked_by_a_damper(part: Part) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.memory.atomics import address_of
+from robot_rt_control.memory.joint_modes import commanded_modes, unpack_modes
 from robot_rt_control.memory.layout import COMMAND_FIELDS, JOINT_FIELDS, degree_dtype, part_dtype
 from robot_rt_control.realtime.tick import strategy_step
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
-from robot_rt_control.vocabulary.enums import CommandMode, Status
+from robot_rt_control.vocabulary.enums import CommandMode
 
 PER_JOINT = {n for n in part_dtype.names or () if part_dtype[n].shape == (MAX_JOINTS,)}
 
@@ -53,16 +54,18 @@ def test_it_holds_unless_its_law_commands() -> None:
     assert axis.velocity_command[0] == axis.effort_command[0] == 0.0
 
 
-def test_a_command_in_another_mode_than_the_parts_is_a_failure() -> None:
+def test_a_law_gives_its_joint_its_command_and_its_mode() -> None:
     part, axis = zero(part_dtype), zero(part_dtype)
+    part.dof, part.command_mode = 4, int(CommandMode.POSITION)
     axis.position_command[0], axis.velocity_command[0], axis.effort_command[0] = 0.1, 0.2, 0.3
-    assert strategy_step._command_joint(part, 2, axis) == Status.OK, "no mode: the joint holds"
-    assert part.command_mode == CommandMode.NONE
     axis.command_mode = int(CommandMode.POSITION)
-    assert strategy_step._command_joint(part, 2, axis) == Status.OK
-    assert part.command_mode == CommandMode.POSITION
-    commands = (part.position_command[2], part.velocity_command[2], part.effort_command[2])
-    assert commands == (0.1, 0.2, 0.3)
-    axis.command_mode = int(CommandMode.VELOCITY)
-    assert strategy_step._command_joint(part, 3, axis) == Status.MIXED_MODES
-    assert not part.position_command[3]
+    strategy_step._command_joint(part, 0, axis)
+    assert part.joint_modes == 0, "no mode of its own"
+    axis.command_mode = int(CommandMode.EFFORT)
+    strategy_step._command_joint(part, 2, axis)
+    axis.command_mode = int(CommandMode.NONE)
+    strategy_step._command_joint(part, 3, axis)
+    P, N, E = CommandMode.POSITION, CommandMode.NONE, CommandMode.EFFORT
+    assert unpack_modes(commanded_modes(part), 4) == (P, P, E, N)
+    assert (part.position_command[2], part.velocity_command[2], part.effort_command[2]) == (0.1, 0.2, 0.3)
+    assert not part.position_command[1]
