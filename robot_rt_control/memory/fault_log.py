@@ -5,7 +5,8 @@
     log["arm.position"]     # shape (ticks, joints) [rad]
 
 Arrays: `tick`, `speed`, `protective_stop`; for each part `part.action` (identity), `part.state` (OperationalState),
-`part.fault` (FaultReason), `part.age` [ticks]; for parts with joints also `mode` (CommandMode), `position`, `velocity`, `effort` (measured), `commanded_position`, `commanded_velocity`, `commanded_acceleration`,
+`part.fault` (FaultReason), `part.age` [ticks]; for parts with joints also `mode` (CommandMode of each joint),
+`position`, `velocity`, `effort` (measured), `commanded_position`, `commanded_velocity`, `commanded_acceleration`,
 `commanded_effort`; `wrench`, `distance`, `inputs`, `outputs` for sensors and channels. Unknown is NaN.
 """
 

@@ -16,11 +16,13 @@ from robot_rt_control.definitions.action_type import Input, Parameter
 
 
 class Admittance(AxisLaw):
-    """Pull a degree of freedom to a rest position like a spring with a damper. Commands positions, from a measured force.
+    """Pull a degree of freedom to a rest position like a spring with a damper, by positions and a measured force.
 
-    Law: that of `impedance`, f = k (rest - q) - d v, solved for the velocity: v = (k (rest - q) - f) / d, where f is the
-    force with which it pushes; at most `velocity`. Each tick is the first step of the time-optimal motion to v, as in
-    `velocity`. A force moves it by f / k, with the time constant d / k. If the force is unknown, it comes to rest.
+    Law: that of `impedance`, f = k (rest - q) - d v, solved for the velocity: v = (k (rest - q) - f) / d, where f is
+    the force with which it pushes; at most `velocity`. Each tick is the first step of the time-optimal motion to v, as
+    in `velocity`. A force f against it moves it by f / k, with the time constant d / k. Against a surface of
+    stiffness k' it is stable if d is above about 4 k' T, with the delay T from a command to its measured force. If the
+    force is unknown, it comes to rest.
     """
 
     name = "admittance"

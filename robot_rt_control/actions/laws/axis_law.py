@@ -15,7 +15,6 @@ from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
 
-
 AXIS = (Slot(name="axis", kinds=(PartKind.AXIS,)),)
 """The slots of a law."""
 SMOOTHING = replace(stream_following.SMOOTHING, default=0.02, maximum=0.05)

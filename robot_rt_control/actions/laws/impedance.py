@@ -55,9 +55,10 @@ def prepare_spring(axis, values, params):
 class Impedance(ActionType):
     """Pull a joint to a rest position like a spring with a damper. Commands efforts.
 
-    Law: effort = k (rest - q) - d v + g(q). A force f that acts on the joint moves it by f / k. When the law takes over,
-    it adds the difference to what the drive exerts, which then fades: so the effort does not jump. If position
-    or velocity is unknown, it damps nothing and pulls nowhere: the effort against gravity alone.
+    Law: effort = k (rest - q) - d v + g(q). A force f that acts on the joint moves it by f / k. When the law takes
+    over, it adds the difference to what the drive exerts, which then fades: so the effort does not jump. If the
+    position or the velocity is unknown, it commands the effort against gravity alone. While the speed override is 0,
+    the joint is held.
 
     Where hardware takes no efforts, `admittance` is the same spring and damper.
     """

@@ -36,7 +36,8 @@ class Torque(ActionType):
 
     Law: effort = e + g(q); e goes from what the drive exerts when the law takes over, without gravity, to `effort`, at
     most at `rate`. So the effort does not jump. The joint moves as the effort makes it; the loop brakes it before its
-    limits of position and velocity (L8). The speed override slows `rate`, not the motion; while it is 0, the joint is held.
+    limits of position and velocity (L8). The speed override slows `rate`, not the motion; while it is 0, the joint is
+    held.
     """
 
     name = "torque"

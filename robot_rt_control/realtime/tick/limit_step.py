@@ -63,6 +63,7 @@ def _next_velocity(part, limits, j, q, v, settle, dt):
 
 @realtime
 def _leave(part, j, q, v, dt):
+    """Remember the command: where joint j shall be at the end of this period, and how fast."""
     part.former_acceleration[j] = part.commanded_acceleration[j]
     part.commanded_acceleration[j] = (v - part.commanded_velocity[j]) / dt
     part.commanded_velocity[j] = v
@@ -80,18 +81,16 @@ def _limit_position(part, limits, j, dt):
 
 
 @realtime
-def _present_position(part, j, dt):
-    """Position of joint j as a velocity command leaves: measured if known, else as the last command implies."""
-    if math.isfinite(part.position[j]):
-        return part.position[j]
-    return part.commanded_position[j] + part.commanded_velocity[j] * dt
+def _present_position(part, j):
+    """Position of joint j as a velocity or an effort leaves: measured if known, else as the last command implies."""
+    return part.position[j] if math.isfinite(part.position[j]) else part.commanded_position[j]
 
 
 @realtime
 def _limit_velocity(part, limits, j, settle, dt):
-    q = _present_position(part, j, dt)
+    q = _present_position(part, j)
     v = _next_velocity(part, limits, j, q, part.velocity_command[j], settle, dt)
-    _leave(part, j, q, v, dt)
+    _leave(part, j, q + v * dt, v, dt)
     part.commanded_effort[j] = 0.0
 
 
@@ -102,9 +101,8 @@ def _limit_effort(part, limits, j, dt):
     e = bounded_effort(limits, j, part.position[j], part.velocity[j], part.effort_command[j])
     e = min(max(e, last - change), last + change)
     part.commanded_effort[j] = min(max(e, -limits.effort[j]), limits.effort[j])
-    q = part.position[j] if math.isfinite(part.position[j]) else part.commanded_position[j]
     v = part.velocity[j] if math.isfinite(part.velocity[j]) else 0.0
-    _leave(part, j, q, v, dt)
+    _leave(part, j, _present_position(part, j) + v * dt, v, dt)
 
 
 @realtime

@@ -15,6 +15,7 @@ from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 ARM7 = Path(__file__).parents[3] / "config" / "arm7.yaml"
+RULE_TYPES = Path(__file__).parent / "rule_types.py"
 SEEN = {"seen": "rangefinder.distance"}
 
 
@@ -195,6 +196,17 @@ def test_Y15_the_whole_tool_is_slowed_where_a_joint_would_be_too_fast(arm: Locks
 def test_Y15_a_part_without_a_tool_is_refused(cell: LockstepCell) -> None:
     text = refused(cell, "govern_tool", x=[Strategy("s", "velocity", velocity=0.1)])
     assert "part 'left' does not fit slot 'arm' of type 'govern_tool'" in text
+
+
+def test_Y16_a_mode_that_the_action_cannot_carry_out_fails_it(arm: LockstepCell) -> None:
+    arm.load(f"{RULE_TYPES}:Push")
+    session = arm.session("arm")
+    pull = Strategy("pull", "push", mode=int(CommandMode.EFFORT))  # which its code does not show
+    session.add(Action("a", "govern_tool", parts="arm", strategies={"z": [pull]}))
+    session.start("a")
+    arm.step()
+    (failed,) = arm.kinds("action_failed")
+    assert failed.reason == "a law commands a degree of freedom in a mode that the action cannot carry out"
 
 
 # --- Y17: at the ends of a sensor's range ----------------------------------------------------------

@@ -141,14 +141,13 @@ def runner() -> Callable[..., None]:
                     part.velocity[j] += 2.0 * limits.acceleration[j] * new_e / limits.effort[j] * dt
                     part.position[j] += part.velocity[j] * dt
                     continue
-                moved = q + new_v * dt if done == VELOCITY else q
                 # efforts may leave a joint a little outside: from there it may only come back
                 # (from the last command's view, a period ago)
                 upper = max(limits.position_upper[j], max(part.position[j], last[j])) + 1e-9
                 lower = min(limits.position_lower[j], min(part.position[j], last[j])) - 1e-9
-                if moved > upper or moved < lower:
-                    note(report, 1, j, moved, upper)
-                part.position[j], part.velocity[j] = moved, new_v
+                if q > upper or q < lower:
+                    note(report, 1, j, q, upper)
+                part.position[j], part.velocity[j] = q, new_v
                 if abs(new_v) > limits.velocity[j] * (1.0 + 1e-12):
                     note(report, 2, j, new_v, limits.velocity[j])
                 report.fastest = max(report.fastest, abs(new_v) / limits.velocity[j])

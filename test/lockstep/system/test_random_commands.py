@@ -89,16 +89,15 @@ def make_runner() -> Callable[..., None]:
                 if not (np.isfinite(q) and np.isfinite(v) and np.isfinite(e)):
                     note(report, w, 0, j, v, 0.0)
                 if mode != EFFORT:
-                    moved = q + v * dt if mode == VELOCITY else q
-                    outside = moved > limits.position_upper[j] + 1e-9 or moved < limits.position_lower[j] - 1e-9
+                    outside = q > limits.position_upper[j] + 1e-9 or q < limits.position_lower[j] - 1e-9
                     if keep_room and outside:
-                        note(report, w, 1, j, moved, limits.position_upper[j])
+                        note(report, w, 1, j, q, limits.position_upper[j])
                     if abs(v) > top * (1.0 + 1e-12):
                         note(report, w, 2, j, v, top)
                     report.fastest = max(report.fastest, abs(v) / top)
                     if keep_room and abs(v - v_last[j]) > a * dt * (1.0 + 1e-6):
                         note(report, w, 3, j, v - v_last[j], a * dt)
-                    room = limits.position_upper[j] - moved if v > 0.0 else moved - limits.position_lower[j]
+                    room = limits.position_upper[j] - q if v > 0.0 else q - limits.position_lower[j]
                     if keep_room and v * v / (2.0 * a) > room + 1e-9:
                         note(report, w, 4, j, v * v / (2.0 * a), room)
                 if abs(e) > limits.effort[j]:

@@ -167,18 +167,18 @@ def test_each_joint_is_limited_in_its_own_mode_and_braked_where_it_has_none(part
     modes = [CommandMode(mode_of(int(part.runtime.last_modes), j)) for j in range(3)]
     assert modes == [CommandMode.POSITION, CommandMode.EFFORT, CommandMode.POSITION]
     assert part.live.commanded_position[0] == 0.5 * DT and part.live.commanded_velocity[0] == 0.5
-    assert part.live.commanded_effort[:3].tolist() == [0.0, pytest.approx(part.limits.effort_rate[1] * DT), 0.0]
+    assert part.live.commanded_effort[:3].tolist() == [0.0, 1.0, 0.0]
     assert 0.0 < part.live.commanded_velocity[2] < 0.5
 
 
 def test_efforts_begin_with_what_the_drive_exerts(part: Part) -> None:
     change = part.limits.effort_rate[0] * DT
-    part.live.effort[:2] = (7.0, math.nan)
+    part.live.effort[:2] = (30.0, math.nan)
     part.limit(int(CommandMode.EFFORT))
-    assert part.live.commanded_effort[:2].tolist() == [pytest.approx(7.0 - change), 0.0]
-    part.live.effort[0] = 30.0
+    assert part.live.commanded_effort[:2].tolist() == [pytest.approx(30.0 - change), 0.0]
+    part.live.effort[0] = 50.0
     part.limit(int(CommandMode.EFFORT))
-    assert part.live.commanded_effort[0] == pytest.approx(7.0 - 2 * change), "only at the beginning"
+    assert part.live.commanded_effort[0] == pytest.approx(30.0 - 2 * change), "only at the beginning"
 
 
 @pytest.mark.parametrize("mode", [CommandMode.EFFORT, 9])
@@ -205,11 +205,11 @@ def test_a_velocity_command_begins_where_the_joint_is_measured(part: Part) -> No
     part.live.position[0] = 0.125
     part.live.velocity_command[0] = 0.003
     part.limit(int(CommandMode.VELOCITY))
-    assert (part.live.commanded_position[0], part.live.commanded_velocity[0]) == (0.125, 0.003)
+    assert (part.live.commanded_position[0], part.live.commanded_velocity[0]) == (0.125 + 0.003 * DT, 0.003)
     part.live.position[0] = math.nan
     for n in (1, 2, 3):
         part.limit(int(CommandMode.VELOCITY))
-        assert part.live.commanded_position[0] == pytest.approx(0.125 + n * 0.003 * DT)
+        assert part.live.commanded_position[0] == pytest.approx(0.125 + (n + 1) * 0.003 * DT)
 
 
 @pytest.mark.parametrize("field", ["position_command", "velocity_command", "effort_command"])

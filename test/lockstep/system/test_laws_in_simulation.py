@@ -1,0 +1,113 @@
+"""Laws of efforts, and one that gives way, on the simulated iiwa, beside joints and axes that do other things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pybullet
+import pytest
+
+from robot_rt_control.client.actions import Action, Strategy
+from robot_rt_control.client.session import Session
+from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
+from robot_rt_control.testing.lockstep_cell import LockstepCell
+
+IIWA = Path(__file__).parents[3] / "config" / "iiwa.yaml"
+LATER = "elapsed > 0.2 and elapsed < 1.2"
+
+
+@pytest.fixture
+def cell() -> Iterator[LockstepCell]:
+    with LockstepCell(IIWA, hardware="pybullet") as made:
+        made.step(20)
+        yield made
+
+
+def govern(cell: LockstepCell, type: str = "hold", **strategies: list[Strategy]) -> Session:
+    session = cell.session("arm", "wrist")
+    watch = Action("watch", "watch_tool", parts={"sensor": "wrist", "arm": "arm"})
+    session.add(watch, Action("a", type, parts="arm", strategies=strategies))
+    session.start("watch")
+    cell.step_until(lambda: cell.value(session.id, "watch.is_ready") == 1.0)
+    session.start("a")
+    return session
+
+
+def push(cell: LockstepCell, force: tuple[float, float, float], ticks: int, see: Callable[[], float]) -> np.ndarray:
+    """Push at the tool's frame with a force [N], world axes. Returns what is seen after each tick."""
+    plugin = cell.executor.devices.hosts["sim"].plugin
+    assert isinstance(plugin, PyBulletPlugin) and plugin.world.substeps == 1
+    robot = plugin.world.robot("arm", "arm")
+    link = robot.link("lbr_iiwa_link_7", "arm")
+    seen = []
+    for _ in range(ticks):
+        at = [float(x) for x in cell.part("arm").tool_position]
+        pybullet.applyExternalForce(robot.body, link, force, at, pybullet.WORLD_FRAME, plugin.world.client)
+        cell.step()
+        seen.append(see())
+    return np.array(seen)
+
+
+def test_torque_on_one_joint_while_the_others_hold_and_back_without_a_jump(cell: LockstepCell) -> None:
+    arm = cell.part("arm")
+    held = np.array(arm.position[:6])
+    pull = Strategy("pull", "torque", when=LATER, effort=0.5, gravity=True)
+    govern(cell, **{"joint[6]": [pull, Strategy("hold", "hold")]})
+    q, v, effort, others = [], [], [], []
+    for _ in range(2000):
+        cell.step()
+        q.append(float(arm.position[6]))
+        v.append(float(arm.velocity[6]))
+        effort.append(float(arm.commanded_effort[6]))
+        others.append(np.abs(arm.position[:6] - held).max())
+    assert max(others) < 1e-3, "joints 1 to 6 hold"
+    assert effort[1000] == pytest.approx(0.5, abs=0.01) and q[1190] - q[190] > 0.5
+    assert np.abs(np.diff(effort[:1100])).max() <= 2.0 * 40.0 * 1e-3 * 1.001, "at most its rate: no jump"
+    back = slice(1150, 2000)
+    assert np.abs(np.diff(v[back])).max() <= arm.acceleration_limit[6] * 1e-3 * 1.5, "no jump of velocity"
+    assert abs(v[-1]) < 1e-3 and np.ptp(q[-300:]) < 1e-4, "it holds"
+    assert not cell.kinds("action_failed", "part_faulted")
+
+
+def test_a_joint_that_carries_the_arm_does_not_drop_when_efforts_take_over(cell: LockstepCell) -> None:
+    arm = cell.part("arm")
+    before = float(arm.position[1])
+    carry = Strategy("carry", "torque", when=LATER, effort=0.0, gravity=True)
+    govern(cell, **{"joint[1]": [carry, Strategy("hold", "hold")]})
+    cell.step(195)
+    carried = float(arm.effort[1])
+    assert abs(carried) > 10.0, "the arm's weight"
+    trace = np.array([(arm.position[1], arm.commanded_effort[1]) for _ in range(900) if cell.step() or True])
+    commanded = trace[trace[:, 1] != 0.0, 1]
+    assert len(commanded) > 850 and commanded[0] == pytest.approx(carried, abs=1.0)
+    assert np.abs(np.diff(commanded)).max() < 1.0
+    assert np.abs(trace[:, 0] - before).max() < 0.02
+
+
+def test_impedance_of_a_joint_gives_way_by_the_force_over_the_stiffness(cell: LockstepCell) -> None:
+    arm = cell.part("arm")
+    spring = Strategy("spring", "impedance", stiffness=100.0, damping=20.0, gravity=True)
+    govern(cell, **{"joint[0]": [spring]})
+    cell.step(300)
+    start = float(arm.position[0])
+    lever = float(arm.tool_position[0])
+    angles = push(cell, (0.0, 10.0, 0.0), 2500, lambda: float(arm.position[0]) - start)
+    assert angles[-1] == pytest.approx(10.0 * lever * np.cos(angles[-1]) / 100.0, rel=0.03)
+    assert angles.max() < 1.05 * angles[-1]
+    assert np.abs(arm.position[1:7] - arm.commanded_position[1:7]).max() < 1e-3
+    assert push(cell, (0.0, 0.0, 0.0), 2500, lambda: float(arm.position[0]) - start)[-1] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_impedance_on_z_beside_velocity_on_x_and_y(cell: LockstepCell) -> None:
+    arm = cell.part("arm")
+    give_way = Strategy("spring", "admittance", stiffness=400.0, damping=200.0, inputs={"force": "watch.push_z"})
+    along_x, along_y = Strategy("go", "velocity", velocity=0.03), Strategy("go", "velocity", velocity=-0.02)
+    govern(cell, "govern_tool", x=[along_x], y=[along_y], z=[give_way])
+    cell.step(500)
+    start = np.array(arm.tool_position)
+    push(cell, (0.0, 0.0, -8.0), 2500, lambda: 0.0)
+    moved = arm.tool_position - start
+    assert moved[2] == pytest.approx(-8.0 / 400.0, rel=0.05), "F / k"
+    assert moved[:2] == pytest.approx([0.075, -0.05], rel=0.01), "the others go on"
