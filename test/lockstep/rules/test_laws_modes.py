@@ -1,9 +1,10 @@
-"""Rules F6 to F8 and F10 of docs/semantics.md: laws in several command modes. With gravity: test/lockstep/system."""
+"""Rules F6 to F8 and F10 of docs/semantics.md: laws in several command modes. With gravity: test_laws_in_simulation.py."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +14,14 @@ from robot_rt_control.client.actions import Action, Strategy
 from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode
-from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 BUTTON = "io.input[0]"
 PULL = Strategy("pull", "torque", when=BUTTON, effort=0.5)
 HOLD = Strategy("hold", "hold")
 
 
-def start(cell: LockstepCell, axis: str, *strategies: Strategy, type: str = "hold", **parameters: float) -> Session:
+def start(cell: LockstepCell, axis: str, *strategies: Strategy, type: str = "hold", **parameters: Any) -> Session:
     session = cell.session("left", "rangefinder")
     show = Action("show", "show", parts="rangefinder")  # what it measures, as a force
     session.add(show, Action("a", type, parts="left", strategies={axis: strategies}, **parameters))
@@ -107,6 +108,17 @@ actions:
 """
 
 
+def test_F8_when_its_session_ends_the_joint_is_brought_to_rest(cell: LockstepCell) -> None:
+    session = start(cell, "turn", Strategy("pull", "torque", effort=2.0))
+    cell.step(500)
+    speed = float(cell.part("left").velocity[1])
+    assert speed > 0.8
+    session.close()
+    trace = np.array([cell.part("left").velocity[1] for _ in range(1000) if cell.step() or True])
+    assert trace.max() <= speed * 1.01 and trace[-1] == 0.0
+    assert not cell.kinds("part_faulted")
+
+
 # --- F10: mode of each joint -----------------------------------------------------------------------
 
 
@@ -159,7 +171,7 @@ def test_F10_a_law_whose_mode_the_joint_lacks_is_refused(tmp_path: Path) -> None
             "expected a mode of joint 'turn': position, velocity; got effort. "
             "Use one of the laws for this: admittance, distance, "
         )
-        with pytest.raises(ProgramError, match=r":10: .*law 'torque' commands efforts; expected a mode of joint"):
+        with pytest.raises(DefinitionError, match="^program:10: action 'a': strategy 's' of 'turn': law 'torque' comm"):
             session.upload(PROGRAM)
         secret = Strategy("s", "push", mode=int(CommandMode.EFFORT))  # which its code does not show
         session.add(Action("b", "hold", parts="left", strategies={"turn": [secret]}))

@@ -99,8 +99,6 @@ def test_L2_wild_commands_leave_within_the_limits_and_stop_before_the_end(
     for _ in range(3000):
         cell.step()
         v, q = live.commanded_velocity[:2], live.commanded_position[:2]
-        if mode == VELOCITY:
-            q = q + v * DT  # its position after this period
         fastest = np.maximum(fastest, np.abs(v))
         assert (np.abs(v) <= top * (1 + 1e-12)).all() and (np.abs(v - speed) <= acceleration * DT * (1 + 1e-9)).all()
         room = np.where(v > 0, upper - q, q - lower)

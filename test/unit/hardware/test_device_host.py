@@ -8,6 +8,7 @@ from robot_rt_control.hardware.image import read_state, write_command
 from robot_rt_control.hardware.lockstep_host import LockstepHost
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwareReturn, InterfaceDescription
+from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import device_dtype
 from robot_rt_control.testing.devices import arm
 from robot_rt_control.testing.fan_plugin import FanPlugin
@@ -104,6 +105,21 @@ def test_the_ramp_starts_with_the_speed_of_commands_that_come_at_another_rate():
     bench.cycle(SILENCE + 2, writes=False)
     assert bench.mode == DriverMode.BRAKING
     assert (bench.positions[-1] - bench.positions[-2]) / DT == pytest.approx(0.5, abs=0.02)
+
+
+def test_each_joint_follows_in_its_own_mode_and_is_braked_from_it():
+    bench = Bench()
+    modes = pack_modes([CommandMode.POSITION, CommandMode.EFFORT])
+    effort = 5  # of the second joint
+    for _ in range(100):
+        bench.command(modes, bench.device.command[POSITION] + 0.5 * DT)
+        bench.device.command[effort] = 2.0
+    assert bench.host.lifecycle.modes["arm"] == (CommandMode.POSITION, CommandMode.EFFORT)
+    assert bench.host.lifecycle.state[4] == pytest.approx(0.2, rel=0.03)
+    bench.cycle(SILENCE + 150, writes=False)
+    assert bench.mode == DriverMode.HOLDING
+    assert bench.host.lifecycle.modes["arm"] == (CommandMode.POSITION,) * 2
+    assert bench.host.lifecycle.state[[1, 4]].tolist() == [0.0, 0.0]
 
 
 def test_withdrawn_commands_brake_without_error():

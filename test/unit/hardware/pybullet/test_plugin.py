@@ -152,6 +152,26 @@ def test_effort_holds_over_all_steps_of_a_period(simulate, tmp_path):
     assert sim.state.tolist() == pytest.approx([0.25, 1.0, 36.0], rel=5e-3)
 
 
+def test_joints_in_different_modes_do_not_disturb_each_other(simulate):
+    sim = simulate(iiwa())
+    start, error = np.array(iiwa().start_position), 0.0
+    for k in range(1500):
+        if k % 500 == 0:
+            last = (CommandMode.POSITION, CommandMode.EFFORT, CommandMode.VELOCITY)[k // 500]
+            sim.switch_modes({"arm": [CommandMode.POSITION] * 6 + [last]})
+        goal = sine(k, start)
+        sim.command[0:18:3] = goal[:6]
+        sim.command[18:21] = (start[6], 0.3, 0.2)
+        cycle(sim)
+        error = max(error, np.abs(sim.state[0:18:3] - goal[:6]).max())
+        if k == 499:
+            assert sim.state[18] == pytest.approx(start[6], abs=1e-4)
+        elif k == 999:
+            assert sim.state[20] == 0.2 and sim.state[19] > 0.1
+    assert error < 2e-4
+    assert sim.state[19] == pytest.approx(0.3, abs=2e-3)
+
+
 def test_back_from_effort_to_hold_where_it_is(simulate, tmp_path):
     sim = simulate(gantry(tmp_path))
     sim.switch_modes({"gantry": CommandMode.EFFORT})

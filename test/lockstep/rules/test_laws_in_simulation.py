@@ -1,4 +1,4 @@
-"""Laws of efforts, and one that gives way, on the simulated iiwa, beside joints and axes that do other things."""
+"""Rules F7 to F10 of docs/semantics.md, on the simulated iiwa: with gravity, and with forces from outside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cell() -> Iterator[LockstepCell]:
         yield made
 
 
-def govern(cell: LockstepCell, type: str = "hold", **strategies: list[Strategy]) -> Session:
+def govern(cell: LockstepCell, strategies: dict[str, list[Strategy]], type: str = "hold") -> Session:
     session = cell.session("arm", "wrist")
     watch = Action("watch", "watch_tool", parts={"sensor": "wrist", "arm": "arm"})
     session.add(watch, Action("a", type, parts="arm", strategies=strategies))
@@ -50,11 +50,11 @@ def push(cell: LockstepCell, force: tuple[float, float, float], ticks: int, see:
     return np.array(seen)
 
 
-def test_torque_on_one_joint_while_the_others_hold_and_back_without_a_jump(cell: LockstepCell) -> None:
+def test_F10_torque_on_one_joint_while_the_others_hold_and_back_without_a_jump(cell: LockstepCell) -> None:
     arm = cell.part("arm")
     held = np.array(arm.position[:6])
     pull = Strategy("pull", "torque", when=LATER, effort=0.5, gravity=True)
-    govern(cell, **{"joint[6]": [pull, Strategy("hold", "hold")]})
+    govern(cell, {"joint[6]": [pull, Strategy("hold", "hold")]})
     q, v, effort, others = [], [], [], []
     for _ in range(2000):
         cell.step()
@@ -71,11 +71,11 @@ def test_torque_on_one_joint_while_the_others_hold_and_back_without_a_jump(cell:
     assert not cell.kinds("action_failed", "part_faulted")
 
 
-def test_a_joint_that_carries_the_arm_does_not_drop_when_efforts_take_over(cell: LockstepCell) -> None:
+def test_F9_a_joint_that_carries_the_arm_does_not_drop_when_efforts_take_over(cell: LockstepCell) -> None:
     arm = cell.part("arm")
     before = float(arm.position[1])
     carry = Strategy("carry", "torque", when=LATER, effort=0.0, gravity=True)
-    govern(cell, **{"joint[1]": [carry, Strategy("hold", "hold")]})
+    govern(cell, {"joint[1]": [carry, Strategy("hold", "hold")]})
     cell.step(195)
     carried = float(arm.effort[1])
     assert abs(carried) > 10.0, "the arm's weight"
@@ -86,10 +86,10 @@ def test_a_joint_that_carries_the_arm_does_not_drop_when_efforts_take_over(cell:
     assert np.abs(trace[:, 0] - before).max() < 0.02
 
 
-def test_impedance_of_a_joint_gives_way_by_the_force_over_the_stiffness(cell: LockstepCell) -> None:
+def test_F7_impedance_of_a_joint_gives_way_by_the_force_over_the_stiffness(cell: LockstepCell) -> None:
     arm = cell.part("arm")
     spring = Strategy("spring", "impedance", stiffness=100.0, damping=20.0, gravity=True)
-    govern(cell, **{"joint[0]": [spring]})
+    govern(cell, {"joint[0]": [spring]})
     cell.step(300)
     start = float(arm.position[0])
     lever = float(arm.tool_position[0])
@@ -100,11 +100,11 @@ def test_impedance_of_a_joint_gives_way_by_the_force_over_the_stiffness(cell: Lo
     assert push(cell, (0.0, 0.0, 0.0), 2500, lambda: float(arm.position[0]) - start)[-1] == pytest.approx(0.0, abs=1e-3)
 
 
-def test_impedance_on_z_beside_velocity_on_x_and_y(cell: LockstepCell) -> None:
+def test_F7_impedance_on_z_beside_velocity_on_x_and_y(cell: LockstepCell) -> None:
     arm = cell.part("arm")
     give_way = Strategy("spring", "admittance", stiffness=400.0, damping=200.0, inputs={"force": "watch.push_z"})
     along_x, along_y = Strategy("go", "velocity", velocity=0.03), Strategy("go", "velocity", velocity=-0.02)
-    govern(cell, "govern_tool", x=[along_x], y=[along_y], z=[give_way])
+    govern(cell, {"x": [along_x], "y": [along_y], "z": [give_way]}, "govern_tool")
     cell.step(500)
     start = np.array(arm.tool_position)
     push(cell, (0.0, 0.0, -8.0), 2500, lambda: 0.0)
