@@ -115,7 +115,7 @@ def test_F8_when_its_session_ends_the_joint_is_brought_to_rest(cell: LockstepCel
     assert speed > 0.8
     session.close()
     trace = np.array([cell.part("left").velocity[1] for _ in range(1000) if cell.step() or True])
-    assert trace.max() <= speed * 1.01 and trace[-1] == 0.0
+    assert trace.max() <= speed * 1.05 and trace[-1] == 0.0
     assert not cell.kinds("part_faulted")
 
 

@@ -48,6 +48,10 @@ LAWS: dict[str, tuple[str, dict[str, Any]]] = {
     "distance": ("joint[2]", {"distance": 0.3, "velocity": 0.05, "inputs": {"distance": "rangefinder.distance"}}),
     "force": ("joint[2]", {"force": 1.0, "inputs": {"force": "arm.effort[2]"}}),
     "stop_at": ("joint[2]", {"direction": "forward"}),
+    "position": ("joint[2]", {"position": 0.1}),
+    "torque": ("joint[2]", {"effort": 0.5, "gravity": True}),
+    "impedance": ("joint[2]", {"stiffness": 10.0, "damping": 5.0, "gravity": True}),
+    "admittance": ("joint[2]", {"stiffness": 10.0, "damping": 5.0, "inputs": {"force": "arm.effort[2]"}}),
     "govern_tool": ("z", {"velocity": -0.02}),
 }
 """Law → the degree of freedom that it governs, and its parameters; govern_tool → those of `velocity`."""
