@@ -120,6 +120,12 @@ def test_what_is_right_passes() -> None:
         ),
         (
             (PartKind.ARM,),
+            {"degrees_of_freedom": (Degree(name="x", command_modes=("position", "torque")),)},
+            DefinitionError,
+            "command_modes of degree of freedom 'x'; expected one or several of position, velocity, effort; got .'p",
+        ),
+        (
+            (PartKind.ARM,),
             {"degrees_of_freedom": (Degree(name="x"),) * 2},
             DefinitionError,
             "the degree of freedom 'x' is declared twice",

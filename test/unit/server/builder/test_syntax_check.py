@@ -508,3 +508,16 @@ def test_a_field_may_have_any_name_but_one_that_every_record_is_asked_for(action
     action_file.path.write_text(text.replace('"count": int', '"dtype": int'))
     with pytest.raises(CompileError, match="Custom: a field of a record may not be called 'dtype'; call it something"):
         check_syntax(load_action_type(spec))
+
+
+@pytest.mark.parametrize(
+    ("place", "modes"),
+    [
+        ("laws.torque:Torque", ("effort",)),
+        ("laws.admittance:Admittance", ("position",)),  # by functions of the package
+        ("watch_tool:WatchTool", ()),
+    ],
+)
+def test_the_fields_that_are_written_show_the_modes_of_the_commands(place, modes):
+    source = load_action_type(f"robot_rt_control.actions.{place}")
+    assert check_syntax(source).command_modes == modes
