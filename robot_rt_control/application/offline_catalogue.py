@@ -11,6 +11,7 @@ from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.server.builder.source import ActionSource, load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
 from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.vocabulary.enums import PartKind
 
 
 def offline_catalogue(workcell_file: Path | None = None) -> Catalogue:
@@ -21,7 +22,7 @@ def offline_catalogue(workcell_file: Path | None = None) -> Catalogue:
 
     Raises:
         DefinitionError: the workcell file, or what an action type declares, is not valid.
-        CompileError: an action type that it names cannot be loaded, or its code is refused.
+        CompileError: an action type that it names cannot be loaded, or the code of a law is refused.
     """
     workcell = load_workcell(workcell_file) if workcell_file is not None else None
     own = workcell.action_types if workcell is not None else ()
@@ -30,4 +31,5 @@ def offline_catalogue(workcell_file: Path | None = None) -> Catalogue:
 
 
 def _declared(source: ActionSource) -> DeclaredType:
-    return DeclaredType.of(source.action_type, check_syntax(source).command_modes)
+    is_law = PartKind.AXIS in source.action_type.slots[0].kinds  # of others nobody asks for the modes
+    return DeclaredType.of(source.action_type, check_syntax(source).command_modes if is_law else ())
