@@ -149,6 +149,9 @@ class RosServices(ABC):
         answer = self.call(srv.ListStateVariables, "list_state_variables", filter=wanted, session=session)
         return list(answer.variables)
 
+    def state_values(self, prefixes: Iterable[str], session: str) -> dict[str, float]:
+        return {v.name: float(v.value) for v in self.list_state_variables(prefixes, session)}
+
     def load_action_types(self, source: str | type[ActionType], *, replace: bool, timeout_s: float) -> list[str]:
         text = source_text(source)
         answer = self.call(srv.LoadActionTypes, "load_action_types", timeout_s=timeout_s, source=text, replace=replace)

@@ -267,8 +267,7 @@ class Session:
         """Present values of the state variables whose names begin with one of these words, all from one tick. Both
         parts' variables and those of the session's actions: "arm.tool.", "move.is_done". NaN: unknown.
         """
-        listed = self._backend.list_state_variables(prefixes, self._live().id)
-        return {variable.name: float(variable.value) for variable in listed}
+        return self._backend.state_values(prefixes, self._live().id)
 
     def value(self, name: str) -> float:
         """Present value of a state variable of a part, or of an action of this session; NaN: unknown.

@@ -21,11 +21,13 @@ from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
 from robot_rt_control.hardware.picture import camera_of, picture_path
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.link.variable_entries import VariableEntry, variable_entries
 from robot_rt_control.server.node import conversions
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
 from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
 from robot_rt_control.server.programs.programs import find_programs, save_program
 from robot_rt_control.server.runs.runs import Run, plan_program
+from robot_rt_control.server.tables.entities import SessionContents
 from robot_rt_control.testing.stepped_cell import SteppedCell
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 
@@ -51,6 +53,7 @@ class CellBackend:
         self._queues: list[tuple[tuple[str, str, str], CallbackQueue[OutputSample]]] = []
         self._states = ProgramStates(self._program_of, self._take_state)
         self._program_states: dict[str, ProgramState] = {}
+        self._entries: dict[tuple[str, ...], tuple[SessionContents, list[VariableEntry]]] = {}
         cell.listeners += [self._states.take, lambda event: self._source.receive(event_of(event))]
         cell.sample_listeners.append(self._take_sample)
 
@@ -216,6 +219,15 @@ class CellBackend:
 
     def list_state_variables(self, prefixes: Iterable[str], session: str) -> list[Any]:
         return conversions.variable_messages(self.server, " ".join(prefixes), session)
+
+    def state_values(self, prefixes: Iterable[str], session: str) -> dict[str, float]:
+        wanted, contents = tuple(prefixes), self.server.contents(self.server.session(session))
+        known = self._entries.get(wanted)
+        if known is None or known[0] is not contents:  # a recording asks for the same ones in each tick
+            known = contents, variable_entries(wanted, self.server.variables.values(), contents)
+            self._entries[wanted] = known
+        view = self.server.snapshot()
+        return {v.name: math.nan if view is None else v.read(view) for v in known[1]}
 
     def load_action_types(self, source: str | type[ActionType], *, replace: bool, timeout_s: float) -> list[str]:
         return list(self.cell.load(source, replace=replace))

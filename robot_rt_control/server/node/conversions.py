@@ -23,11 +23,10 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.link.variable_entries import variable_entries
 from robot_rt_control.server.types.action_types import RegisteredType
-from robot_rt_control.validation.scope import STRATEGY_VARIABLES
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError
-from robot_rt_control.vocabulary.names import SESSION
 
 # --- from messages -------------------------------------------------------------------------------
 
@@ -292,41 +291,14 @@ def variable_messages(server: ControlServer, wanted: str, session_id: str) -> li
         SessionError: there is no such session.
     """
     view = server.snapshot()
-    prefixes = tuple(wanted.split()) or ""
-    found = [
+    contents = server.contents(server.session(session_id)) if session_id else None
+    return [
         msg.StateVariableInfo(
             name=v.name,
             type=v.type,
             unit=v.unit,
             description=v.description,
-            value=view.value(v.offset) if view is not None else math.nan,
+            value=v.read(view) if view is not None else math.nan,
         )
-        for v in server.variables.values()
-        if v.name.startswith(prefixes) and v.length == 1
+        for v in variable_entries(tuple(wanted.split()), server.variables.values(), contents)
     ]
-    if session_id:
-        contents = server.contents(server.session(session_id))
-        written = contents.variables
-        found += [
-            msg.StateVariableInfo(name=name, type=ref.type, unit=ref.unit, value=written.value(bare, contents.index))
-            for bare, ref in written.refs.items()
-            if ref.length == 1 and (name := f"{SESSION}.{bare}").startswith(prefixes)
-        ]
-        for action in contents.actions.values():
-            declared = (*action.type.declared.state_variables, *action.type.declared.action_variables)
-            descriptions = {v.name: v.description for v in declared}
-            for bare, ref in action.variables.items():
-                if ref.length > 1:
-                    continue  # its elements are listed
-                name = f"{action.id}.{bare}"
-                if name.startswith(prefixes):
-                    found.append(
-                        msg.StateVariableInfo(
-                            name=name,
-                            type=ref.type,
-                            unit=ref.unit,
-                            description=descriptions.get(bare, STRATEGY_VARIABLES.get(bare.rpartition(".")[2], "")),
-                            value=view.action_value(action, bare) if view is not None else math.nan,
-                        )
-                    )
-    return sorted(found, key=lambda info: info.name)
