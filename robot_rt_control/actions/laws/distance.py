@@ -37,6 +37,7 @@ class Distance(AxisLaw):
         ),
         SMOOTHING,
     )
+    example = {"distance": 0.1, "velocity": 0.05}
 
     def prepare_parameters(self, values, params):
         self.check_velocity(values, least=1e-6)
