@@ -102,7 +102,7 @@ class CodeCache(_Cache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The cached function for these argument types; None if it is not cached."""
         target_context.refresh()
-        file = self._file(sig, target_context.codegen())
+        file = self.file(sig, target_context)
         if not self._enabled:
             return None
         try:
@@ -125,6 +125,10 @@ class CodeCache(_Cache):
             file.write(dumps(data._reduce()))
         os.replace(file.name, self._file(sig, data.codegen))
         self._prune()
+
+    def file(self, sig: Any, target_context: Any) -> Path:
+        """Where the function compiled for these argument types is kept."""
+        return self._file(sig, target_context.codegen())
 
     def _file(self, sig: Any, codegen: Any) -> Path:
         digest = hashlib.sha256(code_digest(self._function).encode())
@@ -155,6 +159,6 @@ def compile_by_address(function: Any, signature: Any) -> Any:
     options = {"nopython": True}
     entry: Any = CFunc(function, sigutils.normalize_signature(signature), locals={}, options=options)
     entry._cache = cache = CodeCache(function, options)
-    with alone(Path(cache.cache_path).name):
+    with alone(cache.file(entry._sig, entry._targetdescr.target_context).stem):
         entry.compile()
     return entry

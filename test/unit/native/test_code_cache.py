@@ -179,12 +179,20 @@ def test_a_global_is_looked_at_when_it_is_compiled(folder, monkeypatch):
     assert (changed.cache_hits, changed.ctypes()) == (0, 4)
 
 
+def _entry() -> Any:
+    entry: Any = CFunc(_three, normalize_signature(numba.int64()), locals={}, options={"nopython": True})
+    entry._cache = CodeCache(_three, {"nopython": True})
+    return entry
+
+
+def _name_of(entry: Any) -> str:
+    return str(entry._cache.file(entry._sig, entry._targetdescr.target_context).stem)
+
+
 def test_while_another_compiles_it_waits_and_then_loads(folder):
-    signature = numba.int64()
-    first: Any = CFunc(_three, normalize_signature(signature), locals={}, options={"nopython": True})
-    first._cache = cache = CodeCache(_three, {"nopython": True})
+    signature, first = numba.int64(), _entry()
     with ThreadPoolExecutor() as pool:
-        with alone(Path(cache.cache_path).name):
+        with alone(_name_of(first)):
             second = pool.submit(compile_by_address, _three, signature)
             first.compile()
         assert second.result().cache_hits == 1
@@ -192,7 +200,7 @@ def test_while_another_compiles_it_waits_and_then_loads(folder):
 
 def test_it_does_not_wait_for_ever_for_one_that_stands_still(folder, monkeypatch):
     monkeypatch.setattr(code_cache, "PATIENCE_S", 0.05)
-    with ThreadPoolExecutor() as pool, alone(Path(CodeCache(_three, {}).cache_path).name):
+    with ThreadPoolExecutor() as pool, alone(_name_of(_entry())):
         assert pool.submit(compile_by_address, _three, numba.int64()).result().cache_hits == 0
 
 
