@@ -3,7 +3,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,11 +36,11 @@ class FakeBackend(ThreadedWaiting):
             text, self.refuse = self.refuse, ""
             raise DefinitionError(text)
 
-    def list_state_variables(self, prefixes: Iterable[str], session: str) -> list[SimpleNamespace]:
+    def state_values(self, prefixes: Iterable[str], session: str) -> dict[str, float]:
         """Time advances by 1 ms at each call."""
         self.looks += 1
         values = {"time": self.looks * 0.001, "arm.tool.z": 0.5, "move.progress": 0.25}
-        return [SimpleNamespace(name=n, value=v) for n, v in values.items() if n.startswith(tuple(prefixes))]
+        return {name: value for name, value in values.items() if name.startswith(tuple(prefixes))}
 
     def add_listener(self, listener: Any) -> None:
         self.listener = listener
