@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from robot_rt_control.client.recording import Recording
+from robot_rt_control.model.workcell import load_workcell
 
 Phase = tuple[str, slice]
 """A strategy's name, and the samples in which it governed."""
@@ -17,7 +17,7 @@ Phase = tuple[str, slice]
 @cache
 def period(workcell: Path) -> float:
     """[s] Period of a tick."""
-    return float(yaml.safe_load(workcell.read_text())["period"])
+    return load_workcell(workcell).period
 
 
 def phases(recording: Recording, axis: str, names: Sequence[str]) -> list[Phase]:

@@ -64,8 +64,10 @@ def alone(name: str) -> Iterator[None]:
                 break
             except BlockingIOError:
                 time.sleep(0.02)
-        yield
-        path.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 class CodeCache(_Cache):
@@ -159,6 +161,7 @@ def compile_by_address(function: Any, signature: Any) -> Any:
     options = {"nopython": True}
     entry: Any = CFunc(function, sigutils.normalize_signature(signature), locals={}, options=options)
     entry._cache = cache = CodeCache(function, options)
-    with alone(cache.file(entry._sig, entry._targetdescr.target_context).stem):
+    file = cache.file(entry._sig, entry._targetdescr.target_context)
+    with contextlib.nullcontext() if file.exists() else alone(file.stem):
         entry.compile()
     return entry

@@ -57,7 +57,6 @@ class CheckedCode:
     commands: dict[tuple[int, str], Violation] = field(default_factory=dict)
     """(slot, command field of its part) → where it is written first, as the violation that it may turn out to be."""
 
-
     @property
     def command_modes(self) -> tuple[str, ...]:
         """The modes in which the part of the first slot is commanded: of the fields that are written."""

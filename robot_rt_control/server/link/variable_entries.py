@@ -49,8 +49,8 @@ def _of_session(contents: SessionContents) -> Iterator[VariableEntry]:
     written = contents.variables
     for name, ref in written.refs.items():
         if ref.length == 1:
-            value = written.value(name, contents.index)
-            yield VariableEntry(f"{SESSION}.{name}", ref.type, ref.unit, "", lambda _, value=value: value)  # type: ignore[misc]  # mypy infers no default arguments
+            read = partial(_of_application, written.value(name, contents.index))
+            yield VariableEntry(f"{SESSION}.{name}", ref.type, ref.unit, "written by the session's application", read)
     for action in contents.actions.values():
         declared = (*action.type.declared.state_variables, *action.type.declared.action_variables)
         descriptions = {v.name: v.description for v in declared}
@@ -63,6 +63,10 @@ def _of_session(contents: SessionContents) -> Iterator[VariableEntry]:
 
 def _of_workcell(offset: int, view: SnapshotView) -> float:
     return view.value(offset)
+
+
+def _of_application(written: float, _view: SnapshotView) -> float:
+    return written
 
 
 def _of_action(action: DefinedAction, name: str, view: SnapshotView) -> float:

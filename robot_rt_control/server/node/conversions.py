@@ -259,7 +259,7 @@ def action_type_message(registered: RegisteredType) -> Any:
         ],
         streams=[_stream_message(s) for s in declared.streams],
         inputs=[
-            msg.StateVariableInfo(name=i.name, unit=i.unit, description=i.description, value=math.nan)
+            msg.StateVariableInfo(name=i.name, type="float", unit=i.unit, description=i.description, value=math.nan)
             for i in declared.inputs
         ],
         degrees_of_freedom=[degree.name for degree in declared.degrees_of_freedom],

@@ -164,7 +164,7 @@ def check_plan(server: ControlServer, plan: RunPlan) -> None:
         DefinitionError: names what is wrong.
         ChannelError: there is no executor.
     """
-    facts, places = SessionFacts(parts=plan.parts), None
+    facts, places = SessionFacts(parts=plan.parts, variables={}), None  # no application writes any
     if plan.filled is None:
         check_definitions(plan.program, server.core.catalogue, facts)
     else:

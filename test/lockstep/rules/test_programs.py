@@ -559,6 +559,8 @@ def test_P17_an_invalid_goal_is_judged_without_a_session(cell: LockstepCell) -> 
         judge(MISTAKES)
     with pytest.raises(DefinitionError, match="parameter 'sped'"):
         judge(sped=0.1)
+    with pytest.raises(DefinitionError, match=r"program:4.*got 'session.offset'"):  # no application writes it
+        judge(ENDS.replace("when: is_done", "when: session.offset > 0"))
     go = "{type: velocity_move, parts: left, parameters: {velocity: [100, 0]}, final: true}"
     too_fast = f"start: go\nactions:\n  go: {go}\n"
     with pytest.raises(DefinitionError, match=r"program:3.*velocity"):  # the type's own code, with the line

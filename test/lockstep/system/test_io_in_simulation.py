@@ -70,3 +70,15 @@ def test_a_part_that_falls_into_place_is_clamped_and_the_lamp_tells(tmp_path: Pa
         cell.step(3)
         assert cell.part("io").outputs[:2].tolist() == [1.0, 0.0], "the clamp stays closed, the lamp goes out"
         assert cell.part("io").inputs[1] == 1.0
+
+
+EYE = "  eye: {kind: rangefinder, device: sim, pose: {position: [0, 0.15, 1.0], orientation: [1, 0, 0, 0]}}\n"
+
+
+def test_a_rangefinder_may_be_fixed_in_the_world(tmp_path: Path) -> None:
+    sensors = "        sensors: {eye: {type: rangefinder}}\n"
+    text = CELL.replace("devices:\n", f"{EYE}devices:\n").replace("        io:\n", f"{sensors}        io:\n", 1)
+    (tmp_path / "cell.yaml").write_text(text)
+    with LockstepCell(tmp_path / "cell.yaml", hardware="pybullet") as cell:
+        cell.step(5)
+        assert cell.part("eye").distance == pytest.approx(0.8, abs=1e-3), "to the table's top"
