@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 from robot_rt_control.vocabulary.enums import CommandMode
@@ -61,3 +63,8 @@ def pack_modes(modes: Sequence[CommandMode]) -> int:
 def unpack_modes(word: int, n: int) -> tuple[CommandMode, ...]:
     """The modes of the first n joints. Raises: ValueError, if one is none."""
     return tuple(CommandMode((word >> 4 * j) & 15) for j in range(n))
+
+
+def split_modes(words: np.ndarray, n: int) -> np.ndarray:
+    """The modes of the first n joints, shape (m, n), of words of shape (m, 1)."""
+    return (words >> 4 * np.arange(n)) & 7

@@ -16,6 +16,7 @@ import numpy as np
 from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.fault_log import FORMAT, log_path
+from robot_rt_control.memory.joint_modes import split_modes
 from robot_rt_control.memory.layout import log_request_dtype, offset_of, snapshot_dtype, world_dtype
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.realtime.executor.assembly import World
@@ -139,7 +140,7 @@ class FaultRecorder:
             block = rows[:, place : place + column.width]
             values = block if column.integer else block.view(np.float64)
             if column.modes_of:
-                values = values >> 4 * np.arange(column.modes_of) & 7
+                values = split_modes(values, column.modes_of)
             arrays[column.name] = values[:, 0] if column.scalar and not column.modes_of else values
             place += column.width
         path = Path(self.path(int(request.number)))
