@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -15,7 +16,7 @@ from matplotlib.path import Path as Curve
 from matplotlib.textpath import TextToPath
 
 from robot_rt_control.application.layered_layout import Box, Layout, Link, Route, is_drawn, lay_out, ranks
-from robot_rt_control.application.state_diagram import ANY, END, HAND, START, Diagram, Line, State, Switch
+from robot_rt_control.application.state_diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 FORMATS = (".svg", ".png")
@@ -25,8 +26,8 @@ _PAD_X, _PAD_Y = 10.0, 7.0
 _LOOP = 20.0
 """[pt] Width of the loop of a reaction that re-enters its state."""
 _INK, _QUIET = "#1c2733", "#5b6b7b"
-_FILL = {"first": "#e3f1e4", "plain": "#eaf0f8", "final": "#f6ecd9", "pseudo": "#ffffff"}
-_EDGE = {"first": "#3d8b45", "plain": "#4a6c98", "final": "#a87a26", "pseudo": "#8d99a6"}
+_FILL = {"first": "#e3f1e4", "plain": "#eaf0f8", "final": "#f6ecd9", "pseudo": "#ffffff", "used": "#f8fafd"}
+_EDGE = {"first": "#3d8b45", "plain": "#4a6c98", "final": "#a87a26", "pseudo": "#8d99a6", "used": "#4a6c98"}
 _STYLES: dict[str, tuple[float, str, bool, str]] = {
     # size, weight, whether slanted, colour
     "header": (13.0, "bold", False, _INK),
@@ -85,13 +86,21 @@ def _blocks(state: State) -> list[tuple[float, list[Line], list[Line]]]:
 
 
 class _Picture:
-    def __init__(self, diagram: Diagram) -> None:
-        self.diagram = diagram
+    """A diagram, or the part of one that a used program's box contains.
+
+    Args:
+        depth: of the box; each level is drawn over the one around it.
+    """
+
+    def __init__(self, diagram: Diagram, depth: int = 0) -> None:
+        self.diagram, self.level = diagram, 10 * depth
         rank = ranks([s.key for s in diagram.states], [(s.source, s.target) for s in diagram.switches])
         self.drawn = [s for s in diagram.switches if is_drawn(rank, s.source, s.target)]
         self.loops = {s.source: s for s in diagram.switches if s.source == s.target}
         far = [s for s in diagram.switches if s.source != s.target and s not in self.drawn]
-        self.states = [_with_far(state, [s for s in far if s.source == state.key]) for state in diagram.states]
+        names = {s.key: s.lines[0].text if s.lines else s.key[1] for s in diagram.states}
+        self.states = [_with_far(state, [s for s in far if s.source == state.key], names) for state in diagram.states]
+        self.nested = {s.key: _Picture(s.nested, depth + 1) for s in diagram.states if s.nested is not None}
         self.boxes = {state.key: self.box(state) for state in self.states}
         links = [Link(source=s.source, target=s.target, **_label_size(s)) for s in self.drawn]
         self.layout: Layout = lay_out(list(self.boxes.values()), links, rank)
@@ -103,6 +112,9 @@ class _Picture:
         for indent, _, lines in _blocks(state):
             inner_width, inner_height = _size(lines)
             width, height = max(width, indent + inner_width), height + inner_height + _PAD_Y
+        if state.key in self.nested:
+            inner = self.nested[state.key].layout
+            width, height = max(width, inner.width), height + inner.height + 2 * _PAD_Y
         beside = 0.0
         if state.key in self.loops:
             label_width, label_height = _size(self.loops[state.key].label)
@@ -118,18 +130,22 @@ class _Picture:
         figure = Figure(figsize=(width / 72, height / 72), dpi=_DPI)
         FigureCanvasAgg(figure)
         figure.patch.set_facecolor("white")
-        self.axes = figure.add_axes((0, 0, 1, 1))
-        self.axes.set_xlim(0, width)
-        self.axes.set_ylim(height, 0)
-        self.axes.set_axis_off()
+        axes = self.axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_xlim(0, width)
+        axes.set_ylim(height, 0)
+        axes.set_axis_off()
         self.text(header, _MARGIN, _MARGIN)
-        self.dx, self.dy = _MARGIN + (width - 2 * _MARGIN - self.layout.width) / 2, top
+        self.draw(axes, _MARGIN + (width - 2 * _MARGIN - self.layout.width) / 2, top)
+        return figure
+
+    def draw(self, axes: Axes, x: float, y: float) -> None:
+        """Draw it with its top left corner there."""
+        self.axes, self.dx, self.dy = axes, x, y
         for switch, route in zip(self.drawn, self.layout.routes, strict=True):
             if route is not None:
                 self.route(switch, route)
         for state in self.states:
             self.state(state)
-        return figure
 
     def text(self, lines: Sequence[Line], x: float, y: float, *, middle: bool = False) -> float:
         """Write lines below each other; returns the y below them."""
@@ -144,7 +160,7 @@ class _Picture:
                 ha="center" if middle else "left",
                 va="center_baseline",
                 parse_math=False,
-                zorder=4,
+                zorder=self.level + 4,
             )
             y += size * _LEADING
         return y
@@ -155,28 +171,43 @@ class _Picture:
         x, y = self.layout.centers[state.key]
         x, y = x + self.dx, y + self.dy
         if state.key == ("", START):
-            self.axes.add_patch(Circle((x, y), 6.0, facecolor=_INK, edgecolor=_INK, zorder=3))
+            self.axes.add_patch(Circle((x, y), 6.0, facecolor=_INK, edgecolor=_INK, zorder=self.level + 3))
             return
         if state.key == ("", END):
-            self.axes.add_patch(Circle((x, y), 7.0, facecolor="white", edgecolor=_INK, linewidth=1.2, zorder=3))
-            self.axes.add_patch(Circle((x, y), 4.0, facecolor=_INK, edgecolor=_INK, zorder=3))
+            self.axes.add_patch(
+                Circle((x, y), 7.0, facecolor="white", edgecolor=_INK, linewidth=1.2, zorder=self.level + 3)
+            )
+            self.axes.add_patch(Circle((x, y), 4.0, facecolor=_INK, edgecolor=_INK, zorder=self.level + 3))
             return
         box = self.boxes[state.key]
         pseudo = state.key in (("", ANY), ("", HAND))
-        kind = "pseudo" if pseudo else "final" if state.final else "first" if state.first else "plain"
+        nested = self.nested.get(state.key)
+        kind = (
+            "pseudo"
+            if pseudo
+            else "used"
+            if nested
+            else "final"
+            if state.final
+            else "first"
+            if state.first
+            else "plain"
+        )
         left, top = x - box.width / 2, y - box.height / 2
         self.rounded(left, top, box.width, box.height, kind, dashed=pseudo)
         if state.final:
             self.rounded(left + 2.5, top + 2.5, box.width - 5, box.height - 5, kind)
         _, text_height = _size(state.lines)
         blocks = _blocks(state)
-        below = self.text(state.lines, x, top + _PAD_Y if blocks else y - text_height / 2, middle=True)
+        below = self.text(state.lines, x, top + _PAD_Y if blocks or nested else y - text_height / 2, middle=True)
         inset = 2.5 if state.final else 0.0
         for indent, name, lines in blocks:
             ends, middle = [left + inset, left + box.width - inset], below + _PAD_Y / 2
-            self.axes.plot(ends, [middle, middle], color=_EDGE[kind], linewidth=0.7, zorder=4)
+            self.axes.plot(ends, [middle, middle], color=_EDGE[kind], linewidth=0.7, zorder=self.level + 4)
             self.text(name, left + _PAD_X, below + _PAD_Y)
             below = self.text(lines, left + _PAD_X + indent, below + _PAD_Y)
+        if nested is not None:
+            nested.draw(self.axes, x - nested.layout.width / 2, below + _PAD_Y)
         if state.key in self.loops:
             self.loop(self.loops[state.key], x + box.width / 2, y, box.height)
 
@@ -191,7 +222,7 @@ class _Picture:
                 edgecolor=_EDGE[kind],
                 linewidth=1.1,
                 linestyle="--" if dashed else "-",
-                zorder=3,
+                zorder=self.level + 3,
             )
         )
 
@@ -220,7 +251,12 @@ class _Picture:
         curve = Curve(vertices, codes)
         self.axes.add_patch(
             PathPatch(
-                curve, facecolor="none", edgecolor=colour, linewidth=1.1, linestyle="--" if dashed else "-", zorder=2
+                curve,
+                facecolor="none",
+                edgecolor=colour,
+                linewidth=1.1,
+                linestyle="--" if dashed else "-",
+                zorder=self.level + 2,
             )
         )
         (ax, ay), (bx, by) = vertices[-2], vertices[-1]
@@ -236,7 +272,7 @@ class _Picture:
                 mutation_scale=1.0,
                 color=colour,
                 linewidth=0.8,
-                zorder=3,
+                zorder=self.level + 3,
             )
         )
 
@@ -246,9 +282,9 @@ def _label_size(switch: Switch) -> dict[str, float]:
     return {"width": width, "height": height}
 
 
-def _with_far(state: State, far: Sequence[Switch]) -> State:
+def _with_far(state: State, far: Sequence[Switch], names: Mapping[Key, str]) -> State:
     """The state with switches that are too long to be drawn written into it."""
     inside = list(state.inside)
     for switch in far:
-        inside += [*switch.label, Line(text=f"→ {switch.target[1]}", style="response")]
+        inside += [*switch.label, Line(text=f"→ {names[switch.target]}", style="response")]
     return replace(state, inside=inside)

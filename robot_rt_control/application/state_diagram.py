@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robot_rt_control.definitions.action_type import Parameter
@@ -15,7 +15,9 @@ START, END, ANY, HAND = "start", "end", "any state", "by hand"
 """Nodes of the diagram that are not actions; their keys are ("", START) and so on."""
 
 Key = tuple[str, str]
-"""("action", id), or ("", START) and similar."""
+"""("action", id), ("use", id of the state that uses a program), or ("", START) and similar."""
+Path = tuple[Key, ...]
+"""Where a node is drawn: the used programs that contain it, outermost first, then itself."""
 
 _WIDTH = 34
 """Characters in a line of a label."""
@@ -44,6 +46,8 @@ class State:
     final: bool = False
     first: bool = False
     """The program starts here."""
+    nested: Diagram | None = None
+    """Of a used program, drawn within the box: its own states and switches."""
 
 
 @dataclass(kw_only=True)
@@ -76,36 +80,71 @@ def diagram_of(template: ProgramTemplate) -> Diagram:
     return _Builder(template.sample()).diagram()
 
 
-class _Builder:
-    def __init__(self, program: FilledProgram) -> None:
-        self.program, self.definition = program, program.definition
+class _Level:
+    """The nodes and arrows of the program itself, or of one that it uses."""
+
+    def __init__(self) -> None:
         self.states: dict[Key, State] = {}
         self.switches: dict[tuple[Key, Key], Switch] = {}
 
+    def state(self, key: Key, lines: Sequence[Line] = ()) -> State:
+        return self.states.setdefault(key, State(key=key, lines=list(lines)))
+
+
+class _Builder:
+    def __init__(self, program: FilledProgram) -> None:
+        self.program, self.definition = program, program.definition
+        self.levels: dict[Path, _Level] = {}
+        self.paths: dict[str, Path] = {
+            a.id: (*(("use", state) for state in a.within), ("action", a.id)) for a in self.definition.actions
+        }
+        self.used = {use.state: use.program for use in program.uses}
+
     def diagram(self) -> Diagram:
         definition = self.definition
+        top = self.level(())
         if definition.start:
-            self.states["", START] = State(key=("", START))
-        if any(action.manual for action in definition.actions):
-            self.states["", HAND] = State(key=("", HAND), lines=[Line(text="started by hand", style="detail")])
-        if definition.reactions:
-            self.states["", ANY] = State(key=("", ANY), lines=[Line(text="in any state", style="detail")])
-        first = [a for a in definition.actions if a.id in definition.start]
-        for action in [*first, *(a for a in definition.actions if a.id not in definition.start)]:
-            self.states["action", action.id] = self.state(action)
-        for name in definition.start:
-            self.switch(("", START), ("action", name)).free = True
+            top.state(("", START))
         for action in definition.actions:
             if action.manual:
-                self.switch(("", HAND), ("action", action.id)).free = True
+                self.level(self.paths[action.id][:-1]).state(("", HAND), [Line(text="started by hand", style="detail")])
+        if definition.reactions:
+            top.state(("", ANY), [Line(text="in any state", style="detail")])
+        first = [a for a in definition.actions if a.id in definition.start]
+        for action in [*first, *(a for a in definition.actions if a.id not in definition.start)]:
+            self.level(self.paths[action.id][:-1]).states["action", action.id] = self.state(action)
+        for name in definition.start:
+            self.switch((("", START),), self.paths[name], [], free=True)
+        for action in definition.actions:
+            if action.manual:
+                path = self.paths[action.id]
+                self.switch((*path[:-1], ("", HAND)), path, [], free=True)
         for edge in edges(definition):
             self.reaction(edge)
         template = self.program.template
+        return self.drawn((), template.name or template.source, _header(template))
+
+    def level(self, path: Path) -> _Level:
+        if path not in self.levels:
+            self.levels[path] = _Level()
+            if path:
+                outer, (_, id) = self.level(path[:-1]), path[-1]
+                title = _short(id, path[-2][1] if len(path) > 1 else "")
+                outer.state(
+                    path[-1], [Line(text=title, style="title"), Line(text=f"uses {self.used[id]}", style="detail")]
+                )
+        return self.levels[path]
+
+    def drawn(self, path: Path, title: str = "", header: Sequence[Line] = ()) -> Diagram:
+        level = self.levels[path]
+        for key, state in level.states.items():
+            if (*path, key) in self.levels:
+                state.nested = self.drawn((*path, key))
         return Diagram(
-            title=template.name or template.source,
-            header=tuple(_header(template)),
-            states=tuple(self.states.values()),
-            switches=tuple(self.switches.values()),
+            title=title,
+            header=tuple(header),
+            states=tuple(level.states.values()),
+            switches=tuple(level.switches.values()),
         )
 
     def state(self, action: ActionDefinition) -> State:
@@ -115,13 +154,16 @@ class _Builder:
             if isinstance(given, Mapping)
             else ", ".join(given)
         )
-        lines = [Line(text=action.id, style="title"), *_wrapped(f"{action.type} · {parts}", "detail")]
+        title = _short(action.id, action.within[-1] if action.within else "")
+        lines = [Line(text=title, style="title"), *_wrapped(f"{action.type} · {parts}", "detail")]
+        if action.time_limit is not None:
+            written = self.program.places.text("actions", action.id, "time_limit") or f"{action.time_limit:g}"
+            lines.append(Line(text=f"at most {written} s", style="detail"))
         return State(
             key=("action", action.id),
             lines=lines,
             strategies={axis.axis: self.strategies(action, axis) for axis in action.strategies},
             final=action.final,
-            first=action.id in self.definition.start,
         )
 
     def strategies(self, action: ActionDefinition, axis: AxisDefinition) -> list[Line]:
@@ -132,42 +174,63 @@ class _Builder:
             when = " ".join((self.program.places.text(*place) or strategy.when).split())
             law = "" if strategy.law == strategy.name else f" ({strategy.law})"
             text = f"{strategy.name}{law}" + (f": {when}" if when else "")
-            lines.append(Line(text=text if len(text) <= _LONG else f"{text[:_LONG - 1].rstrip()}…", style="condition"))
+            lines.append(Line(text=text if len(text) <= _LONG else f"{text[: _LONG - 1].rstrip()}…", style="condition"))
         return lines
 
-    def switch(self, source: Key, target: Key) -> Switch:
-        if target not in self.states:
-            self.states[target] = State(key=target)
-        return self.switches.setdefault((source, target), Switch(source=source, target=target))
+    def switch(self, source: Path, target: Path, label: Sequence[Line], *, free: bool) -> None:
+        """Add an arrow; at the border of a used program's box it goes on from, or to, the box."""
+        depth = 0
+        while depth < min(len(source), len(target)) - 1 and source[depth] == target[depth]:
+            depth += 1
+        if len(source) > depth + 1:
+            label = [Line(text=f"{_short(source[-1][1], source[depth][1])}:", style="detail"), *label]
+        self.arrow(source[:depth], source[depth], target[depth], label, free=free)
+        for inner in range(depth + 1, len(target)):
+            self.level(target[:inner]).state(("", START))
+            self.arrow(target[:inner], ("", START), target[inner], [], free=True)
+
+    def arrow(self, path: Path, source: Key, target: Key, label: Sequence[Line], *, free: bool) -> None:
+        level = self.level(path)
+        level.state(target)
+        switch = level.switches.setdefault((source, target), Switch(source=source, target=target))
+        switch.free = switch.free or free
+        if switch.label[-len(label) :] != list(label):  # several first actions of a used program: one arrow to its box
+            switch.label += label
+        if source == ("", START):
+            level.states[target].first = True
 
     def reaction(self, edge: Edge) -> None:
         reaction = edge.reaction
-        source: Key = ("action", edge.owner) if edge.owner else ("", ANY)
+        source: Path = self.paths[edge.owner] if edge.owner else (("", ANY),)
         label = self.label(edge)
-        targets: list[Key] = [("action", name) for name in reaction.start if ("action", name) in self.states]
+        targets = [self.paths[name] for name in reaction.start if name in self.paths]
         if reaction.stop:
-            targets = [("", END)]
+            targets = [(*source[:-1], ("", END))]
         if not targets:
             for name in reaction.start:  # of the session, not of the program
                 label.append(Line(text=f"→ {name}", style="response"))
-            self.states[source].inside += label
+            self.levels[source[:-1]].states[source[-1]].inside += label
         for target in targets:
-            switch = self.switch(source, target)
-            switch.free = switch.free or not edge.owner
-            switch.label += label
+            self.switch(source, target, label, free=not edge.owner)
 
     def label(self, edge: Edge) -> list[Line]:
         """The condition as written, and below it the other responses."""
         reaction = edge.reaction
         written = " ".join((self.program.places.text(*edge.path, "when") or reaction.condition).split())
         responses = [f"event {reaction.event}"] if reaction.event else []
-        responses += [f"signal {reaction.signal}"] if reaction.signal else []
+        within = self.paths[edge.owner][-2][1] if edge.owner and len(self.paths[edge.owner]) > 1 else ""
+        responses += [f"signal {_short(reaction.signal, within)}"] if reaction.signal else []
         responses += ["once"] if reaction.fire_once else []
         responses += ["beside it"] if reaction.keep_owner else []
         return [
             *_wrapped(written, "condition"),
             *(_wrapped("/ " + ", ".join(responses), "response") if responses else []),
         ]
+
+
+def _short(id: str, within: str) -> str:
+    """The id as the used program's text has it."""
+    return id.removeprefix(f"{within}__") if within else id
 
 
 def _header(template: ProgramTemplate) -> list[Line]:

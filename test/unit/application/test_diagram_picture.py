@@ -82,6 +82,53 @@ def test_what_a_diagram_shows() -> None:
     assert [s.source[1] for s in diagram.switches if s.free] == [START, HAND, ANY]
 
 
+INNER = """\
+name: down_and_up
+roles: {robot: {kinds: [arm]}}
+start: [down, beside]
+actions:
+  down: {type: velocity_move, parts: robot, time_limit: 5, reactions: [{when: is_done, start: up}]}
+  beside: {type: hold, parts: robot, reactions: [{when: down.x, signal: down.now}, {when: up.is_done, stop: true}]}
+  up: {type: stop, parts: robot, final: true, reactions: [{when: is_done, stop: true, event: up}]}
+"""
+OUTER = """\
+name: outer
+start: first
+actions:
+  first: {type: hold, parts: arm, reactions: [{when: is_done, start: middle}]}
+  middle: {use: down_and_up, parts: {robot: arm}, exits: {up: last}}
+  last: {type: stop, parts: arm, final: true}
+"""
+
+
+def test_a_used_program_is_a_box_with_its_own_states(tmp_path: Path) -> None:
+    diagram = diagram_of(ProgramTemplate(OUTER, find=lambda name: ProgramTemplate(INNER)))
+    assert shown(diagram) == {
+        (START, "first"): [],
+        ("first", "middle"): ["is_done"],
+        ("middle", "last"): ["up:", "is_done", "/ event up"],
+    }, "one arrow to the box, though two actions start; exits leave the box"
+    states = {s.key: s for s in diagram.states}
+    box = states["use", "middle"]
+    assert [line.text for line in box.lines] == ["middle", "uses down_and_up"]
+    assert box.nested is not None
+    assert {(s.source[1], s.target[1]) for s in box.nested.switches} == {
+        (START, "middle__down"),
+        (START, "middle__beside"),
+        ("middle__down", "middle__up"),
+        ("middle__beside", END),
+    }
+    inner = {s.lines[0].text: s for s in box.nested.states if s.lines}
+    assert [line.text for line in inner["down"].lines] == ["down", "velocity_move · arm", "at most 5 s"]
+    assert [line.text for line in inner["beside"].inside] == ["down.x", "/ signal down.now"]
+    assert (inner["down"].first, inner["up"].first) == (True, False)
+    picture = _Picture(diagram)
+    around, within = picture.boxes["use", "middle"], picture.nested["use", "middle"].layout
+    assert around.width > within.width and around.height > within.height, "the box holds its states"
+    written = re.findall(r"<!-- (.*?) -->", draw(diagram, tmp_path / "d.svg").read_text())
+    assert {"uses down_and_up", "up:", "beside", "at most 5 s"} <= set(written)
+
+
 def test_an_svg_holds_every_text_and_a_png_has_colours(tmp_path: Path) -> None:
     diagram = diagram_of(ProgramTemplate(TEXT))
     svg = draw(diagram, tmp_path / "d.svg").read_text()
