@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 import rclpy.action
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from visualization_msgs.msg import MarkerArray
 
 from robot_rt_control import action, msg, srv
 from robot_rt_control.application.program import main as program_command
@@ -242,6 +244,14 @@ def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFi
     outcome = programs.run("blink@1", ["waiter=arm"], duration=50.0, cancelled=cancelled)
     assert (outcome.success, outcome.message) == (False, "cancelled")
 
+    texts: list[list[str]] = []
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    listening = cell.client.node.create_subscription(
+        MarkerArray,
+        "control_server/state_markers",
+        lambda message: texts.append([marker.text for marker in message.markers if marker.text]),
+        latched,
+    )
     with cell.client.session("arm") as session:
         assert session.upload("blink", {"waiter": "arm"}, duration=50.0) == ["one", "two"]
         with pytest.raises(DefinitionError, match="program:7: .*'one' exists"):
@@ -250,12 +260,15 @@ def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFi
         cell.wait(lambda: session.active == ("one",))
         session.start("two")
         cell.wait(lambda: session.active == ("two",))
+        cell.wait(lambda: ["blink\ntwo"] in texts)
         with Client("late", timeout_s=120.0) as late:
             # The state may be published a moment later than the event from which `session` knows it.
             cell.wait(lambda: session.id in late.program_states and late.program_states[session.id].active == ("two",))
             state = late.program_states[session.id]
             assert (state.program, state.ended) == ("blink", None)
     cell.wait(lambda: cell.client.program_states[session.id].ended == "closed by its client")
+    cell.wait(lambda: texts[-1] == [])
+    cell.client.node.destroy_subscription(listening)
 
     assert program_command(["list", "blink"]) == 0 and "Waits twice." in capsys.readouterr().out
     assert program_command(["run", "blink", "--parts", "waiter=arm", "--set", "duration=0.02"]) == 0

@@ -1,4 +1,4 @@
-"""The topic program_state: latched, by one publisher, at every change."""
+"""The topics program_state and state_markers: latched, by one publisher each, at every change."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_rt_control import msg
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.node.program_messages import state_message
+from robot_rt_control.server.node.state_markers import StateMarkers
 from robot_rt_control.server.programs.program_states import HISTORY, ProgramStates, SessionState
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -21,7 +22,7 @@ _TOGETHER_S = 0.001
 
 
 class ProgramStateTopic:
-    """Publishes `~/program_state` of a node, in a thread of its own, until `close`.
+    """Publishes `~/program_state` and `~/state_markers` of a node, in a thread of its own, until `close`.
 
     Args:
         server: whose events it follows.
@@ -34,6 +35,7 @@ class ProgramStateTopic:
             depth=HISTORY, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
         )
         self._publisher = node.create_publisher(msg.ProgramState, "~/program_state", profile)
+        self._markers = StateMarkers(node, server.workcell.frame_names(), self._parts_of)
         self._states = ProgramStates(self._program_of, self._publish)
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="program_state", daemon=True)
@@ -46,6 +48,7 @@ class ProgramStateTopic:
         self._closing.set()
         self._states.changed.set()
         self._thread.join(2.0)
+        self._markers.close()
         self._node.destroy_publisher(self._publisher)
 
     def _run(self) -> None:
@@ -61,5 +64,12 @@ class ProgramStateTopic:
         except RobotControlError:
             return ""
 
+    def _parts_of(self, session: str) -> tuple[str, ...]:
+        try:
+            return self._server.session(session).parts
+        except RobotControlError:
+            return ()
+
     def _publish(self, state: SessionState) -> None:
         self._publisher.publish(state_message(state, self._stamp(state.time_ns)))
+        self._markers.publish(state)
