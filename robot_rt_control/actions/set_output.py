@@ -1,4 +1,4 @@
-"""set_output: set outputs of an io part permanently or for a pulse."""
+"""set_output: set outputs of a part permanently or for a pulse."""
 
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.native.realtime_code import realtime
@@ -28,11 +28,12 @@ def is_set(part, i, value):
 class SetOutput(ActionType):
     """Set outputs. They keep their values when the action ends; after a pulse they return to their former values.
 
-    If another action takes the part during a pulse, the outputs keep their present values.
+    If another action takes the part during a pulse, the outputs keep their present values. The outputs of an arm,
+    gripper or base are its own commands (`commands` in the workcell file); its joints are held meanwhile.
     """
 
     name = "set_output"
-    slots = (Slot(name="part", kinds=(PartKind.IO,)),)
+    slots = (Slot(name="part", kinds=(PartKind.IO, PartKind.ARM, PartKind.GRIPPER, PartKind.BASE)),)
     parameters = (
         Parameter(
             name="outputs", type="text", description="Names of the outputs, with commas between them: clamp, lamp."

@@ -283,7 +283,7 @@ class _Output:
 def _outputs(
     states: list[InterfaceDescription], commands: list[InterfaceDescription], info: HardwareInfo
 ) -> list[_Output]:
-    """The outputs of all io parts.
+    """The outputs of all parts.
 
     Raises:
         HardwareError: a plugin does not export one of them.

@@ -61,9 +61,9 @@ class HardwarePart:
     followers: tuple[Mimic, ...] = ()
     """The URDF's joints that mimic one of the part's."""
     inputs: tuple[Channel, ...] = ()
-    """Inputs of an io part, values of a sensor part, in the order of their interfaces."""
+    """Inputs of an io part, values of a sensor part, own states of a part with joints: in the order of interfaces."""
     outputs: tuple[Channel, ...] = ()
-    """Outputs of an io part."""
+    """Outputs of an io part; own commands of a part with joints."""
     mount: Mount | None = None
     """The mount of a sensor; None: not known."""
     range: tuple[float, float] | None = None

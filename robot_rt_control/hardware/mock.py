@@ -77,7 +77,8 @@ class MockParameters(Parameters):
     """io part → input → the output of the same device that it follows, one cycle later: `clamp`, or `other.clamp` of
     another io part. Such an input cannot be set from outside."""
     values: dict[str, dict[str, float]] = Field(default_factory=dict)
-    """part that is only read → value → number; omitted values of a sensor part are unknown until a test sets them."""
+    """part → value → number: of parts that are only read, and own states of an arm, gripper or base. Omitted values of
+    a sensor part, and own states, are unknown until a test sets them."""
 
 
 def _names(part: HardwarePart, parameter: str) -> list[str]:

@@ -1,9 +1,10 @@
-"""Channels: the inputs and outputs of an io part, and the values of a sensor part."""
+"""Channels: inputs and outputs of an io part, values of a sensor part, and interfaces of an arm's or base's own."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,22 @@ def numbered_channels(direction: str, count: int, signal: str = "digital") -> tu
     return tuple(Channel(name=f"{direction}_{i}", is_named=False, type="float") for i in range(count))
 
 
+def _inputs(given: Mapping[str, schema.InputChannel], signal: str) -> tuple[Channel, ...]:
+    return tuple(
+        Channel(
+            name=name,
+            type="bool" if (channel.signal or signal) == "digital" else "float",
+            unit=channel.unit,
+            description=channel.description,
+        )
+        for name, channel in given.items()
+    )
+
+
+def _outputs(given: Mapping[str, schema.OutputChannel], signal: str, place: Place) -> tuple[Channel, ...]:
+    return tuple(_output(name, channel, signal, place / name) for name, channel in given.items())
+
+
 def _output(name: str, given: schema.OutputChannel, signal: str, place: Place) -> Channel:
     digital = (given.signal or signal) == "digital"
     if digital and given.range is not None:
@@ -89,24 +106,34 @@ def io_channels(part: schema.Io, place: Place) -> tuple[tuple[Channel, ...], tup
     if isinstance(part.inputs, int):
         inputs = numbered_channels("input", part.inputs, part.signal)
     else:
-        inputs = tuple(
-            Channel(
-                name=name,
-                type="bool" if (given.signal or part.signal) == "digital" else "float",
-                unit=given.unit,
-                description=given.description,
-            )
-            for name, given in part.inputs.items()
-        )
+        inputs = _inputs(part.inputs, part.signal)
     if isinstance(part.outputs, int):
         outputs = numbered_channels("output", part.outputs, part.signal)
     else:
-        outputs = tuple(
-            _output(name, given, part.signal, place / "outputs" / name) for name, given in part.outputs.items()
-        )
+        outputs = _outputs(part.outputs, part.signal, place / "outputs")
     _check_names("inputs", inputs, (), place)
     _check_names("outputs", outputs, [channel.name for channel in inputs], place)
     return inputs, outputs
+
+
+def own_interfaces(
+    part: schema.MovingPart, known: Iterable[str], place: Place
+) -> tuple[tuple[Channel, ...], tuple[Channel, ...]]:
+    """What the hardware of a part with joints measures and takes apart from these: its states and commands.
+
+    Args:
+        known: names of the part's state variables without them.
+
+    Raises:
+        DefinitionError: a name is already in use, or a value does not suit the command.
+        CapacityError: too many.
+    """
+    states = _inputs(part.states, "analog")
+    commands = _outputs(part.commands, "analog", place / "commands")
+    taken = {re.split(r"[.\[]", name)[0] for name in known}
+    _check_names("states", states, taken, place)
+    _check_names("commands", commands, [*taken, *(channel.name for channel in states)], place)
+    return states, commands
 
 
 def sensor_values(part: schema.Sensor, place: Place) -> tuple[Channel, ...]:
@@ -124,7 +151,7 @@ def sensor_values(part: schema.Sensor, place: Place) -> tuple[Channel, ...]:
     return values
 
 
-def _check_names(field: str, channels: Sequence[Channel], taken: Sequence[str], place: Place) -> None:
+def _check_names(field: str, channels: Sequence[Channel], taken: Collection[str], place: Place) -> None:
     if len(channels) > MAX_CHANNELS:
         raise CapacityError(
             str(place / field), expected=f"at most MAX_CHANNELS = {MAX_CHANNELS} channels", got=str(len(channels))

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from robot_rt_control.memory.layout import limits_dtype, part_dtype
 from robot_rt_control.model import workcell_schema as schema
 from robot_rt_control.model.chain import Chain, chain_of, empty_chain
-from robot_rt_control.model.channels import Channel, fill_channels, io_channels, sensor_values
+from robot_rt_control.model.channels import Channel, fill_channels, io_channels, own_interfaces, sensor_values
 from robot_rt_control.model.forward import forward
 from robot_rt_control.model.limits import JointLimits, ResolvedLimits, resolve_limits, resolve_system_limits
 from robot_rt_control.model.mount import Mount
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.state_variables import part_state_variables
 from robot_rt_control.model.urdf import MOVABLE, Mimic, Urdf
 from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.text.document import Place
@@ -216,7 +217,7 @@ class PartBuilder:
         record = _record(len(joints), self.period)
         _fill(record, limits, start)
         names = tuple(joint.name for joint in joints)
-        return PartDescription(
+        described = PartDescription(
             name=name,
             index=index,
             kind=kind,
@@ -233,6 +234,10 @@ class PartBuilder:
             followers=_followers(urdf, names),
             initial_record=record,
         )
+        known = [v.name.removeprefix(f"{name}.") for v in part_state_variables(described)]
+        states, commands = own_interfaces(part, known, place)
+        fill_channels(record, system, states, commands)
+        return replace(described, inputs=states, outputs=commands)
 
 
 def _place_chain(chain: Chain, X_WB: Array, X_tool: Array, gravity: tuple[float, ...]) -> None:

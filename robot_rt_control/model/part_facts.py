@@ -61,12 +61,12 @@ class PartFacts:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Names of an io part's inputs, or a sensor part's values, in the order of `record.inputs`."""
+        """Names of an io part's inputs, a sensor's values, an arm's own states, in the order of `record.inputs`."""
         return self.description.input_names
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """Names of an io part's outputs, in the order of `record.outputs`."""
+        """Names of an io part's outputs, or an arm's own commands, in the order of `record.outputs`."""
         return self.description.output_names
 
     @property

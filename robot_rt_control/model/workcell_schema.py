@@ -120,6 +120,21 @@ class Part(Model):
     device: Name  # one of `devices`
 
 
+Signal = Literal["digital", "analog"]
+
+
+class InputChannel(Model):
+    signal: Signal | None = None  # digital: 0 or 1; analog: any number; None: as given for the part
+    unit: str = ""
+    description: str = ""
+
+
+class OutputChannel(InputChannel):
+    range: Range | None = None  # range of an analog output, in its unit; None: any finite number
+    initial: Level | None = None  # simulated hardware starts with it; None: 0, or the nearest value in the range
+    safe: Level | None = None  # value written after a failure; None: it keeps its value
+
+
 class MovingPart(Part):
     start_position: Numbers | None = None  # [rad or m] start of simulated hardware; None: 0, or mid-range
     limits: Limits = Limits()
@@ -128,6 +143,8 @@ class MovingPart(Part):
     default_action: str = "hold"  # action type of the default action
     safety_action: str = "stop"  # action type of the safety action after a failure
     recovery: Recovery | None = None  # None: faults are cleared by hand
+    states: dict[Name, InputChannel] = {}  # what its hardware also measures; analog by default
+    commands: dict[Name, OutputChannel] = {}  # what its hardware also takes: stiffness, gains; analog by default
 
 
 class Arm(MovingPart):
@@ -202,21 +219,6 @@ class Rangefinder(MountedSensor):
     kind: Literal["rangefinder"]
     range: Annotated[Range, AfterValidator(_distances)] | None = None  # [m] that it can measure; None: not known
     field_of_view: Number = Field(default=defaults.FIELD_OF_VIEW, ge=0, le=math.pi)  # [rad] opening of its beam
-
-
-Signal = Literal["digital", "analog"]
-
-
-class InputChannel(Model):
-    signal: Signal | None = None  # digital: 0 or 1; analog: any number; None: as given for the part
-    unit: str = ""
-    description: str = ""
-
-
-class OutputChannel(InputChannel):
-    range: Range | None = None  # range of an analog output, in its unit; None: any finite number
-    initial: Level | None = None  # simulated hardware starts with it; None: 0, or the nearest value in the range
-    safe: Level | None = None  # value written after a failure; None: it keeps its value
 
 
 def _count_or_named(value: Any) -> str:

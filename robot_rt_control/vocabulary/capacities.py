@@ -7,7 +7,7 @@ MAX_PARTS = 64
 MAX_JOINTS = 16
 """Joints in one part."""
 MAX_CHANNELS = 16
-"""Inputs and outputs of one io part."""
+"""Inputs of one part, and its outputs."""
 MAX_DEVICES = 16
 MAX_DEVICE_INTERFACES = 2048
 """State interfaces, and command interfaces, of one device."""

@@ -24,7 +24,7 @@ from robot_rt_control.hardware.pybullet.world import PyBulletWorld
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
-from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
+from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, JOINTED_KINDS
 
 _OK = HardwareReturn.OK
 
@@ -45,6 +45,11 @@ def _placer(state: np.ndarray, places: list[int]) -> Callable[[list[float]], Non
         state[indices] = values
 
     return scatter
+
+
+def _has_io(part: HardwarePart) -> bool:
+    """Whether the simulation reads inputs of the part, or acts by its outputs; those of sensor parts are sensors."""
+    return (part.kind == PartKind.IO or part.kind in JOINTED_KINDS) and bool(part.inputs or part.outputs)
 
 
 class PyBulletPlugin(HardwarePlugin):
@@ -85,13 +90,14 @@ class PyBulletPlugin(HardwarePlugin):
         places: dict[int, list[int]] = {}
         for part in self.info.parts:
             if part.kind in JOINTED_KINDS:
-                measured, period_s = self._states[part.name], self.info.period_s
-                drives = Drives(world, part, self.parameters.gains, self._commands[part.name], measured, period_s)
+                n, period_s = len(JOINT_INTERFACES) * len(part.joint_names), self.info.period_s
+                command, measured = self._commands[part.name][:n], self._states[part.name][:n]
+                drives = Drives(world, part, self.parameters.gains, command, measured, period_s)
                 self._drives[part.name] = drives
                 joints.setdefault(drives.body, []).extend(drives.joints)
-                wanted = state_slices[part.name]
-                places.setdefault(drives.body, []).extend(range(wanted.start, wanted.stop))
-            elif part.kind == PartKind.IO and part.name in self._states:
+                first = state_slices[part.name].start
+                places.setdefault(drives.body, []).extend(range(first, first + n))
+            if _has_io(part):
                 self._io.append(self._connect_io(world, part))
         self._bodies = [(body, indices, _placer(self.state, places[body])) for body, indices in joints.items()]
         self._effort_echo: list[tuple[np.ndarray, np.ndarray]] = []
@@ -100,18 +106,19 @@ class PyBulletPlugin(HardwarePlugin):
         )
 
     def _check_io(self) -> None:
-        """Each entry of `world.io` is an io part, and the only one that speaks of its inputs."""
-        known = [part.name for part in self.info.parts if part.kind == PartKind.IO]
+        """Each entry of `world.io` is a part with inputs or outputs, and the only one that speaks of its inputs."""
+        known = [part.name for part in self.info.parts if _has_io(part)]
         for name in self.parameters.world.io:
             what = f"hardware {self.info.name!r}: world.io.{name}"
             if name not in known:
-                raise HardwareError(what, expected=unknown("io part", name, known), got=repr(name))
+                raise HardwareError(what, expected=unknown("part with inputs or outputs", name, known), got=repr(name))
             if name in self.parameters.world.sensors:
                 raise HardwareError(what, expected="its inputs here or in world.sensors, not in both")
 
     def _connect_io(self, world: PyBulletWorld, part: HardwarePart) -> SimulatedIo:
-        states = self._states[part.name]
-        commands = self._commands.get(part.name, self.command[:0])
+        n = len(JOINT_INTERFACES) * len(part.joint_names)
+        states = self._states[part.name][n:]
+        commands = self._commands.get(part.name, self.command[:0])[n:]
         given = self.parameters.world.io.get(part.name, IoParameters())
         return SimulatedIo(world, part, given, states[: len(part.inputs)], states[len(part.inputs) :], commands)
 

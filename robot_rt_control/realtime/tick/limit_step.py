@@ -216,6 +216,8 @@ def limit(w, ch):
             if 0 <= part.command_mode <= _EFFORT:
                 modes = commanded_modes(part)
                 reason, joint = _refused(part, limits, modes)
+            if reason == 0 and limits.n_outputs > 0:
+                reason, joint = limit_outputs(w, p), -1
             if reason != 0:
                 fault_part(w, ch, p, reason, joint)
                 modes = 0

@@ -1,4 +1,4 @@
-"""Outputs of io parts: what leaves, and what is written after a failure."""
+"""Outputs of io parts, and commands of an arm's or base's own: what leaves, and what is written after a failure."""
 
 import math
 

@@ -3,7 +3,7 @@
 import math
 
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
-from robot_rt_control.vocabulary.enums import PartKind
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 
 class Levels(ActionType):
@@ -40,3 +40,22 @@ class SafeLamp(ActionType):
     @staticmethod
     def control(state, params, part):
         part.output_command[1] = 1.0
+
+
+class Stiffen(ActionType):
+    """Move at a velocity, and command the part's own interface `stiffness`, found by its name."""
+
+    name = "stiffen"
+    slots = (Slot(name="part", kinds=(PartKind.BASE,)),)
+    parameters = (Parameter(name="value"), Parameter(name="speed", default=0.0))
+    Params = {"value": float, "speed": float, "place": int}
+
+    def prepare_parameters(self, values, params):
+        params.value, params.speed = values["value"], values["speed"]
+        params.place = list(self.parts["part"].output_names).index("stiffness")
+
+    @staticmethod
+    def control(state, params, part):
+        part.command_mode = CommandMode.VELOCITY
+        part.velocity_command[0] = params.speed
+        part.output_command[params.place] = math.nan if params.value < 0.0 else params.value

@@ -1,4 +1,4 @@
-"""Rules I1 to I12 of docs/semantics.md: inputs, outputs and sensors."""
+"""Rules I1 to I12, and I20, of docs/semantics.md: inputs, outputs and sensors."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from std_msgs.msg import Float64
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.topics.plugin import TopicPlugin
+from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import ImageError, OperationalState
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -519,3 +520,78 @@ def test_I12_a_silent_driver_faults_its_parts_while_the_loop_goes_on(tmp_path: P
             assert driven.tick == again + n, "it drives the loop again"
         assert driven.executor.channel.snapshot().parts[0].measured.age == 0.0
         assert driven.executor.part_status()[0].operational_state == "faulted", "until somebody clears it"
+
+
+@pytest.fixture(params=["mock", PLUGIN], ids=["compiled", "hosted"])
+def own(request: pytest.FixtureRequest) -> Iterator[LockstepCell]:
+    with LockstepCell(FILE, hardware=request.param) as made:
+        yield made
+
+
+def test_I20_own_states_and_commands_of_a_part_with_joints(own: LockstepCell) -> None:
+    axis = own.part("axis")
+    session = own.session("axis")
+    session.add(
+        Action("stiff", "stiffen", value=300.0, speed=0.1),
+        Action("too_stiff", "stiffen", value=5000.0),
+        Action("named", "set_output", outputs="stiffness", values=700.0, reactions=[Reaction("is_done", event="set")]),
+        reactions=[
+            Reaction("axis.temperature > 60 and not axis.ready", event="hot", capture=["axis.temperature"]),
+            Reaction("axis.stiffness > 299", event="stiff", capture=["axis.stiffness", "axis.velocity[0]"]),
+        ],
+    )
+    assert outputs(own, "axis") == [100.0], "its initial value"
+    own.step(5)
+    assert not own.fired("hot"), "unknown until it is measured"
+    own.set_sensor("axis/ready", 0.0)
+    own.set_sensor("axis/temperature", 61.5)
+    own.step(3)
+    assert [e.values for e in own.fired("hot")] == [(61.5,)]
+
+    session.start("stiff")
+    own.step(400)
+    assert outputs(own, "axis") == [300.0] and axis.velocity[0] == pytest.approx(0.1), "beside the joint's command"
+    assert [e.values[0] for e in own.fired("stiff")] == [300.0]
+    session.start("too_stiff")
+    own.step(400)
+    assert outputs(own, "axis") == [1000.0], "cut to its range"
+    session.start("named")
+    own.step(5)
+    assert own.fired("set") and outputs(own, "axis") == [700.0]
+    session.stop("named")
+    own.step(5)
+    assert outputs(own, "axis") == [700.0], "it keeps its value, as outputs do"
+    session.close()
+    own.step(5)
+    assert outputs(own, "axis") == [50.0] and axis.velocity[0] == 0.0, "the safe value"
+
+
+def test_I20_of_a_command_that_is_not_finite_nothing_leaves(own: LockstepCell) -> None:
+    session = own.session("axis")
+    session.add(Action("bad", "stiffen", value=-1.0, speed=0.5))
+    session.start("bad")
+    own.step(5)
+    axis = own.part("axis")
+    assert axis.operational_state == OperationalState.FAULTED
+    assert ["finite" in e.reason for e in own.kinds("part_faulted")] == [True]
+    assert axis.velocity[0] == 0.0 and axis.position[0] == 0.0 and outputs(own, "axis") == [50.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("states: {position: {}}", r"axis\.states\.position; expected a name that no other state variable"),
+        ("states: {x: {}}", r"axis\.states\.x; expected a name that no other state variable of the part has"),
+        ("states: {k: {}}\n    commands: {k: {}}", r"axis\.commands\.k; expected a name that no other state variable"),
+        ("commands: {age: {}}", r"axis\.commands\.age; expected a name other than age, at_rest"),
+        ("commands: {k: {range: [1, 2], safe: 3}}", r"axis\.commands\.k\.safe; expected a value from 1 to 2; got 3"),
+        ("states: {k: {range: [1, 2]}}", r"axis\.states\.k"),
+    ],
+)
+def test_I20_bad_names_and_ranges_are_refused(given: str, text: str, tmp_path: Path) -> None:
+    joints = "joints: [{name: x, type: prismatic, position_lower: -1, position_upper: 1, velocity: 1, effort: 9}]"
+    file = tmp_path / "own.yaml"
+    part = f"  axis:\n    kind: base\n    device: d\n    {joints}\n    {given}\n"
+    file.write_text(f"name: own\nparts:\n{part}devices: {{d: {{mock: {{}}}}}}\n")
+    with pytest.raises(DefinitionError, match=text):
+        load_workcell(file)

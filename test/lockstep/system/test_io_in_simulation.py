@@ -82,3 +82,69 @@ def test_a_rangefinder_may_be_fixed_in_the_world(tmp_path: Path) -> None:
     with LockstepCell(tmp_path / "cell.yaml", hardware="pybullet") as cell:
         cell.step(5)
         assert cell.part("eye").distance == pytest.approx(0.8, abs=1e-3), "to the table's top"
+
+
+SLIDE = """
+<robot name="slide">
+  <link name="rail"/>
+  <link name="carriage">
+    <inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="x" type="prismatic">
+    <parent link="rail"/><child link="carriage"/><axis xyz="1 0 0"/>
+    <limit lower="0" upper="1" velocity="1" effort="100"/>
+  </joint>
+</robot>
+"""
+SLIDE_CELL = """
+name: slide_cell
+default_hardware: pybullet
+parts:
+  slide:
+    kind: base
+    device: sim
+    urdf: slide.urdf
+    joints: [x]
+    states: {loaded: {signal: digital}}
+    commands: {glow: {range: [0, 2], initial: 0.5}}
+  far: {kind: base, device: sim, urdf: slide.urdf, joints: [x], base_pose: {position: [0, 2, 0]}}
+devices:
+  sim:
+    pybullet:
+      world:
+        objects:
+          - {name: load, box: {size: [0.1, 0.1, 0.1]}, pose: {position: [0, 1, 0.05]}, fixed: true}
+          - {name: lamp, sphere: {radius: 0.02}, pose: {position: [0.1, 1, 0.5]}, fixed: true}
+        io:
+          slide:
+            inputs: {loaded: {type: zone, objects: [load], pose: {position: [0, 1, 0]}, size: [0.2, 0.2, 0.2]}}
+            outputs: {glow: {type: color, object: lamp}}
+"""
+
+
+@pytest.mark.filterwarnings("error")
+def test_own_interfaces_of_a_part_with_joints_go_beside_its_joints(tmp_path: Path) -> None:
+    (tmp_path / "slide.urdf").write_text(SLIDE)
+    (tmp_path / "cell.yaml").write_text(SLIDE_CELL)
+    with LockstepCell(tmp_path / "cell.yaml", hardware="pybullet") as cell:
+        session = cell.session("slide", "far")
+        session.add(
+            Action(
+                "glow",
+                "set_output",
+                parts="slide",
+                outputs="glow",
+                values=1.5,
+                reactions=[Reaction("is_done", start="go")],
+            ),
+            Action("go", "move_joint", parts="slide", position=[0.2], reactions=[Reaction("is_settled", event="done")]),
+            Action("other", "move_joint", parts="far", position=[0.1]),
+            reactions=[Reaction("slide.loaded", event="loaded", capture=["slide.glow", "slide.position[0]"])],
+        )
+        cell.step()
+        assert [e.values[0] for e in cell.fired("loaded")] == [0.5]
+        session.start("glow", "other")
+        cell.step_until(lambda: bool(cell.fired("done")), at_most=5000)
+        slide, far = cell.part("slide"), cell.part("far")
+        assert slide.outputs[0] == 1.5 and slide.position[0] == pytest.approx(0.2, abs=1e-3)
+        assert far.position[0] == pytest.approx(0.1, abs=1e-3), "the next part's joints have their own places"
