@@ -147,6 +147,14 @@ class ServerCore:
                 self.detach("the executor did not take the system's actions")
                 raise
 
+    @property
+    def is_changing(self) -> bool:
+        """Whether another thread holds `changing` at this moment."""
+        if self.changing.acquire(blocking=False):
+            self.changing.release()
+            return False
+        return True
+
     def _install_system(self) -> None:
         at = self.at()
         wanted = system_actions(self.workcell.parts)

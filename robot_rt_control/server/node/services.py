@@ -35,8 +35,11 @@ _MAY_TAKE_LONG = (
 up the node's threads, which renew leases and stop."""
 
 
-def _takes_long(name: str, request: Any) -> bool:
-    return name != "start_actions" or request.target_tick > 0
+def _takes_long(name: str, request: Any, server: ControlServer | None) -> bool:
+    """Whether it is one of these, or has to wait because another request changes something at this moment."""
+    if name in _MAY_TAKE_LONG and (name != "start_actions" or request.target_tick > 0):
+        return True
+    return name != "renew_session" and server is not None and server.core.is_changing
 
 
 QUEUED = "queued for the next step"
@@ -120,11 +123,11 @@ class Services:
             return answer_to(name, do, response, self._node.get_logger().error)
 
         async def call_aside(request: Any, response: Any) -> Any:
-            if not _takes_long(name, request):
+            if not _takes_long(name, request, self._get()):
                 return call(request, response)
             return await aside(self._node, name, lambda: call(request, response))
 
-        return call if name not in _MAY_TAKE_LONG else functools.update_wrapper(call_aside, call)
+        return functools.update_wrapper(call_aside, call)
 
     @staticmethod
     def _remark(server: ControlServer) -> str:

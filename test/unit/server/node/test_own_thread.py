@@ -12,7 +12,9 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 
 from robot_rt_control import srv
+from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.node.own_thread import aside
+from robot_rt_control.server.node.services import Services
 
 
 @pytest.fixture
@@ -66,3 +68,45 @@ def test_slow_requests_beyond_the_nodes_threads_delay_no_quick_one(node: Any) ->
     assert not any(f.done() for f in waiting)
     go_on.set()
     assert {answered(f).message for f in waiting} == {"slow work"}
+
+
+class Core:
+    is_changing = ServerCore.is_changing
+
+    def __init__(self) -> None:
+        self.changing = threading.RLock()
+
+
+class Server:
+    """Stops as the control server does: while nothing else is changed."""
+
+    gated = False
+
+    def __init__(self) -> None:
+        self.core = Core()
+
+    def authorize(self, *_: object) -> None: ...
+
+    def renew_session(self, _: str) -> None: ...
+
+    def stop(self, *_: object) -> int:
+        with self.core.changing:
+            return 7
+
+
+def test_requests_that_wait_for_another_change_delay_no_renewal(node: Any) -> None:
+    server: Any = Server()
+    group = ReentrantCallbackGroup()
+    Services(node, lambda: server, lambda: pytest.fail("unused"), group)
+    name = f"/{node.get_name()}"
+    stop = node.create_client(srv.StopActions, f"{name}/stop_actions", callback_group=group)
+    lease = node.create_client(srv.RenewSession, f"{name}/renew_session", callback_group=group)
+    assert stop.wait_for_service(60.0) and lease.wait_for_service(60.0)
+    with server.core.changing:
+        waiting = [stop.call_async(srv.StopActions.Request()) for _ in range(6)]
+        for _ in range(3):
+            assert answered(lease.call_async(srv.RenewSession.Request())).success
+            time.sleep(0.05)
+        assert not any(f.done() for f in waiting)
+    assert [answered(f).tick for f in waiting] == [7] * 6
+    assert answered(stop.call_async(srv.StopActions.Request())).tick == 7, "at once, as nothing is changing"
