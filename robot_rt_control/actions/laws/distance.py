@@ -27,9 +27,9 @@ class Distance(AxisLaw):
     """
 
     name = "distance"
-    inputs = (Input(name="distance", unit="m", description="As measured."),)
+    inputs = (Input(name="distance", unit="joint", description="As measured; of a revolute joint an angle."),)
     parameters = (
-        Parameter(name="distance", unit="m", description="d0, to keep."),
+        Parameter(name="distance", unit="joint", description="d0, to keep."),
         Parameter(
             name="velocity",
             unit="joint/s",

@@ -76,6 +76,8 @@ def test_Y13_what_cannot_be_bound_is_refused(cell: LockstepCell) -> None:
     assert "input 'seen' cannot be 'left.velocity[0]'; expected a number in m; got one in m/s" in text
     text = refused(cell, turn=[Strategy("s", "gauge", inputs=SEEN)])
     assert "expected a number in rad; got one in m" in text
+    kept = Strategy("s", "distance", distance=0.1, velocity=0.2, inputs={"distance": "rangefinder.distance"})
+    assert "expected a number in rad; got one in m" in refused(cell, turn=[kept]), "a law adds it to the joint's angle"
     text = refused(cell, x=[Strategy("s", "gauge", inputs={"seen": "left.at_rest"})])
     assert "expected a number in m; got type bool" in text
 
