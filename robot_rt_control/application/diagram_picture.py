@@ -26,8 +26,10 @@ _PAD_X, _PAD_Y = 10.0, 7.0
 _LOOP = 20.0
 """[pt] Width of the loop of a reaction that re-enters its state."""
 _INK, _QUIET = "#1c2733", "#5b6b7b"
-_FILL = {"first": "#e3f1e4", "plain": "#eaf0f8", "final": "#f6ecd9", "pseudo": "#ffffff", "used": "#f8fafd"}
-_EDGE = {"first": "#3d8b45", "plain": "#4a6c98", "final": "#a87a26", "pseudo": "#8d99a6", "used": "#4a6c98"}
+_FILL = {"first": "#e3f1e4", "plain": "#eaf0f8", "final": "#f6ecd9", "pseudo": "#ffffff"}
+_FILL |= {"used": "#f8fafd", "active": "#ffe8cc"}
+_EDGE = {"first": "#3d8b45", "plain": "#4a6c98", "final": "#a87a26", "pseudo": "#8d99a6"}
+_EDGE |= {"used": "#4a6c98", "active": "#d9480f"}
 _STYLES: dict[str, tuple[float, str, bool, str]] = {
     # size, weight, whether slanted, colour
     "header": (13.0, "bold", False, _INK),
@@ -35,6 +37,7 @@ _STYLES: dict[str, tuple[float, str, bool, str]] = {
     "detail": (8.0, "normal", False, _QUIET),
     "axis": (8.0, "bold", False, _INK),
     "condition": (8.0, "normal", False, _INK),
+    "governing": (8.0, "bold", False, "#d9480f"),
     "response": (8.0, "normal", True, "#9a3412"),
 }
 _LEADING = 1.32
@@ -182,17 +185,7 @@ class _Picture:
         box = self.boxes[state.key]
         pseudo = state.key in (("", ANY), ("", HAND))
         nested = self.nested.get(state.key)
-        kind = (
-            "pseudo"
-            if pseudo
-            else "used"
-            if nested
-            else "final"
-            if state.final
-            else "first"
-            if state.first
-            else "plain"
-        )
+        kind = _kind(state)
         left, top = x - box.width / 2, y - box.height / 2
         self.rounded(left, top, box.width, box.height, kind, dashed=pseudo)
         if state.final:
@@ -220,7 +213,7 @@ class _Picture:
                 boxstyle="round,pad=0,rounding_size=5",
                 facecolor=_FILL[kind],
                 edgecolor=_EDGE[kind],
-                linewidth=1.1,
+                linewidth=2.2 if kind == "active" else 1.1,
                 linestyle="--" if dashed else "-",
                 zorder=self.level + 3,
             )
@@ -275,6 +268,17 @@ class _Picture:
                 zorder=self.level + 3,
             )
         )
+
+
+def _kind(state: State) -> str:
+    """Which colours it has."""
+    if state.key in (("", ANY), ("", HAND)):
+        return "pseudo"
+    if state.active:
+        return "active"
+    if state.nested is not None:
+        return "used"
+    return "final" if state.final else "first" if state.first else "plain"
 
 
 def _label_size(switch: Switch) -> dict[str, float]:

@@ -1,6 +1,6 @@
-"""Programs at the command line: check, draw, save and run them.
+"""Programs at the command line: check, draw, save, run and watch them.
 
-check and draw need only files; list, show, save, copy, delete and run ask a running control server.
+check and draw need only files; list, show, save, copy, delete, run and watch ask a running control server.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ examples:
   %(prog)s save my_program.yaml
   %(prog)s list --search edge
   %(prog)s copy trace_edge my_edge
+  %(prog)s watch my_program -o live.html
   %(prog)s run my_program --parts robot=arm eye=rangefinder --set speed=0.05 'direction=[0, 0, -1]'
 
 In an editor with a YAML language server, begin a program with this line, for completion and checks while you type:
@@ -259,6 +260,32 @@ def _run(given: argparse.Namespace, output: _Output) -> int:
     return 1
 
 
+def _watch(given: argparse.Namespace, output: _Output) -> int:
+    from robot_rt_control.application.live_diagram import follow
+
+    stopped = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: stopped.set())
+    try:
+        path = Path(given.program)
+        template = _template(given.program) if path.exists() else _kept(given, given.program)
+        output.note(f"{given.output} shows {template.name} until Ctrl-C")
+        _with_client(
+            given,
+            lambda client: follow(
+                lambda: client.program_states,
+                template,
+                given.output,
+                session=given.session,
+                until_end=given.until_end,
+                stopping=stopped.is_set,
+                on_change=output.good,
+            ),
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return 0
+
+
 def assignment(text: str) -> tuple[str, Any]:
     """`name=value` of `--set`: a number, true, false, a list of numbers, or a text.
 
@@ -331,6 +358,14 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--until", default="", metavar="EVENT", help="end at this event (default: when all is done)")
     run.add_argument("--limit", type=float, default=0.0, metavar="SECONDS", help="longest time to run (default: none)")
+    watch = command("watch", _watch, "draw the diagram of a program that runs, again at each change, until Ctrl-C")
+    watch.add_argument("program", help="name, name@version, or a program file")
+    watch.add_argument(
+        "-o", "--output", type=Path, default=Path("live.html"), metavar="FILE",
+        help="page for a browser, .html, or picture, .svg or .png (%(default)s)",
+    )  # fmt: skip
+    watch.add_argument("--session", default="", metavar="ID", help="follow this one (default: the last that runs it)")
+    watch.add_argument("--until-end", action="store_true", help="end with the session that was followed")
     return made
 
 

@@ -27,7 +27,7 @@ _LONG = 48
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line of text and its role: title, detail, axis, condition, response."""
+    """A line of text and its role: title, detail, axis, condition, response, governing."""
 
     text: str
     style: str
@@ -46,6 +46,7 @@ class State:
     final: bool = False
     first: bool = False
     """The program starts here."""
+    active: bool = False
     nested: Diagram | None = None
     """Of a used program, drawn within the box: its own states and switches."""
 
@@ -71,13 +72,29 @@ class Diagram:
     switches: tuple[Switch, ...]
 
 
-def diagram_of(template: ProgramTemplate) -> Diagram:
+@dataclass(frozen=True, kw_only=True)
+class Now:
+    """What is active in a running program.
+
+    Args:
+        active: ids of actions.
+        governing: (action, degree of freedom) → the governing strategy.
+    """
+
+    active: frozenset[str] = frozenset()
+    governing: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+def diagram_of(template: ProgramTemplate, now: Now | None = None) -> Diagram:
     """The diagram of a program, as it is written: with the names of its roles and parameters.
+
+    Args:
+        now: what is active in it is marked.
 
     Raises:
         DefinitionError: the program is not valid.
     """
-    return _Builder(template.sample()).diagram()
+    return _Builder(template.sample(), now or Now()).diagram()
 
 
 class _Level:
@@ -92,8 +109,8 @@ class _Level:
 
 
 class _Builder:
-    def __init__(self, program: FilledProgram) -> None:
-        self.program, self.definition = program, program.definition
+    def __init__(self, program: FilledProgram, now: Now) -> None:
+        self.program, self.definition, self.now = program, program.definition, now
         self.levels: dict[Path, _Level] = {}
         self.paths: dict[str, Path] = {
             a.id: (*(("use", state) for state in a.within), ("action", a.id)) for a in self.definition.actions
@@ -164,17 +181,20 @@ class _Builder:
             lines=lines,
             strategies={axis.axis: self.strategies(action, axis) for axis in action.strategies},
             final=action.final,
+            active=action.id in self.now.active,
         )
 
     def strategies(self, action: ActionDefinition, axis: AxisDefinition) -> list[Line]:
         """Each strategy as "name (law): condition", shortened; the last one has no condition."""
         lines = []
+        governing = self.now.governing.get((action.id, axis.axis))
         for i, strategy in enumerate(axis.strategies):
             place = ("actions", action.id, "strategies", axis.written, i, "when")
             when = " ".join((self.program.places.text(*place) or strategy.when).split())
             law = "" if strategy.law == strategy.name else f" ({strategy.law})"
             text = f"{strategy.name}{law}" + (f": {when}" if when else "")
-            lines.append(Line(text=text if len(text) <= _LONG else f"{text[: _LONG - 1].rstrip()}…", style="condition"))
+            text = text if len(text) <= _LONG else f"{text[: _LONG - 1].rstrip()}…"
+            lines.append(Line(text=text, style="governing" if strategy.name == governing else "condition"))
         return lines
 
     def switch(self, source: Path, target: Path, label: Sequence[Line], *, free: bool) -> None:
