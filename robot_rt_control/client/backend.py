@@ -152,6 +152,8 @@ class Backend(Protocol):
         self, key: SessionKey, actions: Sequence[ActionDefinition], reactions: Sequence[ReactionDefinition]
     ) -> None: ...
 
+    def replace(self, key: SessionKey, actions: Sequence[ActionDefinition], start: Sequence[str]) -> int: ...
+
     def upload_program(
         self, key: SessionKey, program: str, parts: Sequence[str], parameters: Sequence[ParameterValue]
     ) -> list[str]:

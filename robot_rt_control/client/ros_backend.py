@@ -99,6 +99,11 @@ class RosServices(ABC):
             reactions=[reaction_message(r) for r in reactions],
         )
 
+    def replace(self, key: SessionKey, actions: Sequence[ActionDefinition], start: Sequence[str]) -> int:
+        messages = [action_message(a) for a in actions]
+        answer = self._command(key, srv.ReplaceActions, "replace_actions", actions=messages, start=list(start))
+        return int(answer.tick)
+
     def upload_program(
         self, key: SessionKey, program: str, parts: Sequence[str], parameters: Sequence[ParameterValue]
     ) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from robot_rt_control.client.actions import Action, Reaction, ids_of, parameter_values, reply_of, role_texts
 from robot_rt_control.client.backend import Backend, SessionKey, SessionRequest
@@ -19,6 +19,7 @@ from robot_rt_control.client.reaction_calls import ReactionCall, ReactionCalls
 from robot_rt_control.client.recorder import Recorder
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.definitions.action_type import ActionType
+from robot_rt_control.definitions.definitions import ActionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import (
@@ -31,6 +32,7 @@ from robot_rt_control.vocabulary.errors import (
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 BUILD_TIMEOUT_S = defaults.STARTUP_S + 60.0
 """[s] A client waits longer for code to be compiled than the server does."""
@@ -66,6 +68,8 @@ class Session:
         self._names = 0
         self._calls = ReactionCalls()
         self._defining = threading.Lock()
+        self._replacement: tuple[int, Callable[[], None]] = (0, lambda: None)
+        """The last one: its tick, and what a refusal in this tick undoes."""
         self._streams: list[Stream] = []
         self._stream_queues: list[CallbackQueue[OutputSample]] = []
         backend.add_listener(self._receive)
@@ -156,17 +160,55 @@ class Session:
             CompileError: code of an action's class is refused; likewise.
             SessionError: the session has ended, or is read-only.
         """
+        free = list(reactions)
+        self._define(
+            actions,
+            free,
+            lambda key, definitions: self._backend.define(key, definitions, [r.definition() for r in free]),
+        )
+
+    def replace(self, actions: Action | Iterable[Action], *, start: str | Action | Iterable[str | Action] = ()) -> int:
+        """Give actions new definitions under their ids, add those with new ids, and start some: all in one tick,
+        without standstill, or nothing.
+
+        Reactions and strategies of other actions that name a replaced one then mean the new one. Callbacks of its old
+        reactions get their firings up to that tick. Streams to it are closed; open them again.
+
+        Args:
+            start: what starts, moving on from the present motion, as if by `start`. Nothing: an active action that is
+                replaced starts anew; otherwise it ends, unless it is among these.
+
+        Returns:
+            The tick; a later one if the loop ticks on request only, where an event `replace_refused` reports a refusal.
+
+        Raises:
+            as `add`.
+            CommandRefused: what is to start cannot; nothing has changed.
+        """
+        new = [actions] if isinstance(actions, Action) else list(actions)
+        ids = ids_of([start] if isinstance(start, str | Action) else start)
+        tick = self._define(new, [], lambda key, definitions: self._backend.replace(key, definitions, ids))
+        with self._defining:
+            self._replacement = tick, self._calls.replaced(new, tick)
+        self._close_streams(ids_of(new), "replaced")
+        return tick
+
+    def _define(
+        self,
+        actions: Sequence[Action],
+        free: list[Reaction],
+        define: Callable[[SessionKey, list[ActionDefinition]], _T],
+    ) -> _T:
         key = self._live()
         for action_class in (c for a in actions for c in a.classes):
             if action_class not in self._loaded:
                 self._backend.load_action_types(action_class, replace=True, timeout_s=BUILD_TIMEOUT_S)
                 self._loaded.add(action_class)
-        free = list(reactions)
         with self._defining:
             new, undo = self._calls.prepare(actions, free)
             queues = [self._inbox.on_reaction(c.concerns, *self._replying(c), c.reaction.queue) for c in new]
         try:
-            self._backend.define(key, [a.definition(self.parts) for a in actions], [r.definition() for r in free])
+            return define(key, [a.definition(self.parts) for a in actions])
         except RobotControlError:
             with self._defining:
                 undo()
@@ -201,10 +243,10 @@ class Session:
         self._backend.remove(self._live(), (), ())
         self._close_streams([stream.action for stream in self._streams])
 
-    def _close_streams(self, actions: list[str]) -> None:
+    def _close_streams(self, actions: list[str], how: str = "removed") -> None:
         for stream in self._streams:
             if stream.action in actions:
-                stream.close(f"its action {stream.action!r} was removed")
+                stream.close(f"its action {stream.action!r} was {how}")
 
     def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
         """Define all of a program or, on an error, nothing. Returns the ids of its actions.
@@ -419,6 +461,8 @@ class Session:
             self._opened = True
             if event.kind == Kind.SESSION_ENDED and self._keeper is not None:
                 self._keeper.stop()
+            if event.kind == Kind.REPLACE_REFUSED and event.tick == self._replacement[0]:
+                self._replacement[1]()
             self._inbox.receive(event)
         elif event.session == "" and (self._opened or event.kind == Kind.EVENTS_LOST):
             self._inbox.receive(event)

@@ -383,6 +383,7 @@ governed_dtype = record(
 action_dtype = record(
     [
         ("identity", "i8"),  # never used again; 0: slot is free
+        ("replaces", "i8"),  # identity of the action whose id and slot it took over; 0: none
         ("session", "i4"),
         ("rank", "i4"),  # global order: sessions by age, then actions as defined
         ("type", "i4"),  # index into the table of action types
@@ -434,6 +435,8 @@ tables_dtype = record(
         ("n_streams", "i8"),
         ("n_axes", "i8"),
         ("n_strategies", "i8"),
+        ("n_starts", "i8"),  # actions that start as the tick takes these tables; -1: active ones that are replaced
+        ("starts", "i4", (c.MAX_ACTIONS_PER_COMMAND,)),  # their slots, all of one session
         ("default_action", "i4", (c.MAX_PARTS,)),  # action slot, -1: the loop's own braking and holding
         ("safety_action", "i4", (c.MAX_PARTS,)),
         ("types", type_dtype, (c.MAX_ACTION_TYPES,)),
@@ -644,6 +647,7 @@ world_dtype = record(
         ("writes", link_dtype, (c.MAX_INTERFACE_LINKS,)),
         ("active", "i4", (c.MAX_PARTS,)),  # active action slots, sorted by rank
         ("firings", "i4", (c.MAX_REACTIONS,)),  # scratch of the react step
+        ("starting", "i4", (c.MAX_PARTS,)),  # scratch: slots of the actions that start with new tables
         ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they cannot start actions
         ("session_variables", "f8", (c.MAX_SESSIONS, c.MAX_SESSION_VARIABLES)),  # written by applications; NaN: unknown
         ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),

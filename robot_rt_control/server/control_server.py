@@ -64,6 +64,7 @@ class ControlServer:
 
         definitions = Definitions(core)
         self.define, self.remove, self.clear = definitions.define, definitions.remove, definitions.clear
+        self.replace = definitions.replace
         self.upload_program, self.install_program = definitions.upload_program, definitions.install_program
         self.set_parameters = definitions.set_parameters
 

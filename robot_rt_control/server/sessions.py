@@ -57,8 +57,6 @@ class Session:
     """Its client has asked for its end."""
     end_file: str = ""
     """Log of the last ticks before it ended by a failure; empty: there is none."""
-    used_ids: set[str] = field(default_factory=set)
-    """Ids of all actions that it ever had."""
     setting: threading.Lock = field(default_factory=threading.Lock, repr=False)
     """Held while parameters change, so that none of two changes undoes the other's values."""
     program: str = ""
@@ -92,25 +90,31 @@ class Session:
                 "Everybody may stop: stop_actions, protective_stop",
             )
 
-    def stream_token(self, action: str, stream: str) -> str:
-        """What each sample of a stream must carry: derived from the secret, which it does not tell; empty: nothing."""
+    def stream_token(self, action: str, identity: int, stream: str) -> str:
+        """What each sample of a stream must carry: derived from the secret, which it does not tell; empty: nothing.
+
+        Args:
+            identity: of the action in the tables: a definition that replaces it has another one.
+        """
         if not self.secret:
             return ""
-        return hmac.digest(self.secret.encode(), f"{self.id}/{action}/{stream}".encode(), "sha256").hex()[:32]
+        return hmac.digest(self.secret.encode(), f"{self.id}/{action}/{identity}/{stream}".encode(), "sha256").hex()[:32]
 
-    def check_token(self, action: str, stream: str, token: str) -> None:
-        """Refuse samples of strangers.
+    def check_token(self, action: str, identity: int, stream: str, token: str) -> None:
+        """Refuse samples of strangers, and those for a definition that was replaced.
 
         Raises:
             SessionError: it is not the stream's token.
         """
-        if self.secret and not hmac.compare_digest(self.stream_token(action, stream).encode(), token.encode()):
+        if self.secret and not hmac.compare_digest(
+            self.stream_token(action, identity, stream).encode(), token.encode()
+        ):
             raise SessionError(
                 f"a sample for stream {stream!r} of action {action!r} was refused: "
-                f"{self.label} belongs to somebody else",
+                f"{self.label} belongs to somebody else, or the action was replaced",
                 expected="the token that open_stream answered",
                 got="another one" if token else "none",
-                hint="Open the stream with the session's secret, and give its `token` with each sample",
+                hint="Open the stream (again) with the session's secret, and give its `token` with each sample",
             )
 
     def remaining(self, now: float, time: float) -> float:

@@ -152,6 +152,9 @@ class CellBackend:
     ) -> None:
         self.server.define(key.id, actions, reactions)
 
+    def replace(self, key: SessionKey, actions: Sequence[ActionDefinition], start: Sequence[str]) -> int:
+        return self.server.replace(key.id, actions, start)
+
     def upload_program(
         self, key: SessionKey, program: str, parts: Sequence[str], parameters: Sequence[ParameterValue]
     ) -> list[str]:

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from robot_rt_control.definitions.definitions import ProgramDefinition
-from robot_rt_control.validation.edges import Found, edges
+from robot_rt_control.validation.edges import Edge, Found
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def find_conflicts(
-    program: ProgramDefinition, moved: Mapping[str, frozenset[str]], held: Sequence[str] | None
+    program: ProgramDefinition, edges: Sequence[Edge], moved: Mapping[str, frozenset[str]], held: Sequence[str] | None
 ) -> Found:
     """Each conflict, with its place.
 
     Args:
+        edges: the reactions to check.
         moved: the parts that each action moves, including the session's existing actions.
         held: parts of the session; None: there is none yet.
     """
     together = [(id, moved.get(id, frozenset())) for id in program.start]
     yield from ((error, ("start",)) for error in not_together(together))
-    for edge in edges(program):
+    for edge in edges:
         together = [(id, moved.get(id, frozenset())) for id in edge.reaction.start]
         yield from ((error, (*edge.path, "start")) for error in not_together(together))
-    yield from _beside_owner(program, moved)
+    yield from _beside_owner(edges, moved)
     yield from _not_held(program, moved, held)
 
 
@@ -44,8 +45,8 @@ def not_together(actions: Sequence[tuple[str, Collection[str]]]) -> Iterator[Def
                 )
 
 
-def _beside_owner(program: ProgramDefinition, moved: Mapping[str, frozenset[str]]) -> Found:
-    for edge in edges(program):
+def _beside_owner(edges: Sequence[Edge], moved: Mapping[str, frozenset[str]]) -> Found:
+    for edge in edges:
         reaction, nothing = edge.reaction, frozenset[str]()
         for name in reaction.start if reaction.keep_owner else ():
             shared = moved.get(edge.owner, nothing) & moved.get(name, nothing)

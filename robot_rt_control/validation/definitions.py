@@ -6,7 +6,7 @@ from the action types' own code (`create`, `prepare_parameters`) appear only whe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robot_rt_control.definitions.declared_type import DeclaredType
@@ -14,10 +14,10 @@ from robot_rt_control.definitions.definitions import ProgramDefinition
 from robot_rt_control.validation.actions import find_in_action
 from robot_rt_control.validation.catalogue import Catalogue, moved_parts
 from robot_rt_control.validation.conflicts import find_conflicts
-from robot_rt_control.validation.edges import Found, edges
+from robot_rt_control.validation.edges import Edge, Found, edges
 from robot_rt_control.validation.reactions import find_in_reaction
 from robot_rt_control.validation.scope import Scope, Variables, variables_of_axes, variables_of_type
-from robot_rt_control.validation.strategies import find_in_strategies
+from robot_rt_control.validation.strategies import KeptStrategy, find_in_kept, find_in_strategies
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 from robot_rt_control.vocabulary.names import SESSION
 
@@ -34,6 +34,8 @@ class SessionFacts:
         used_ids: ids of all actions that it ever had.
         reactions: names of its free-standing reactions.
         variables: those that its application has written; None: not known.
+        edges: reactions of what it keeps that refer to actions which the definitions replace.
+        strategies: likewise.
     """
 
     label: str = "the session"
@@ -43,6 +45,8 @@ class SessionFacts:
     used_ids: Collection[str] = ()
     reactions: Collection[str] = ()
     variables: Variables | None = None
+    edges: Sequence[Edge] = ()
+    strategies: Sequence[KeptStrategy] = ()
 
 
 def check_definitions(program: ProgramDefinition, catalogue: Catalogue, session: SessionFacts | None = None) -> None:
@@ -102,11 +106,14 @@ class Subject:
         for action in self.program.actions:
             yield from find_in_action(action, self.catalogue, self.sampled)
             yield from find_in_strategies(action, self.catalogue, self.scope, self.sampled)
-        for edge in edges(self.program):
+        for kept in self.session.strategies:
+            yield from find_in_kept(kept, self.scope)
+        reactions = [*edges(self.program), *self.session.edges]
+        for edge in reactions:
             yield from find_in_reaction(edge, self.types, self.scope)
         yield from self._find_in_start()
         sure = {id: moved for id, moved in self.moved.items() if self.types[id] is not None}
-        yield from find_conflicts(self.program, sure, self.session.parts)
+        yield from find_conflicts(self.program, reactions, sure, self.session.parts)
 
     def _find_in_ids(self) -> Found:
         once = "Ids are never used again within a session: choose another one"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from robot_rt_control.conditions.compiler import check_condition
 from robot_rt_control.definitions.declared_type import DeclaredType
@@ -117,8 +117,37 @@ def find_in_strategies(
             )
             yield from _find_in_law(use, with_axis, sampled, modes, joints=not action_type.degrees_of_freedom)
             yield from _find_in_condition(use, action.id, strategy.when, scope)
-            yield from _find_in_inputs(use, action.id, strategy, scope, catalogue, unit)
+            law = (catalogue.types or {}).get(use.type)
+            yield from _find_in_inputs(use, action.id, strategy, scope, law, unit)
             yield from find_in_captures(use.of, action.id, strategy.capture, scope, (*use.path, "capture"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptStrategy:
+    """A strategy of an action that the session keeps, which reads an action that is replaced."""
+
+    action: str
+    axis: str
+    definition: StrategyDefinition
+    law: DeclaredType
+    unit: str
+    """Of the position that it governs."""
+
+
+def find_in_kept(kept: KeptStrategy, scope: Scope) -> Found:
+    """Find what the strategy reads and the new definition does not have."""
+    strategy = kept.definition
+    use = Use(
+        of=f"action {kept.action!r}: strategy {strategy.name!r} of {kept.axis!r}",
+        key="",
+        path=("actions", kept.action),
+        type=strategy.law,
+        parts=(),
+        parameters=(),
+    )
+    yield from _find_in_condition(use, kept.action, strategy.when, scope)
+    yield from _find_in_inputs(use, kept.action, strategy, scope, kept.law, kept.unit)
+    yield from find_in_captures(use.of, kept.action, strategy.capture, scope, use.path)
 
 
 def _axes_of(
@@ -210,9 +239,8 @@ def _find_in_condition(use: Use, action: str, when: str, scope: Scope) -> Found:
 
 
 def _find_in_inputs(
-    use: Use, action: str, strategy: StrategyDefinition, scope: Scope, catalogue: Catalogue, joint_unit: str | None
+    use: Use, action: str, strategy: StrategyDefinition, scope: Scope, law: DeclaredType | None, joint_unit: str | None
 ) -> Found:
-    law = (catalogue.types or {}).get(use.type)
     if law is None:
         return
     declared = {given.name: given for given in law.inputs}

@@ -233,6 +233,8 @@ class EventKind(IntEnum):
     """An action took longer than its time budget."""
     STRATEGY_CHANGED = 18
     """Another strategy governs a degree of freedom of an action."""
+    REPLACE_REFUSED = 19
+    """New definitions were not taken, because an action that was to start with them cannot start."""
 
 
 class Refusal(IntEnum):
@@ -267,3 +269,4 @@ class StopCause(IntEnum):
     """A newly started action took its parts."""
     PROTECTIVE_STOP = 9
     TIME_LIMIT = 10
+    REPLACED = 11

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     OVERRUN = "overrun"
     BUDGET_EXCEEDED = "budget_exceeded"
     STRATEGY_CHANGED = "strategy_changed"
+    REPLACE_REFUSED = "replace_refused"
 
     SESSION_OPENED = "session_opened"
     """The following kinds are the control server's."""

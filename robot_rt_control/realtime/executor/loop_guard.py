@@ -19,7 +19,7 @@ from robot_rt_control.memory.process_calls import clock_ns, end_process, write_t
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.scheduling import make_realtime
-from robot_rt_control.vocabulary.capacities import MAX_LABEL_BYTES
+from robot_rt_control.vocabulary.capacities import MAX_ACTIONS, MAX_LABEL_BYTES
 
 EXIT_CODE = 70
 """Exit code of a process that this watch has ended."""
@@ -76,11 +76,14 @@ def _append(g, length, address, most):
 def compose(w, g):
     """Write the message about the action that the loop is in into `g.text`. Returns its length."""
     active = int(w.active_tables)
-    a = w.tables[active].actions[w.inside - 1]
+    slot = w.inside - 1
+    if slot >= MAX_ACTIONS:  # it is tried before its tables are taken
+        active, slot = 1 - active, slot - MAX_ACTIONS
+    a = w.tables[active].actions[slot]
     tables = address_of(w) + _TABLES + active * _TABLES_SIZE
     pieces = address_of(g) + _FIRST_PIECE
     n = _append(g, 0, pieces, _PIECE_BYTES)
-    n = _append(g, n, tables + _ACTIONS + (w.inside - 1) * _ACTION_SIZE + _ACTION_NAME, MAX_LABEL_BYTES)
+    n = _append(g, n, tables + _ACTIONS + slot * _ACTION_SIZE + _ACTION_NAME, MAX_LABEL_BYTES)
     n = _append(g, n, pieces + _PIECE_BYTES, _PIECE_BYTES)
     n = _append(g, n, tables + _TYPES + int(a.type) * _TYPE_SIZE + _TYPE_NAME, MAX_LABEL_BYTES)
     n = _append(g, n, pieces + 2 * _PIECE_BYTES, _PIECE_BYTES)

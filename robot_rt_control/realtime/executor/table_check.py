@@ -232,6 +232,16 @@ def _check_strategies(t: np.record, n_parts: int) -> None:
     )
 
 
+def _check_starts(t: np.record) -> None:
+    """Actions that start with these tables; in the tick it is seen whether they share a part."""
+    _in_range("number of starts", np.array([t.n_starts]), -1, capacities.MAX_ACTIONS_PER_COMMAND + 1)
+    slots = t.starts[: max(int(t.n_starts), 0)]
+    _in_range("action to start", slots, 0, int(t.n_actions))
+    actions = t.actions[slots]
+    if (actions["identity"] == 0).any() or len(np.unique(actions["session"])) > 1 or (actions["session"] == 0).any():
+        _refuse("actions to start", "actions of one session, not the system's", "others")
+
+
 def _check_streams(t: np.record) -> None:
     streams, actions = t.streams[: t.n_streams], t.actions[: t.n_actions]
     _in_range("action of stream", streams["action"], 0, int(t.n_actions))
@@ -297,6 +307,7 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
     _check_reactions(t, n_parts)
     _check_conditions(t, n_parts)
     _check_strategies(t, n_parts)
+    _check_starts(t)
     _check_streams(t)
 
 

@@ -23,15 +23,12 @@ from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters, take_variables
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
-from robot_rt_control.realtime.tick.trial_start import report_trial, try_start
-from robot_rt_control.realtime.tick.used_programs import active_within, program_left
+from robot_rt_control.realtime.tick.trial_start import give_way, refusal_of_start, report_trial
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import (
     Command,
     EventKind,
-    OperationalState,
     Refusal,
-    Status,
     StopCause,
 )
 
@@ -56,21 +53,15 @@ _LOST = int(EventKind.SERVER_LOST)
 
 _UNKNOWN_ACTION = int(Refusal.UNKNOWN_ACTION)
 _OTHER_SESSION = int(Refusal.OTHER_SESSION)
-_OVERLAP = int(Refusal.PARTS_OVERLAP)
-_NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
 _UNKNOWN_PART = int(Refusal.UNKNOWN_PART)
 _TOO_MANY = int(Refusal.TOO_MANY_SCHEDULED)
 _PASSED = int(Refusal.TARGET_TICK_PASSED)
 _MALFORMED = int(Refusal.MALFORMED)
-_STOPPED = int(Refusal.PROTECTIVE_STOP)
 _CANNOT_START = int(Refusal.CANNOT_START)
-_OK = int(Status.OK)
 
 _BY_COMMAND = int(StopCause.COMMAND)
-_DISPLACED = int(StopCause.DISPLACED)
 _SESSION_END = int(StopCause.SESSION_END)
 _BY_SERVER_LOSS = int(StopCause.SERVER_LOST)
-_ENABLED = int(OperationalState.ENABLED)
 
 
 @realtime
@@ -103,39 +94,10 @@ def _start(w, ch, c, session):
     refusal = _check_actions(w, c, session)
     if refusal != 0:
         return refusal
-    if w.protective_stop != 0.0:
-        return _STOPPED
-    t = w.tables[w.active_tables]
-    for i in range(c.n_actions):
-        a = t.actions[c.actions[i]]
-        for s in range(a.n_parts):
-            if w.parts_runtime[a.parts[s]].state != _ENABLED:
-                return _NOT_ENABLED
-            for k in range(i):
-                b = t.actions[c.actions[k]]
-                for u in range(b.n_parts):
-                    if b.parts[u] == a.parts[s]:
-                        return _OVERLAP
-    for i in range(c.n_actions):
-        if try_start(w, c.actions[i]) != _OK:
-            return _CANNOT_START
-    # Everything that gives way ends first, so that a part set free is free for any of the new ones.
-    ended = 0
-    for i in range(c.n_actions):
-        a = t.actions[c.actions[i]]
-        for s in range(a.n_parts):
-            active = w.parts_runtime[a.parts[s]].active_action
-            if active >= 0:
-                program = program_left(w, active, c.actions, c.n_actions, capacities.MAX_USE_DEPTH)
-                w.firings[ended] = active  # scratch: the react step comes later
-                ended += 1
-                end_activation(w, ch, active, _DISPLACED)
-                k = active_within(w, program, -1)
-                while k >= 0:
-                    w.firings[ended] = w.active[k]
-                    ended += 1
-                    end_activation(w, ch, w.active[k], _DISPLACED)
-                    k = active_within(w, program, -1)
+    refusal = refusal_of_start(w, w.active_tables, c.actions, c.n_actions)
+    if refusal != 0:
+        return refusal
+    ended = give_way(w, ch, w.active_tables, c.actions, c.n_actions)
     for i in range(c.n_actions):
         begin_activation(w, ch, c.actions[i], w.tick)
     for k in range(ended):
@@ -252,7 +214,7 @@ def _answer(w, ch, transaction, session, refusal):
         e.transaction = transaction
         e.session = session
         if refusal == _CANNOT_START:
-            report_trial(w, e)
+            report_trial(w, w.active_tables, e)
         publish_event(ch)
 
 

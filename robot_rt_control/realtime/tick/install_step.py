@@ -1,16 +1,25 @@
-"""At the tick boundary: take new tables, and a device's new image, that the non-real-time side has prepared."""
+"""At the tick boundary: take a device's new image, and new tables, that the non-real-time side has prepared."""
 
 from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.realtime.tick.activation import DEFAULT, end_activation, forget_variables, take_fallback
+from robot_rt_control.realtime.tick.activation import (
+    DEFAULT,
+    begin_activation,
+    end_activation,
+    forget_variables,
+    take_fallback,
+)
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
-from robot_rt_control.vocabulary.enums import EventKind, StopCause
+from robot_rt_control.realtime.tick.trial_start import give_way, refusal_of_start, replaced, report_trial
+from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
 
 _PENDING = offset_of(world_dtype, "pending_tables")
 _PENDING_IMAGE = offset_of(world_dtype, "pending_image")
 _INSTALLED = int(EventKind.TABLES_INSTALLED)
-_REMOVED = int(StopCause.REMOVED)
+_REFUSED = int(EventKind.REPLACE_REFUSED)
+_REMOVED, _REPLACED = int(StopCause.REMOVED), int(StopCause.REPLACED)
+_OTHER_SESSION, _CANNOT_START = int(Refusal.OTHER_SESSION), int(Refusal.CANNOT_START)
 
 
 @realtime
@@ -25,7 +34,7 @@ def _end_removed(w, ch, new):
                 found = slot
         if found < 0:
             return
-        end_activation(w, ch, found, _REMOVED)
+        end_activation(w, ch, found, _REPLACED if replaced(w, new, found) else _REMOVED)
 
 
 @realtime
@@ -51,8 +60,45 @@ def _forget_inactive(w):
 
 
 @realtime
-def install(w, ch):
-    """Install pending tables. Kept active actions continue; parts that become free take their default action."""
+def _starting(w, new):
+    """Collect the actions that start with the new tables in `w.starting`. Returns how many."""
+    t = w.tables[new]
+    n = 0
+    for i in range(t.n_starts):
+        w.starting[i] = t.starts[i]
+        n += 1
+    if t.n_starts < 0:
+        for k in range(w.n_active):
+            if replaced(w, new, w.active[k]):
+                w.starting[n] = w.active[k]
+                n += 1
+    return n
+
+
+@realtime
+def _refused(w, ch, new, n):
+    """Whether the actions that are to start with the new tables cannot; that is reported, and nothing has changed."""
+    t = w.tables[new]
+    session = t.actions[w.starting[0]].session
+    refusal = _OTHER_SESSION
+    if w.ended_sessions[session] != t.sessions[session].identity:
+        refusal = refusal_of_start(w, new, w.starting, n)
+    if refusal == 0:
+        return False
+    k = begin_event(w, ch, _REFUSED, refusal)
+    if k >= 0:
+        e = ch.events.entries[k]
+        e.transaction = t.version
+        e.session = t.sessions[session].identity
+        if refusal == _CANNOT_START:
+            report_trial(w, new, e)
+        publish_event(ch)
+    return True
+
+
+@realtime
+def attach_image(w):
+    """Take a device's new image."""
     base = address_of(w)
     image = load_acquire(base + _PENDING_IMAGE)
     if image != 0:
@@ -60,14 +106,31 @@ def install(w, ch):
         dev.image = image
         dev.last_cycle = 0
         store_release(base + _PENDING_IMAGE, 0)
+
+
+@realtime
+def install(w, ch):
+    """Install pending tables. Kept active actions continue; parts that become free take their default action.
+
+    If actions start with the tables, they are tried first. If one cannot start, the tables are not taken.
+    """
+    base = address_of(w)
     if load_acquire(base + _PENDING) == 0:
         return
     new = 1 - w.active_tables
+    n = _starting(w, new)
+    if n > 0:
+        if _refused(w, ch, new, n):
+            store_release(base + _PENDING, 0)
+            return
+        give_way(w, ch, new, w.starting, n)
     _end_removed(w, ch, new)
     w.active_tables = new
     w.installs += 1
     _forget_inactive(w)
     _sort_active(w)
+    for i in range(n):
+        begin_activation(w, ch, w.starting[i], w.tick)
     for p in range(w.n_parts):
         if w.parts_runtime[p].active_action < 0:
             take_fallback(w, ch, p, DEFAULT)

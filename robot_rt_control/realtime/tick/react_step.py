@@ -132,7 +132,7 @@ def _claim(w, slot):
 def _program_left(w, r, slot):
     """The used program that ends with an action that the reaction ends, see `program_left`."""
     limit = r.leaves if slot == r.owner and r.leaves >= 0 else MAX_USE_DEPTH
-    return program_left(w, slot, r.starts, r.n_starts, limit)
+    return program_left(w, slot, w.active_tables, r.starts, r.n_starts, limit)
 
 
 @realtime

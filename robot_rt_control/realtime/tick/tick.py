@@ -7,7 +7,7 @@ Nothing in it reads a clock, allocates, raises or touches Python. All of its mem
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.command_step import take_commands
 from robot_rt_control.realtime.tick.control_step import control
-from robot_rt_control.realtime.tick.install_step import install
+from robot_rt_control.realtime.tick.install_step import attach_image, install
 from robot_rt_control.realtime.tick.limit_step import limit
 from robot_rt_control.realtime.tick.overrun_step import act_on_overruns
 from robot_rt_control.realtime.tick.react_step import react
@@ -26,9 +26,10 @@ def tick(w, ch):
     """Run one tick. The caller has set `w.now_ns` to the tick's start time."""
     w.tick += 1
     w.time = w.tick * w.period
-    install(w, ch)
+    attach_image(w)
     read(w, ch)
     act_on_overruns(w, ch)
+    install(w, ch)
     take_commands(w, ch)
     advance_speed(w)
     take_streams(w, ch)

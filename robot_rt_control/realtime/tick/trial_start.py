@@ -1,13 +1,15 @@
-"""Trying a start: what can be known at a start by command is refused there, before anything gives way to it."""
+"""Starts by the server, by a command or with new definitions: tried before anything gives way to them."""
 
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
 from robot_rt_control.memory.plain_access import copy_bytes
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import show_motion_of
+from robot_rt_control.realtime.tick.activation import end_activation
 from robot_rt_control.realtime.tick.native_call import call_action
+from robot_rt_control.realtime.tick.used_programs import active_within, program_left
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import Status
+from robot_rt_control.vocabulary.enums import OperationalState, Refusal, Status, StopCause
 
 _PARTS = offset_of(world_dtype, "parts")
 _TRIAL_PARTS = offset_of(world_dtype, "trial_parts")
@@ -15,10 +17,84 @@ _TRIAL_STATE = offset_of(world_dtype, "trial_state")
 _PARAMETERS = offset_of(world_dtype, "parameter_arena")
 _PART_SIZE = part_dtype.itemsize
 _OK = int(Status.OK)
+_ENABLED = int(OperationalState.ENABLED)
+_STOPPED, _NOT_ENABLED = int(Refusal.PROTECTIVE_STOP), int(Refusal.PART_NOT_ENABLED)
+_OVERLAP, _CANNOT_START = int(Refusal.PARTS_OVERLAP), int(Refusal.CANNOT_START)
+_DISPLACED, _REPLACED = int(StopCause.DISPLACED), int(StopCause.REPLACED)
 
 
 @realtime
-def try_start(w, slot):
+def refusal_of_start(w, tables, slots, n):
+    """Why actions cannot start together in this tick; 0: they can. Nothing changes.
+
+    Args:
+        tables: index of the tables that hold them: the active ones, or those that are about to be.
+        slots: shape (≥ n,).
+    """
+    if w.protective_stop != 0.0:
+        return _STOPPED
+    t = w.tables[tables]
+    for i in range(n):
+        a = t.actions[slots[i]]
+        for s in range(a.n_parts):
+            if w.parts_runtime[a.parts[s]].state != _ENABLED:
+                return _NOT_ENABLED
+            for k in range(i):
+                b = t.actions[slots[k]]
+                for u in range(b.n_parts):
+                    if b.parts[u] == a.parts[s]:
+                        return _OVERLAP
+    for i in range(n):
+        if _try_start(w, tables, slots[i]) != _OK:
+            return _CANNOT_START
+    return 0
+
+
+@realtime
+def replaced(w, tables, slot):
+    """Whether these tables hold another action in place of the one that is active in this slot."""
+    t = w.tables[tables]
+    a = t.actions[slot]
+    return slot < t.n_actions and a.identity != 0 and a.replaces == w.actions_runtime[slot].identity
+
+
+@realtime
+def _end(w, ch, tables, slot, ended):
+    w.firings[ended] = slot  # scratch: the react step comes later
+    end_activation(w, ch, slot, _REPLACED if replaced(w, tables, slot) else _DISPLACED)
+    return ended + 1
+
+
+@realtime
+def give_way(w, ch, tables, slots, n):
+    """End what is active on the parts of actions that start, with the used programs that are left by it.
+
+    All of it ends first, so that a part set free is free for any of the new ones.
+
+    Args:
+        tables, slots, n: as in `refusal_of_start`.
+
+    Returns:
+        How many have ended; their slots are in `w.firings`.
+    """
+    t = w.tables[tables]
+    ended = 0
+    for i in range(n):
+        a = t.actions[slots[i]]
+        for s in range(a.n_parts):
+            active = w.parts_runtime[a.parts[s]].active_action
+            if active >= 0:
+                program = program_left(w, active, tables, slots, n, capacities.MAX_USE_DEPTH)
+                ended = _end(w, ch, tables, active, ended)
+                k = active_within(w, program, -1)
+                while k >= 0:
+                    ended = _end(w, ch, tables, w.active[k], ended)
+                    k = active_within(w, program, -1)
+    return ended
+
+
+@realtime
+def _try_start(w, tables, slot):
     """Run an action's `on_enter` on copies of its parts and on a state of its own. Nothing else changes.
 
     An action with stream inputs is not tried: its samples are taken in only once it has started.
@@ -26,7 +102,7 @@ def try_start(w, slot):
     Returns:
         The status that `on_enter` will return if the action starts in this tick; OK if there is none.
     """
-    t = w.tables[w.active_tables]
+    t = w.tables[tables]
     a = t.actions[slot]
     address = t.types[a.type].on_enter
     if address == 0:
@@ -46,7 +122,7 @@ def try_start(w, slot):
     for i in range(a.state_size // 8):
         w.trial_state[i] = 0.0
     first = base + _TRIAL_PARTS
-    w.inside = slot + 1
+    w.inside = slot + 1 if tables == w.active_tables else slot + 1 + capacities.MAX_ACTIONS
     status = call_action(
         address,
         base + _TRIAL_STATE,
@@ -62,13 +138,13 @@ def try_start(w, slot):
 
 
 @realtime
-def report_trial(w, e):
+def report_trial(w, tables, e):
     """Write into the event of a refused start which action it was, what its `on_enter` returned, and what it found.
 
     Args:
         e: record of `layout.event_dtype`; its values become the action's first state variables.
     """
-    a = w.tables[w.active_tables].actions[w.trial_slot]
+    a = w.tables[tables].actions[w.trial_slot]
     e.current_action = a.identity
     e.part = a.parts[0]
     e.status = w.trial_status

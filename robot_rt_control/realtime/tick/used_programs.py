@@ -7,12 +7,13 @@ _DEPTH = capacities.MAX_USE_DEPTH
 
 
 @realtime
-def program_left(w, slot, starts, n_starts, limit):
+def program_left(w, slot, tables, starts, n_starts, limit):
     """The number of the used program that ends if this action gives way to those that start; 0: none ends.
 
     It is the outermost one that contains the action, but none of the others.
 
     Args:
+        tables: index of the tables that hold the actions that start.
         starts: slots of the actions that start, shape (≥ n_starts,).
         limit: index in `within` of a program that ends even if it contains one of them; MAX_USE_DEPTH: none.
     """
@@ -22,7 +23,7 @@ def program_left(w, slot, starts, n_starts, limit):
         return 0
     depth = 0
     for i in range(n_starts):
-        b = t.actions[starts[i]]
+        b = w.tables[tables].actions[starts[i]]
         common = 0
         while common < _DEPTH and a.within[common] != 0 and a.within[common] == b.within[common]:
             common += 1

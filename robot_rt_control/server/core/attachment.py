@@ -66,7 +66,7 @@ class Attachment:
             channel, on_event=self._take, on_lost=on_lost, while_waiting=while_waiting, first_transaction=base + 1
         )
         self.link.after_dispatch = after_dispatch
-        self.store = DefinitionStore(types, self.link.install, self.directory, base)
+        self.store = DefinitionStore(types, self.link.install, self.directory, base, gated=self.link.gated)
         self.streams = StreamHub(channel, period, self.store, report=on_refused_sample, clock=clock)
         self.preparer = Preparer(types, parts)
         self.definer = Definer(self.store, self.preparer, variables)
@@ -150,6 +150,8 @@ class Attachment:
         kind, transaction = int(event["kind"]), int(event["transaction"])
         if kind == EventKind.TABLES_INSTALLED:
             self.store.taken(transaction)
+        elif kind == EventKind.REPLACE_REFUSED:
+            self.store.refused(transaction)
         elif kind in (EventKind.COMMAND_DONE, EventKind.COMMAND_REFUSED):
             ended = self.ending.pop(transaction, None)
             if ended is not None:

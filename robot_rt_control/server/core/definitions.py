@@ -12,13 +12,14 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.program.file import FilledProgram
 from robot_rt_control.server.core.server_core import ServerCore
+from robot_rt_control.server.link.transactions import InstallRefused
 from robot_rt_control.server.programs.programs import check_for_session, facts_of
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.text.document import Document
 from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command
-from robot_rt_control.vocabulary.errors import ChannelError
+from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError
 from robot_rt_control.vocabulary.names import SESSION
 
 
@@ -52,12 +53,42 @@ class Definitions:
 
         return self._add(session_id, program, check)
 
+    def replace(self, session_id: str, actions: Sequence[ActionDefinition], start: Sequence[str] = ()) -> int:
+        """Give actions new definitions under their ids, add those with new ids, and start some: in one tick, or nothing.
+
+        Args:
+            start: ids of the actions that start; none: active ones that are replaced.
+
+        Returns:
+            The tick of it; gated: the next one.
+
+        Raises:
+            DefinitionError: as `define`; also what does not fit reactions and strategies that refer to these actions.
+            CommandRefused: what is to start cannot.
+            SessionError, ChannelError: as `define`.
+        """
+        program = ProgramDefinition(actions=tuple(actions), start=tuple(start))
+        ids = [action.id for action in actions]
+        if not ids:
+            raise DefinitionError("nothing to replace", expected="at least one action", got="none")
+
+        def check(session: Session) -> None:
+            check_definitions(program, self._core.catalogue, facts_of(self._core, session, ids))
+
+        try:
+            return self._add(session_id, program, check, start=True)
+        except InstallRefused as refused:
+            self._core.raise_refusal(Command.START, self._core.session(session_id), refused.actions, refused.answer)
+            raise
+
     def _add(
         self,
         session_id: str,
         program: ProgramDefinition,
         check: Callable[[Session], None],
         places: Document | None = None,
+        *,
+        start: bool = False,
     ) -> int:
         """Add what `check` finds right for the session."""
         definer, session = self._core.at().definer, self._core.session(session_id)
@@ -77,7 +108,7 @@ class Definitions:
                     self._core.types.check_present(used, f"action {action.id!r}")
             if definer.defined(session) is not before:
                 check(session)  # again: others may have defined or removed meanwhile
-            return self._core.tick(definer.define(session, program, prepared))
+            return self._core.tick(definer.define(session, program, prepared, start=start))
 
     def upload_program(
         self,

@@ -28,7 +28,7 @@ class StreamAccess:
         """
         session, found = self._stream_of(session_id, action)
         opened = self._core.at().streams.open(session.id, found, stream)
-        return replace(opened, token=session.stream_token(action, stream))
+        return replace(opened, token=session.stream_token(action, found.entry.identity, stream))
 
     def write_stream(
         self,
@@ -63,7 +63,7 @@ class StreamAccess:
         """
         session, found = self._stream_of(session_id, action)
         if token is not None:
-            session.check_token(action, stream, token)
+            session.check_token(action, found.entry.identity, stream, token)
         return self._core.at().streams.write(
             session.id, found, stream, values, valid=valid, source_time=time, sequence=sequence, tick=tick
         )

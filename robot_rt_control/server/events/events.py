@@ -17,6 +17,7 @@ from robot_rt_control.vocabulary.event_kinds import Kind
 
 _FIELDS = event_dtype.names or ()
 _CAUSES = frozenset(StopCause)
+_REFUSALS = (EventKind.COMMAND_REFUSED, EventKind.REPLACE_REFUSED)
 _BUDGET_NAMES = ("compute_time", "time_budget")
 """[s] Values of a budget_exceeded event."""
 _Change = tuple[str, StrategyDefinition | None, StrategyDefinition | None]
@@ -98,7 +99,7 @@ class EventTranslator:
         names: tuple[str, ...] = reaction.captures[:n] if reaction else ()
         if kind == EventKind.BUDGET_EXCEEDED:
             names = _BUDGET_NAMES
-        elif kind == EventKind.COMMAND_REFUSED and current in directory.actions:
+        elif kind in _REFUSALS and current in directory.actions:
             variables = directory.actions[current].type.declared.state_variables
             names = tuple(v.name for v in variables[:n])
         axis, before, after = self._change(event) if kind == EventKind.STRATEGY_CHANGED else _NO_CHANGE
@@ -142,7 +143,7 @@ class EventTranslator:
 
     def _reason(self, kind: EventKind, event: dict[str, Any]) -> str:
         reason = int(event["reason"])
-        if kind in (EventKind.COMMAND_REFUSED, EventKind.SWITCH_DROPPED):
+        if kind in (*_REFUSALS, EventKind.SWITCH_DROPPED):
             action = self._directory.actions.get(int(event["current_action"]))
             if reason == Refusal.CANNOT_START and action is not None:
                 found = found_at_start(action, int(event["status"]), event["values"])

@@ -36,6 +36,7 @@ _STOP_CAUSES = {
     StopCause.DISPLACED: "another action took a part",
     StopCause.PROTECTIVE_STOP: "a protective stop",
     StopCause.TIME_LIMIT: "its time limit was reached",
+    StopCause.REPLACED: "the action was replaced",
 }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.server.link.transactions import Answer, Posted, Waiter, transaction_row
+from robot_rt_control.server.link.transactions import Answer, InstallRefused, Posted, Waiter, transaction_row
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import Command, EventKind, Refusal
 from robot_rt_control.vocabulary.errors import CapacityError, ChannelError, DefinitionError
@@ -127,7 +127,7 @@ class ExecutorLink:
         waiter = None
         if kind in (EventKind.COMMAND_DONE, EventKind.COMMAND_REFUSED):
             waiter = self._waiters.pop(int(event["transaction"]), None)
-        elif kind == EventKind.TABLES_INSTALLED:
+        elif kind in (EventKind.TABLES_INSTALLED, EventKind.REPLACE_REFUSED):
             waiter = self._versions.pop(int(event["transaction"]), None)
         if waiter is not None:
             waiter.event = event
@@ -233,9 +233,7 @@ class ExecutorLink:
             event = self._wait(posted.waiter, posted.timeout_s, posted.what)
         finally:
             self._waiters.pop(posted.transaction, None)
-        refusal = Refusal(int(event["reason"])) if event["kind"] == EventKind.COMMAND_REFUSED else Refusal.NONE
-        tick = int(event["tick"])
-        return Answer(queued=False, tick=tick, refusal=refusal, transaction=posted.transaction, event=event)
+        return _answer(event)
 
     def _time_until(self, tick: int) -> float:
         """[s] until a tick is due, at the nominal period."""
@@ -258,6 +256,7 @@ class ExecutorLink:
         Raises:
             CapacityError: they do not fit; nothing has changed.
             DefinitionError: the executor refused them; nothing has changed.
+            InstallRefused: the loop refused to start actions with them; nothing has changed.
             ChannelError: the executor is gone, or silent: then it counts as gone from now on.
         """
         self._refuse_if_lost()
@@ -272,7 +271,10 @@ class ExecutorLink:
                 raise DefinitionError(f"the executor refused the definitions: {bytes(staging.reason).decode()}")
             if self.gated:
                 return 0
-            return int(self._wait(waiter, timeout_s, "an installation")["tick"])
+            event = self._wait(waiter, timeout_s, "an installation")
+            if event["kind"] == EventKind.REPLACE_REFUSED:
+                raise InstallRefused(_answer(event))
+            return int(event["tick"])
         except _Silent as silent:  # nobody knows which tables it has, or will have
             self._lose(silent.what)
             raise
@@ -313,3 +315,10 @@ class ExecutorLink:
             f"the executor did not answer {what} within {timeout_s:g} s",
             hint="Is the executor active, and its real-time thread running?",
         )
+
+
+def _answer(event: np.record) -> Answer:
+    """What the loop's event (`layout.event_dtype`) answers."""
+    refusal = Refusal.NONE if event["kind"] == EventKind.COMMAND_DONE else Refusal(int(event["reason"]))
+    tick, transaction = int(event["tick"]), int(event["transaction"])
+    return Answer(queued=False, tick=tick, refusal=refusal, transaction=transaction, event=event)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_rt_control.memory.layout import command_dtype
+from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command, Refusal
-from robot_rt_control.vocabulary.errors import CapacityError
+from robot_rt_control.vocabulary.errors import CapacityError, CommandRefused
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,19 @@ class Answer:
     transaction: int = 0
     event: np.record | None = None
     """The loop's event (`layout.event_dtype`), if it is a refusal."""
+
+
+class InstallRefused(CommandRefused):
+    """The loop did not take new tables, because an action that was to start with them cannot start.
+
+    Attributes:
+        actions: those that were to start.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__("the start of actions with new definitions was refused")
+        self.answer = answer
+        self.actions: list[DefinedAction] = []
 
 
 class Waiter:

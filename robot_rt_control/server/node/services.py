@@ -29,7 +29,8 @@ from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.vocabulary.errors import ChannelError
 
 _MAY_TAKE_LONG = (
-    "define_actions", "upload_program", "save_program", "set_action_parameters", "load_action_types", "start_actions"
+    "define_actions", "replace_actions", "upload_program", "save_program", "set_action_parameters",
+    "load_action_types", "start_actions"
 )  # fmt: skip
 """They run code of users, parse texts, or wait for a later tick: each in a thread of its own, so that they never hold
 up the node's threads, which renew leases and stop."""
@@ -69,6 +70,7 @@ class Services:
             "close_session": (srv.CloseSession, self._close_session),
             "list_sessions": (srv.ListSessions, self._list_sessions),
             "define_actions": (srv.DefineActions, self._define_actions),
+            "replace_actions": (srv.ReplaceActions, self._replace_actions),
             "upload_program": (srv.UploadProgram, self._upload_program),
             "save_program": (srv.SaveProgram, self._save_program),
             "list_programs": (srv.ListPrograms, self._list_programs),
@@ -166,6 +168,11 @@ class Services:
     def _define_actions(self, server: ControlServer, request: Any, response: Any) -> str:
         actions = [action_definition(a) for a in request.actions]
         server.define(request.session, actions, [reaction_definition(r) for r in request.reactions])
+        return self._remark(server)
+
+    def _replace_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        actions = [action_definition(a) for a in request.actions]
+        response.tick = server.replace(request.session, actions, list(request.start))
         return self._remark(server)
 
     def _upload_program(self, server: ControlServer, request: Any, response: Any) -> str:

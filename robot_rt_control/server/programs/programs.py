@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from robot_rt_control.program.check import check_program
@@ -11,6 +11,8 @@ from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.programs.program_store import StoredProgram
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.validation.definitions import SessionFacts
+from robot_rt_control.validation.edges import Edge
+from robot_rt_control.validation.strategies import KeptStrategy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,17 +24,35 @@ class SavedProgram:
     warnings: tuple[str, ...]
 
 
-def facts_of(server: ServerCore, session: Session) -> SessionFacts:
-    """What `validation` needs to know of a session."""
+def facts_of(server: ServerCore, session: Session, replaced: Collection[str] = ()) -> SessionFacts:
+    """What `validation` needs to know of a session.
+
+    Args:
+        replaced: ids of actions that get new definitions, if they exist.
+    """
     contents = server.contents(session)
+    kept = [a for a in contents.actions.values() if a.id not in replaced]
+    owned = [*((a.id, r) for a in kept for r in a.reactions), *(("", r) for r in contents.reactions.values())]
     return SessionFacts(
         label=session.label,
         parts=session.parts,
-        actions={a.id: (a.type.declared, frozenset(a.moved_parts)) for a in contents.actions.values()},
-        axes={a.id: tuple(axis.name for axis in a.prepared.axes) for a in contents.actions.values()},
-        used_ids=session.used_ids,
+        actions={a.id: (a.type.declared, frozenset(a.moved_parts)) for a in kept},
+        axes={a.id: tuple(axis.name for axis in a.prepared.axes) for a in kept},
+        used_ids=contents.used_ids - (contents.actions.keys() & set(replaced)),
         variables=contents.variables.refs,
         reactions=contents.reactions,
+        edges=[
+            Edge(owner=owner, reaction=r.definition, path=("reactions", r.name))
+            for owner, r in owned
+            if not r.mentions.isdisjoint(replaced)
+        ],
+        strategies=[
+            KeptStrategy(action=a.id, axis=axis.name, definition=law.definition, law=law.type.declared, unit=law.unit)
+            for a in kept
+            if not a.mentions.isdisjoint(replaced)
+            for axis in a.prepared.axes
+            for law in axis.laws
+        ],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.definitions import (
@@ -14,6 +15,7 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.memory.layout import governed_dtype
 from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.server.link.transactions import InstallRefused
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.definition_store import Change, DefinitionStore, Fallbacks
 from robot_rt_control.server.tables.entities import (
@@ -76,21 +78,28 @@ class Definer:
         mistakes.raise_all()
         return prepared
 
-    def define(self, session: Session, program: ProgramDefinition, prepared: Sequence[PreparedAction]) -> int:
+    def define(
+        self, session: Session, program: ProgramDefinition, prepared: Sequence[PreparedAction], *, start: bool = False
+    ) -> int:
         """Add actions and free-standing reactions: all of them or none. Returns the tick; 0: the next step.
 
+        An action takes the place of one that has its id. What refers to that one then refers to the new one.
+
         Args:
-            program: found right by `validation` for what the session has now. Nothing starts by this.
+            program: found right by `validation` for what the session has now.
             prepared: from `prepare`, in the order of the actions.
+            start: `program.start` starts in the same tick; if that is empty, active ones that are replaced.
 
         Raises:
             CapacityError: no room; nothing has changed.
+            CommandRefused: what is to start cannot; nothing has changed.
             ChannelError: the executor is gone; nothing has changed.
         """
         actions, reactions = program.actions, program.reactions
         with self._store.change() as change:
             contents = change.session(session.identity)
-            placed = self._place(change, contents.index, session.identity, prepared)
+            old = {a.id: contents.actions[a.id] for a in prepared if a.id in contents.actions}
+            placed = self._place(change, contents.index, prepared, old)
             everything = {**contents.actions, **{a.id: a for a in placed}}
             complete = [
                 replace(
@@ -102,17 +111,60 @@ class Definer:
             free = self._compile(change, contents, everything, None, reactions, contents.reactions)
             # Reactions are part of an action's rows, so the rows are complete only now.
             change.add(session.identity, map(_with_reactions, complete), free)
-            tick = change.apply()
-        session.used_ids.update(a.id for a in actions)
-        return tick
+            for action in old.values():
+                change.drop_action(action, keep_slot=True)
+            if old:
+                self._compile_readers(change, contents, everything, old)
+            if start:
+                change.starts = tuple(everything[id_].entry.slot for id_ in program.start) or None
+            try:
+                return change.apply()
+            except InstallRefused as refused:
+                refused.actions = [everything[id_] for id_ in program.start or old]
+                raise
+
+    def _compile_readers(
+        self,
+        change: Change,
+        contents: SessionContents,
+        actions: Mapping[str, DefinedAction],
+        replaced: Collection[str],
+    ) -> None:
+        """Compile again what refers to actions that are replaced: their state variables have new places."""
+
+        def again(owner: DefinedAction | None, reaction: DefinedReaction) -> DefinedReaction:
+            compiler = ReactionCompiler(contents, actions, self._variables, owner)
+            (new,) = compiler.compile([reaction.definition], [reaction.identity], [reaction.runtime_slot])
+            return replace(new, name=reaction.name)
+
+        readers = []
+        for action in contents.actions.values():
+            mentions = action.mentions.union(*(r.mentions for r in action.reactions))
+            if action.id not in replaced and not mentions.isdisjoint(replaced):
+                reader = self._with_variables(contents, actions, action)
+                readers.append(_with_reactions(replace(reader, reactions=tuple(again(action, r) for r in action.reactions))))
+        free = [again(None, r) for r in contents.reactions.values() if not r.mentions.isdisjoint(replaced)]
+        change.compile_again(contents.identity, readers, free)
 
     def _place(
-        self, change: Change, session_index: int, session: int, prepared: Sequence[PreparedAction]
+        self,
+        change: Change,
+        session_index: int,
+        prepared: Sequence[PreparedAction],
+        replaced: Mapping[str, DefinedAction] = MappingProxyType({}),
     ) -> list[DefinedAction]:
-        """Give prepared actions their places in the tables."""
+        """Give prepared actions their places in the tables.
+
+        Args:
+            replaced: by id: the new one takes the slot, and stays within the same used programs.
+        """
         placed = []
         numbers: dict[str, int] = {}  # of the used programs
-        for action, slot in zip(prepared, change.action_slots(len(prepared)), strict=True):
+        slots = iter(change.action_slots(sum(action.id not in replaced for action in prepared)))
+        for action in prepared:
+            old = replaced.get(action.id)
+            if old is not None:
+                action = replace(action, within=old.prepared.within)
             registered = action.type
             n_moved = len(registered.moving_slots)
             indices = tuple(p.index for p in action.parts)
@@ -120,7 +172,8 @@ class Definer:
             identity = change.new_identity()
             entry = ActionEntry(
                 identity=identity,
-                slot=slot,
+                slot=next(slots) if old is None else old.entry.slot,
+                replaces=0 if old is None else old.entry.identity,
                 session=session_index,
                 type_index=registered.index,
                 moved_parts=indices[:n_moved],
@@ -139,10 +192,12 @@ class Definer:
                     action.parts[0].dof,
                     change.stream_places(len(registered.declared.streams)),
                 ),
-                within=tuple(numbers.setdefault(program, identity) for program in action.within),
+                within=tuple(numbers.setdefault(program, identity) for program in action.within)
+                if old is None
+                else old.entry.within,
             )
             entry = replace(entry, axes=tuple(self._place_axis(change, axis, entry) for axis in action.axes))
-            variables = dict(variables_of(registered, slot, entry.state_offset))
+            variables = dict(variables_of(registered, entry.slot, entry.state_offset))
             for axis, its_entry in zip(action.axes, entry.axes, strict=True):
                 variables |= variables_of_axis(axis.name, its_entry.state_offset)
             placed.append(DefinedAction(prepared=action, entry=entry, variables=variables))
@@ -381,7 +436,7 @@ class Definer:
         names, prepared = tuple(parts), self.prepare(None, wanted, None)
         with self._store.change() as change:
             contents = change.session(identity)
-            placed = self._place(change, contents.index, identity, prepared)
+            placed = self._place(change, contents.index, prepared)
             slot_of = {a.id: a.entry.slot for a in placed}
             change.add(identity, placed)
             change.fallbacks = Fallbacks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from robot_rt_control.server.tables.session_variables import SessionVariables
 from robot_rt_control.server.tables.table_composer import Blob, SessionEntry, TableContents, compose
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import CommandRefused
 
 Install = Callable[[Callable[[np.record], int]], int]
 """`ExecutorLink.install`."""
@@ -46,12 +47,15 @@ class DefinitionStore:
         install: hands tables to the executor.
         directory: names for events.
         base: identities and versions begin above this number, so that they are never those of another server.
+        gated: whether the loop ticks on request only, so that `install` returns before it takes the tables.
     """
 
-    def __init__(self, types: ActionTypes, install: Install, directory: Directory, base: int) -> None:
-        self._types, self._install, self.directory = types, install, directory
+    def __init__(
+        self, types: ActionTypes, install: Install, directory: Directory, base: int, *, gated: bool = False
+    ) -> None:
+        self._types, self._install, self.directory, self.gated = types, install, directory, gated
         self._identity = self._version = base
-        self._taken_version = base
+        self._installed = self._taken_version = base
         self.sessions: dict[int, SessionContents] = {}
         """identity → contents, of sessions that have defined something; the oldest, the system's, first."""
         self.fallbacks = Fallbacks()
@@ -65,6 +69,8 @@ class DefinitionStore:
         """Identities of sessions that have ended in the loop: the next change takes them out of the tables."""
         self._session_of_slot: dict[int, int] = {}
         self._retired: list[_Retired] = []
+        self._waiting: Change | None = None
+        """A replacement that a gated loop has yet to take or to refuse."""
 
     def new_identity(self) -> int:
         """A number that nothing else has, had or will have."""
@@ -75,10 +81,16 @@ class DefinitionStore:
         """The loop has taken tables of this version. May be called from any thread."""
         self._taken_version = max(self._taken_version, version)
 
+    def refused(self, version: int) -> None:
+        """The loop has refused tables of this version. May be called from any thread."""
+        waiting = self._waiting
+        if waiting is not None and waiting.version == version:
+            waiting.revert()
+
     @property
     def all_taken(self) -> bool:
         """Whether the loop has taken everything that was installed."""
-        return self._version <= self._taken_version
+        return self._installed <= self._taken_version
 
     def used_types(self) -> dict[RegisteredType, str]:
         """The types of all actions, each with one of its actions."""
@@ -99,7 +111,15 @@ class DefinitionStore:
         self.sessions[session] = replace(contents, actions={**contents.actions, action.id: action})
 
     def change(self) -> Change:
-        """Begin a change; use it in a `with` statement. It takes sessions that have ended out of the tables."""
+        """Begin a change; use it in a `with` statement. It takes sessions that have ended out of the tables.
+
+        Raises:
+            CommandRefused: a gated loop has not seen a replacement yet, which it may refuse.
+        """
+        if self._waiting is not None:
+            if not self._waiting.settle(self._taken_version):
+                raise _wait_for_step("definitions cannot change", "a replacement that the loop has seen")
+            self._waiting = None
         self._reclaim()
         change = Change(self)
         for identity in self.retiring & set(self.sessions):
@@ -116,7 +136,9 @@ class DefinitionStore:
                 self.state.release(offset, size)
             self.directory.forget(gone.identities)
 
-    def _contents(self, sessions: dict[int, SessionContents], fallbacks: Fallbacks) -> TableContents:
+    def _contents(
+        self, sessions: dict[int, SessionContents], fallbacks: Fallbacks, starts: Sequence[int] | None
+    ) -> TableContents:
         by_age = [sessions[identity] for identity in sorted(sessions)]
         used = {s.index for s in by_age}
         former = [(i, identity) for i, identity in self._session_of_slot.items() if i not in used]
@@ -137,19 +159,35 @@ class DefinitionStore:
             former_sessions=former,
             default_action=fallbacks.default,
             safety_action=fallbacks.safety,
+            starts=starts,
         )
+
+
+def _wait_for_step(what: str, expected: str) -> CommandRefused:
+    return CommandRefused(
+        what, expected=expected, got="one that waits for the loop's next step", hint="Let the loop step first"
+    )
 
 
 class Change:
     """A change in the making. Leaving its `with` statement without `apply` undoes it.
 
     `sessions` is a copy that may be changed freely; its values are immutable.
+
+    Attributes:
+        starts: slots of the actions that start as the loop takes it; None: active ones that are replaced.
+        version: of its tables, once it is applied.
     """
 
     def __init__(self, store: DefinitionStore) -> None:
         self._store = store
         self.sessions = dict(store.sessions)
         self.fallbacks = store.fallbacks
+        self.starts: Sequence[int] | None = ()
+        self.version = 0
+        self._before = store.sessions
+        self._reverted = False
+        self._undo_later: list[Callable[[], None]] = []
         self._blobs: list[Blob] = []
         self._undo: list[Callable[[], None]] = []
         self._retired = _Retired(0)
@@ -238,7 +276,8 @@ class Change:
     # --- contents -------------------------------------------------------------------------------
 
     def add(self, identity: int, actions: Iterable[DefinedAction], reactions: Iterable[DefinedReaction] = ()) -> None:
-        """Add new actions, and free-standing reactions, after those that a session has."""
+        """Add new actions, and free-standing reactions, after those that a session has; an action may take the place
+        of another one of its id."""
         contents = self.session(identity)
         new_actions, new_reactions = list(actions), list(reactions)
         self._new_actions += new_actions
@@ -247,6 +286,18 @@ class Change:
             contents,
             actions={**contents.actions, **{a.id: a for a in new_actions}},
             reactions={**contents.reactions, **{r.name: r for r in new_reactions}},
+            used_ids=contents.used_ids.union(a.id for a in new_actions),
+        )
+
+    def compile_again(
+        self, identity: int, actions: Iterable[DefinedAction], reactions: Iterable[DefinedReaction]
+    ) -> None:
+        """Keep actions and free-standing reactions, with new rows."""
+        contents = self.session(identity)
+        self.sessions[identity] = replace(
+            contents,
+            actions={**contents.actions, **{a.id: a for a in actions}},
+            reactions={**contents.reactions, **{r.name: r for r in reactions}},
         )
 
     def remove(self, identity: int, actions: Iterable[str], reactions: Iterable[str]) -> None:
@@ -297,8 +348,12 @@ class Change:
 
     # --- giving up -----------------------------------------------------------------------------
 
-    def drop_action(self, action: DefinedAction) -> None:
-        """Free an action's places, and its reactions', once the loop has given them up."""
+    def drop_action(self, action: DefinedAction, *, keep_slot: bool = False) -> None:
+        """Free an action's places, and its reactions', once the loop has given them up.
+
+        Args:
+            keep_slot: another action takes its slot.
+        """
         entry = action.entry
         self._retired.parameters.append((entry.parameter_offset, entry.parameter_size))
         self._retired.state.append((entry.state_offset, entry.state_size))
@@ -308,7 +363,8 @@ class Change:
             self._retired.state += [(s.state_offset, s.state_size) for s in axis.strategies]
         self._retired.identities.append(entry.identity)
         slots = self._store.action_slots
-        self._released.append(lambda: slots.release([entry.slot]))
+        if not keep_slot:
+            self._released.append(lambda: slots.release([entry.slot]))
         places = self._store.stream_places
         self._released.append(lambda: places.release([s.place for s in entry.streams]))
         self.drop_reactions(action.reactions)
@@ -336,34 +392,76 @@ class Change:
         """Install the change. Returns the tick from which it holds; 0: that of the next step.
 
         Raises:
+            CommandRefused: a gated loop has not seen earlier changes yet, and this one starts actions.
+            InstallRefused: the loop refused to start actions with it; nothing has changed.
             RobotControlError: it was not installed, and nothing has changed.
         """
         store = self._store
         store._version += 1
-        version = store._version
+        self.version = store._version
+        if self.starts != () and store.gated and not store.all_taken:
+            raise _wait_for_step("actions cannot be replaced", "definitions that the loop has seen")
         before = dict(store._session_of_slot)
         for contents in self.sessions.values():
             store._session_of_slot[contents.index] = contents.identity
-        tables = store._contents(self.sessions, self.fallbacks)
+        tables = store._contents(self.sessions, self.fallbacks, self.starts)
 
         def write(staging: np.record) -> int:
             compose(tables, self._blobs, staging)
-            return version
+            return self.version
 
+        self._undo.insert(0, lambda: self._forget(before))
         store.directory.add(self._new_actions, self._new_reactions)
-        try:
-            tick = store._install(write)
-        except BaseException:
-            store._session_of_slot = before
-            store.directory.forget([a.entry.identity for a in self._new_actions])
-            store.directory.forget([r.identity for a in self._new_actions for r in a.reactions])
-            store.directory.forget([r.identity for r in self._new_reactions])
-            raise
-        store.sessions, store.fallbacks = self.sessions, self.fallbacks
-        store.retiring &= set(self.sessions)
+        tick = store._install(write)
+        store.sessions, store.fallbacks, store._installed = self.sessions, self.fallbacks, self.version
+        if self.starts != () and store.gated:
+            self._undo_later, self._undo, store._waiting = self._undo, [], self
+        else:
+            self._finish()
+        return tick
+
+    def settle(self, taken: int) -> bool:
+        """Whether a gated loop has seen the replacement. Frees its places, or those of what it replaced.
+
+        Args:
+            taken: version of the tables that the loop has taken last.
+        """
+        if self._reverted:
+            for undo in reversed(self._undo_later):
+                undo()
+        elif self.version <= taken:
+            self._finish()
+        return self._reverted or self.version <= taken
+
+    def revert(self) -> None:
+        """The loop has refused the replacement: what was before is valid, with parameters that have changed since."""
+        store, self._reverted = self._store, True
+        sessions = {**self._before, **{i: s for i, s in store.sessions.items() if i in self._before}}
+        for identity, before in self._before.items():
+            now = sessions[identity]
+            if now is not before and now.actions.keys() >= before.actions.keys():
+                actions = {
+                    a.id: replace(a, prepared=now.actions[a.id].prepared)
+                    if now.actions[a.id].entry.identity == a.entry.identity
+                    else a
+                    for a in before.actions.values()
+                }
+                sessions[identity] = replace(before, actions=actions, variables=now.variables)
+        store.sessions, store._installed = sessions, store._taken_version
+
+    def _finish(self) -> None:
+        """The loop has it, or will have it."""
+        store = self._store
+        store.retiring &= set(store.sessions)
         self._undo.clear()
         for release in self._released:
             release()
-        self._retired.version = version
+        self._retired.version = self.version
         store._retired.append(self._retired)
-        return tick
+
+    def _forget(self, sessions_of_slots: dict[int, int]) -> None:
+        store = self._store
+        store._session_of_slot = sessions_of_slots
+        store.directory.forget([a.entry.identity for a in self._new_actions])
+        store.directory.forget([r.identity for a in self._new_actions for r in a.reactions])
+        store.directory.forget([r.identity for r in self._new_reactions])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.action_type import ACTION_VARIABLES
+from robot_rt_control.definitions.definitions import ReactionDefinition
 from robot_rt_control.memory.layout import governed_dtype, offset_of, world_dtype
 from robot_rt_control.server.tables.preparation import PreparedAction
 from robot_rt_control.server.tables.session_variables import SessionVariables
@@ -25,12 +26,21 @@ class DefinedReaction:
     name: str
     owner: str
     """Id of its action; empty: free-standing."""
-    event: str
-    captures: tuple[str, ...]
+    definition: ReactionDefinition
     mentions: frozenset[str]
     """Ids of the other actions that it starts, signals or reads."""
     runtime_slot: int
     block: ReactionBlock
+
+    @property
+    def event(self) -> str:
+        """Name of its event; empty: none."""
+        return self.definition.event
+
+    @property
+    def captures(self) -> tuple[str, ...]:
+        """Names of the state variables that its event carries."""
+        return self.definition.capture
 
     @property
     def label(self) -> str:
@@ -103,3 +113,5 @@ class SessionContents:
     reactions: Mapping[str, DefinedReaction] = field(default_factory=dict)
     """Free-standing ones, by name."""
     variables: SessionVariables = field(default_factory=SessionVariables)
+    used_ids: frozenset[str] = frozenset()
+    """Ids of all actions that it ever had."""

@@ -66,6 +66,8 @@ class ActionEntry:
     axes: tuple[AxisEntry, ...] = ()
     within: tuple[int, ...] = ()
     """Numbers of the used programs that contain it, outermost first: the identity of the first action of each."""
+    replaces: int = 0
+    """Identity of the action whose id and slot it took over; 0: none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +98,8 @@ class TableContents:
     default_action: Sequence[int] = ()
     """Action slot for each part; -1: the loop brakes and holds."""
     safety_action: Sequence[int] = ()
+    starts: Sequence[int] | None = ()
+    """Slots of the actions that start as the loop takes the tables; None: active ones that are replaced."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +166,8 @@ def compose(contents: TableContents, blobs: Sequence[Blob], staging: np.record) 
         slots = getattr(contents, name)
         tables[name][:] = -1
         tables[name][: len(slots)] = slots
+    tables.n_starts = -1 if contents.starts is None else len(contents.starts)
+    tables.starts[: max(int(tables.n_starts), 0)] = contents.starts or ()
     staging.n_blobs = len(blobs)
     parameters = staging.parameters.view(np.uint8)
     for i, blob in enumerate(blobs):
@@ -260,6 +266,7 @@ def _write_actions(
     rows["n_parts"] = [len(a.moved_parts) for a in actions]
     for name in (
         "identity",
+        "replaces",
         "session",
         "parameter_offset",
         "parameter_size",
