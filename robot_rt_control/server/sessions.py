@@ -98,10 +98,11 @@ class Session:
         """
         if not self.secret:
             return ""
-        return hmac.digest(self.secret.encode(), f"{self.id}/{action}/{identity}/{stream}".encode(), "sha256").hex()[:32]
+        what = f"{self.id}/{action}/{identity}/{stream}"
+        return hmac.digest(self.secret.encode(), what.encode(), "sha256").hex()[:32]
 
     def check_token(self, action: str, identity: int, stream: str, token: str) -> None:
-        """Refuse samples of strangers, and those for a definition that was replaced.
+        """Refuse samples of strangers, and for a definition that was replaced.
 
         Raises:
             SessionError: it is not the stream's token.

@@ -62,6 +62,22 @@ def _write_removed(session: Session) -> None:
     stream.write(HOME)
 
 
+def _write_replaced(session: Session) -> None:
+    stream = session.stream("follow", "goal")
+    session.replace(Action("follow", "follow_joint_stream"))
+    stream.write(HOME)
+
+
+def _replace_by_too_far(session: Session) -> None:
+    """Its start is refused in the tick, and the old definition is valid again."""
+    far = Action("stay", "track_trajectory", times=[0.0, 1.0], positions=[*NEAR, *HOME])
+    try:
+        session.replace([far, Action("new", "hold")], start="stay")
+    finally:
+        assert session.active == ("stay",)
+        session.start("stay")
+
+
 def _after_close(session: Session) -> None:
     session.close()
     session.start("stay")
@@ -136,6 +152,10 @@ MISTAKES: dict[str, Mistake] = {
     "law's input's variable": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hold", inputs={"b": "time"})])),
     "strategy's capture": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hold", capture=["tmie"])])),
     "several mistakes of strategies": lambda c, s: s.add(_governed(joint_1=[Strategy("a", "hlod")], tool=[KEEP])),
+    "nothing to replace": lambda c, s: s.replace([]),
+    "replacement": lambda c, s: s.replace([Action("stay", "hodl"), _react(Reaction("time > 1", start="typo"))]),
+    "replacement that starts another action": lambda c, s: s.replace(Action("stay", "hold"), start="typo"),
+    "replacement that cannot start": lambda c, s: _replace_by_too_far(s),
     "removal": lambda c, s: s.remove("nowhere"),
     "several mistakes": lambda c, s: s.upload(TWO_MISTAKES),
     "not YAML": lambda c, s: s.upload("actions: [\n"),
@@ -174,6 +194,7 @@ MISTAKES: dict[str, Mistake] = {
     "short sample": lambda c, s: _write(s, [1.0]),
     "sample that is not finite": lambda c, s: _write(s, [float("inf")] * 7),
     "sample for a removed action": lambda c, s: _write_removed(s),
+    "sample for a replaced action": lambda c, s: _write_replaced(s),
     "no such program": lambda c, s: c.programs.text("nothing_of_the_kind"),
     "check of a program": lambda c, s: c.programs.check(TWO_MISTAKES),
     "removal of a library program": lambda c, s: c.programs.delete("move_until_contact"),
@@ -347,6 +368,29 @@ def governed(client: Client) -> list[Event]:
         return session.events
 
 
+def replaced(client: Client) -> list[Event]:
+    """A motion gets a new goal under its id, without standstill; a callback belongs to its definition."""
+
+    def go(goal: list[float], name: str) -> Action:
+        done = Reaction("is_done", event=name, name="done", call=lambda _: called.append(name))
+        return Action("go", "move_joint", position=goal, velocity_scale=0.1, reactions=[done])
+
+    called: list[str] = []
+    with client.session("arm", lease_s=0.0, name="replaced") as session:
+        session.add(go(NEAR, "there"), reactions=[Reaction("arm.position[0] > 0.05", event="passed")])
+        session.start("go")
+        session.wait_for("passed", 60.0)
+        before = client.value("arm.velocity[0]")
+        session.replace(go(HOME, "home"))
+        session.wait_for("action_stopped", 60.0)
+        assert before > 0.01 and session.active == ("go",)
+        session.wait_for("home", 60.0)
+        while not called:
+            client.sleep(0.01)
+        assert called == ["home"]
+        return session.events
+
+
 PROGRAMS: dict[str, Callable[[Client], list[Event]]] = {
     "chained": chained,
     "uploaded": uploaded,
@@ -355,6 +399,7 @@ PROGRAMS: dict[str, Callable[[Client], list[Event]]] = {
     "watched": watched,
     "run whole": run_whole,
     "governed": governed,
+    "replaced": replaced,
 }
 
 

@@ -54,7 +54,7 @@ class Definitions:
         return self._add(session_id, program, check)
 
     def replace(self, session_id: str, actions: Sequence[ActionDefinition], start: Sequence[str] = ()) -> int:
-        """Give actions new definitions under their ids, add those with new ids, and start some: in one tick, or nothing.
+        """Give actions new definitions under their ids, add those with new ids, and start some: all in one tick.
 
         Args:
             start: ids of the actions that start; none: active ones that are replaced.

@@ -141,8 +141,9 @@ class Definer:
         for action in contents.actions.values():
             mentions = action.mentions.union(*(r.mentions for r in action.reactions))
             if action.id not in replaced and not mentions.isdisjoint(replaced):
+                reactions = tuple(again(action, r) for r in action.reactions)
                 reader = self._with_variables(contents, actions, action)
-                readers.append(_with_reactions(replace(reader, reactions=tuple(again(action, r) for r in action.reactions))))
+                readers.append(_with_reactions(replace(reader, reactions=reactions)))
         free = [again(None, r) for r in contents.reactions.values() if not r.mentions.isdisjoint(replaced)]
         change.compile_again(contents.identity, readers, free)
 

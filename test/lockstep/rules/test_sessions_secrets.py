@@ -44,6 +44,7 @@ def opened(call: ServiceCalls, *parts: str, **fields: Any) -> tuple[str, str]:
 COMMANDS: dict[str, dict[str, Any]] = {
     "renew_session": {},
     "define_actions": {"actions": [msg.ActionDefinition(id="c", type="probe", parts=["left"])]},
+    "replace_actions": {"actions": [msg.ActionDefinition(id="a", type="probe", parts=["left"])], "start": ["a"]},
     "upload_program": {"program": "actions: {c: {type: probe, parts: [left]}}"},
     "remove_actions": {"actions": ["b"]},
     "set_action_parameters": {"action": "a", "parameters": [msg.ParameterValue(name="speed", values=[0.1])]},

@@ -129,4 +129,5 @@ def test_S16_the_secret_is_compared_as_a_whole(registry):
     session = registry.open("", ["arm"], 0.0, 1)
     assert session.admits(session.secret) and not session.admits(session.secret[:-1]) and not session.admits("")
     assert registry.open("", ["gripper"], 0.0, 2, unprotected=True).admits("")
-    assert session.stream_token("a", "goal") not in ("", session.secret, session.stream_token("b", "goal"))
+    others = session.stream_token("b", 1, "goal"), session.stream_token("a", 2, "goal")
+    assert session.stream_token("a", 1, "goal") not in ("", session.secret, *others)

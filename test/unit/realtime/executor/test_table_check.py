@@ -106,6 +106,8 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "n_free_reactions": ("n_free_reactions", 7, "n_free_reactions"),
     "free reactions owned": ("n_free_reactions", 3, "first reaction of action|order of reactions"),
     "session identity": ("sessions.identity", 0, "sessions"),
+    "n_starts": ("n_starts", c.MAX_ACTIONS_PER_COMMAND + 1, "number of starts"),
+    "n_starts negative": ("n_starts", -2, "number of starts"),
     "n_axes": ("n_axes", c.MAX_AXES + 1, "n_axes"),
     "no axes": ("n_axes", 0, "axes of action|strategies of axis|number of axes"),
     "n_strategies": ("n_strategies", 1, "strategies of axis|number of strategies|instructions"),
@@ -207,8 +209,8 @@ def corrupt(cell: LockstepCell, tables: np.record, field: str, value: Any) -> No
 
 
 def slot_of(cell: LockstepCell, action: str) -> int:
-    session = cell.server.sessions()[0]
-    return cell.server.contents(session).actions[action].entry.slot
+    defined = (cell.server.contents(session).actions for session in cell.server.sessions())
+    return next(actions[action].entry.slot for actions in defined if action in actions)
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
@@ -228,6 +230,21 @@ def test_two_actions_never_share_reactions(cell: LockstepCell, saved: Saved) -> 
     b["first_reaction"], b["n_reactions"] = a["first_reaction"], a["n_reactions"]
     with pytest.raises(RobotControlError, match="reactions of action; expected those that it owns"):
         check_tables(tables, n_parts=5)
+
+
+def test_what_starts_with_the_tables_are_actions_of_one_session(cell: LockstepCell, saved: Saved) -> None:
+    tables = copy_of(saved.tables)
+    tables.n_starts = 2
+    for slots, refusal in (
+        ((c.MAX_ACTIONS, 0), "action to start of entry 0"),
+        ((0, 0), "actions to start; expected actions of one session, not the system's"),
+        ((slot_of(cell, "a"), slot_of(cell, "look")), "actions to start; expected actions of one session"),
+    ):
+        tables.starts[:2] = slots
+        with pytest.raises(RobotControlError, match=f"program tables refused: {refusal}"):
+            check_tables(tables, n_parts=5)
+    tables.starts[:2] = slot_of(cell, "a"), slot_of(cell, "on_tool")
+    check_tables(tables, n_parts=5)
 
 
 def test_an_action_takes_each_part_in_one_slot(cell: LockstepCell, saved: Saved) -> None:
