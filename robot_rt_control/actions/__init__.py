@@ -19,6 +19,7 @@ BUILTIN = (
     "robot_rt_control.actions.follow_joint_velocity_stream:FollowJointVelocityStream",
     "robot_rt_control.actions.follow_twist_stream:FollowTwistStream",
     "robot_rt_control.actions.govern_tool:GovernTool",
+    "robot_rt_control.actions.govern_path:GovernPath",
     "robot_rt_control.actions.laws.velocity:Velocity",
     "robot_rt_control.actions.laws.distance:Distance",
     "robot_rt_control.actions.laws.force:Force",

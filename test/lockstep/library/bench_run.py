@@ -45,6 +45,7 @@ class Outcome:
 def run(
     program: str,
     *,
+    workcell: Path = BENCH,
     parts: dict[str, str] | None = None,
     at_most: int = 20_000,
     prepare: Callable[[LockstepCell], None] | None = None,
@@ -54,13 +55,14 @@ def run(
     """Run a program of the library from start to end, as RunProgram does.
 
     Args:
+        workcell: its file.
         parts: for its roles; left out: their defaults.
         at_most: ticks.
         prepare: called before the program starts, to change the world.
         each_tick: called after each tick.
         parameters: of the program.
     """
-    with LockstepCell(BENCH, hardware="pybullet") as cell:
+    with LockstepCell(workcell, hardware="pybullet") as cell:
         cell.step(20)
         if prepare is not None:
             prepare(cell)

@@ -53,8 +53,11 @@ LAWS: dict[str, tuple[str, dict[str, Any]]] = {
     "impedance": ("joint[2]", {"stiffness": 10.0, "damping": 5.0, "gravity": True}),
     "admittance": ("joint[2]", {"stiffness": 10.0, "damping": 5.0, "inputs": {"force": "arm.effort[2]"}}),
     "govern_tool": ("z", {"velocity": -0.02}),
+    "govern_path": ("s", {"velocity": 0.02}),
 }
-"""Law → the degree of freedom that it governs, and its parameters; govern_tool → those of `velocity`."""
+"""Law → the degree of freedom that it governs, and its parameters; govern_… → those of `velocity`."""
+GOVERNING = {"govern_tool": {}, "govern_path": {"points": [0.0, 0.0, 0.0, 0.5, 0.0, 0.1], "frame": "entry"}}
+"""Action types with degrees of freedom of their own, and their parameters; other laws govern joints of `hold`."""
 
 
 @pytest.fixture
@@ -108,13 +111,13 @@ def test_a_tick_with_the_action_active_allocates_nothing(cell: LockstepCell, act
 def test_a_tick_with_strategies_that_take_turns_allocates_nothing(cell: LockstepCell, law: str) -> None:
     _nrt_python.memsys_enable_stats()
     axis, given = LAWS[law]
-    tool = law == "govern_tool"
     turns = [
-        Strategy("now_and_then", "velocity" if tool else law, when=f"{axis}.ticks > 20", **given),
+        Strategy("now_and_then", "velocity" if law in GOVERNING else law, when=f"{axis}.ticks > 20", **given),
         Strategy("else", "velocity", velocity=0.01),
     ]
     session = cell.session("arm")
-    session.add(Action("a", "govern_tool" if tool else "hold", strategies={axis: turns}))
+    governing = law if law in GOVERNING else "hold"
+    session.add(Action("a", governing, strategies={axis: turns}, **GOVERNING.get(law, {})))
     session.start("a")
     cell.step(30)
     changes = len(cell.kinds("strategy_changed"))

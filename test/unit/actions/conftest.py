@@ -36,6 +36,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "follow_joint_velocity_stream": {"goal_timeout": 0.0},
     "follow_twist_stream": {"goal_timeout": 0.0},
     "govern_tool": {},
+    "govern_path": {"points": [0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.1, 0.1, 0.0], "frame": "entry"},
     "velocity": {"velocity": 0.3},
     "distance": {"distance": 0.3, "velocity": 0.3},
     "force": {"force": 5.0},
