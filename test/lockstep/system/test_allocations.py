@@ -56,7 +56,10 @@ LAWS: dict[str, tuple[str, dict[str, Any]]] = {
     "govern_path": ("s", {"velocity": 0.02}),
 }
 """Law → the degree of freedom that it governs, and its parameters; govern_… → those of `velocity`."""
-GOVERNING: dict[str, dict[str, Any]] = {"govern_tool": {}, "govern_path": {"points": [0.0, 0.0, 0.0, 0.5, 0.0, 0.1], "frame": "entry"}}
+GOVERNING: dict[str, dict[str, Any]] = {
+    "govern_tool": {},
+    "govern_path": {"points": [0.0, 0.0, 0.0, 0.5, 0.0, 0.1], "frame": "entry"},
+}
 """Action types with degrees of freedom of their own, and their parameters; other laws govern joints of `hold`."""
 
 
