@@ -45,7 +45,7 @@ STREAM_ACTIONS: dict[str, list[float]] = {
 """Action → a sample of its stream input `goal`."""
 LAWS: dict[str, tuple[str, dict[str, Any]]] = {
     "velocity": ("joint[2]", {"velocity": 0.05}),
-    "distance": ("joint[2]", {"distance": 0.3, "velocity": 0.05, "inputs": {"distance": "rangefinder.distance"}}),
+    "distance": ("joint[2]", {"distance": 0.3, "velocity": 0.05, "inputs": {"distance": "arm.position[3]"}}),
     "force": ("joint[2]", {"force": 1.0, "inputs": {"force": "arm.effort[2]"}}),
     "stop_at": ("joint[2]", {"direction": "forward"}),
     "position": ("joint[2]", {"position": 0.1}),
