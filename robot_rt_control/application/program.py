@@ -245,6 +245,7 @@ def _run(given: argparse.Namespace, output: _Output) -> int:
                     given.parts,
                     until_event=given.until,
                     timeout_s=given.limit,
+                    detached_s=given.detached,
                     on_progress=progress,
                     cancelled=cancelled,
                     **dict(given.values),
@@ -358,6 +359,13 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--until", default="", metavar="EVENT", help="end at this event (default: when all is done)")
     run.add_argument("--limit", type=float, default=0.0, metavar="SECONDS", help="longest time to run (default: none)")
+    run.add_argument(
+        "--detached",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="go on for at most this time if the control server is lost (default: stop then)",
+    )
     watch = command("watch", _watch, "draw the diagram of a program that runs, again at each change, until Ctrl-C")
     watch.add_argument("program", help="name, name@version, or a program file")
     watch.add_argument(

@@ -35,6 +35,8 @@ class SessionRequest:
     """0: none."""
     read_only: bool = False
     unprotected: bool = False
+    detached_s: float = 0.0
+    """[s] for which it may go on without client or server."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,7 @@ class RunRequest:
     parameters: Sequence[ParameterValue]
     until_event: str
     timeout_s: float
+    detached_s: float
     on_progress: Callable[[Any], None] | None
     cancelled: threading.Event | None
 

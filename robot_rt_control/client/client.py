@@ -157,6 +157,7 @@ class Client:
         deadline_s: float = 0.0,
         read_only: bool = False,
         unprotected: bool = False,
+        detached_s: float = 0.0,
         name: str = "python",
     ) -> Session:
         """Open a session on parts; `with client.session("arm") as session: …`.
@@ -166,6 +167,9 @@ class Client:
             deadline_s: [s] after which it ends in any case; 0: none.
             read_only: the session holds no parts and commands no motion; see `watch`.
             unprotected: any client may command it, not this one alone.
+            detached_s: [s] for which its actions go on without this process (lease lost) and without the control
+                server, at most 600; then its parts take their safety action. 0: they do so at once. Think of who
+                stands beside the robot: what stops it meanwhile is the protective stop.
             name: for people.
 
         Raises:
@@ -179,6 +183,7 @@ class Client:
             deadline_s=float(deadline_s),
             read_only=read_only,
             unprotected=unprotected,
+            detached_s=float(detached_s),
         )
         session = Session(self.backend, request, self._loaded_classes)
         self._sessions.append(session)

@@ -107,6 +107,7 @@ class Programs:
         *,
         until_event: str = "",
         timeout_s: float = 0.0,
+        detached_s: float = 0.0,
         on_progress: Callable[[Any], None] | None = None,
         cancelled: threading.Event | None = None,
         **parameters: Any,
@@ -118,6 +119,8 @@ class Programs:
             parts: parts for its roles, role → part or "role=part".
             until_event: name of the event that ends it; empty: it ends when all active actions are done.
             timeout_s: [s] limit in the loop's time; 0: none.
+            detached_s: [s] for which it goes on without the control server, see `Client.session`. Then neither
+                `until_event` nor `timeout_s` ends it: let its last action end by `stop`.
             on_progress: called with the ROS action's feedback about ten times a second, in the client's thread.
             cancelled: when it is set, the run is cancelled, and its parts take their default action.
             parameters: values of its parameters, as those of an Action.
@@ -133,6 +136,7 @@ class Programs:
                 parameters=parameter_values(parameters),
                 until_event=until_event,
                 timeout_s=float(timeout_s),
+                detached_s=float(detached_s),
                 on_progress=on_progress,
                 cancelled=cancelled,
             )

@@ -74,6 +74,7 @@ class RosServices(ABC):
             deadline=request.deadline_s,
             read_only=request.read_only,
             unprotected=request.unprotected,
+            detached=request.detached_s,
         )
         return SessionKey(answer.session, answer.secret, answer.lease)
 
@@ -350,6 +351,7 @@ class RosBackend(RosServices, ThreadedWaiting):
             parameters=parameter_messages(request.parameters),
             until_event=request.until_event,
             timeout=request.timeout_s,
+            detached=request.detached_s,
         )
         report = request.on_progress or (lambda _: None)
         sent = self._runner.send_goal_async(goal, feedback_callback=lambda message: report(message.feedback))

@@ -132,9 +132,17 @@ class Channel:
         """Claim the one place of a control server.
 
         Raises:
-            ChannelError: another running server holds it.
+            ChannelError: another running server holds it, or a detached session goes on without one (U5).
         """
         m = self.memory
+        if m.detached_until > 0:
+            session, until = bytes(m.detached_session).decode(errors="replace"), int(m.detached_until)
+            raise ChannelError(
+                f"session {session!r} goes on without a control server, as whoever opened it has asked for",
+                expected="no such session, or its end",
+                got=f"one that ends within {(until - int(m.loop_beat)) * int(m.period_ns) * 1e-9:.1f} s",
+                hint="A protective stop at the executor ends it at once",
+            )
         if self._segment is not None and not self._segment.claim_user():
             raise ChannelError(
                 "a control server is attached to this executor already",

@@ -421,7 +421,14 @@ type_dtype = record(
     ]
 )
 
-session_dtype = record([("identity", "i8"), ("rank", "i8"), ("name", f"S{c.MAX_LABEL_BYTES}")])
+session_dtype = record(
+    [
+        ("identity", "i8"),
+        ("rank", "i8"),
+        ("detached", "i8"),  # [ticks] for which it goes on without client or server, 0: it ends with them
+        ("name", f"S{c.MAX_LABEL_BYTES}"),
+    ]
+)
 
 tables_dtype = record(
     [
@@ -618,6 +625,7 @@ world_dtype = record(
         ("n_devices", "i8"),
         ("n_reads", "i8"),
         ("n_writes", "i8"),
+        ("n_detached", "i8"),  # sessions whose `detached_until` is set
         ("server_lost", "i8"),  # set by the loop; the tick acts on it once and clears it
         ("active_tables", "i8"),
         ("pending_tables", "i8"),  # 1: the inactive tables are complete; the tick takes them and writes 0
@@ -649,6 +657,7 @@ world_dtype = record(
         ("firings", "i4", (c.MAX_REACTIONS,)),  # scratch of the react step
         ("starting", "i4", (c.MAX_PARTS,)),  # scratch: slots of the actions that start with new tables
         ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they cannot start actions
+        ("detached_until", "i8", (c.MAX_SESSIONS,)),  # tick in which a lost session ends; 0: none
         ("session_variables", "f8", (c.MAX_SESSIONS, c.MAX_SESSION_VARIABLES)),  # written by applications; NaN: unknown
         ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
         ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),
@@ -767,6 +776,8 @@ channel_dtype = record(
         ("server_start", "i8"),
         ("server_epoch", "i8"),  # counts attachments
         ("server_gone", "i8"),  # the last epoch whose server detached or died
+        ("detached_until", "i8"),  # the last tick of sessions that go on without client or server; 0: none does
+        ("detached_session", f"S{c.MAX_LABEL_BYTES}"),  # id of the one that may go on longest
         ("gated", "i8"),  # 1: ticks run only on request, so no caller may wait for the next one
         ("simulated", "i8"),  # 1: `time_ns` of events and snapshots is simulated time, from 0 on
         ("period_ns", "i8"),

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.defaults import LEASE_S
+from robot_rt_control.vocabulary.defaults import DETACHED_LIMIT_S, LEASE_S
 from robot_rt_control.vocabulary.errors import (
     CapacityError,
     DefinitionError,
@@ -50,6 +50,10 @@ class Session:
     """When it ends whatever happens, on the registry's clock of deadlines."""
     deadline_s: float = 0.0
     """[s] from its opening to its deadline; 0: it has none."""
+    detached: float = 0.0
+    """[s] for which it may go on without client or server; 0: it ends with them."""
+    counting: bool = False
+    """The loop counts this time: its client or the server was lost."""
     read_only: bool = False
     end_reason: str = ""
     """Why it ended; empty: it lives."""
@@ -125,7 +129,7 @@ class Session:
             now: on the clock of leases.
             time: on that of deadlines.
         """
-        lease = self.lease_end - now if self.lease > 0 else math.inf
+        lease = self.lease_end - now + self.detached if self.lease > 0 else math.inf
         return max(min(lease, self.deadline - time), 0.0)
 
     def check_moves(self, what: str) -> None:
@@ -143,6 +147,20 @@ class Session:
                 expected="free-standing reactions with events and captured values",
                 hint="Open a session on the parts to be moved",
             )
+
+
+def check_detached(what: str, bound: float) -> None:
+    """Raises DefinitionError: a detached session cannot have this bound [s].
+
+    Args:
+        what: it is asked for, for the message.
+    """
+    if not 0.0 <= bound <= DETACHED_LIMIT_S:
+        raise DefinitionError(
+            f"{what}: detached",
+            expected=f"a time in seconds, at most {DETACHED_LIMIT_S:g}; 0: it ends with its client and the server",
+            got=f"{bound:g}",
+        )
 
 
 class SessionRegistry:
@@ -176,6 +194,7 @@ class SessionRegistry:
         read_only: bool = False,
         deadline: float = 0.0,
         unprotected: bool = False,
+        detached: float = 0.0,
     ) -> Session:
         """Take parts for a new session: all of them or none.
 
@@ -185,6 +204,7 @@ class SessionRegistry:
             read_only: it takes no parts, and moves nothing.
             deadline: [s] after which it ends, renewed or not; 0: none.
             unprotected: it gets no secret.
+            detached: [s] for which it may go on without client or server; 0: not at all.
 
         Raises:
             CapacityError: the name is too long, or there are too many sessions.
@@ -220,6 +240,9 @@ class SessionRegistry:
             raise DefinitionError(f"{what}: lease", expected="a time in seconds, 0: until closed", got=str(lease))
         if not 0.0 <= deadline < float("inf"):
             raise DefinitionError(f"{what}: deadline", expected="a time in seconds, 0: none", got=str(deadline))
+        check_detached(what, detached)
+        if detached and read_only:
+            raise DefinitionError(f"{what}: it is read-only", expected="detached: 0", got=f"{detached:g}")
         lease = LEASE_S if lease < 0 else lease
         lease = max(lease, self.shortest_lease) if lease > 0 else lease
         with self._lock:
@@ -251,6 +274,7 @@ class SessionRegistry:
                 deadline=self.deadline_clock() + deadline if deadline > 0 else math.inf,
                 deadline_s=deadline,
                 read_only=read_only,
+                detached=detached,
             )
             self._live[session.id] = session
         return session
@@ -304,9 +328,15 @@ class SessionRegistry:
         for session in self.live():
             if time >= session.deadline:
                 found.append((session, f"its deadline of {session.deadline_s:g} s has come"))
-            elif session.lease > 0 and now > session.lease_end:
+            elif session.lease > 0 and now > session.lease_end and not session.detached:
                 found.append((session, f"its client did not renew it for its lease of {session.lease:g} s"))
         return found
+
+    def to_detach(self) -> list[tuple[Session, bool]]:
+        """Detached sessions whose client has been lost, or is there again, since the loop was told last."""
+        now = self._clock()
+        lost = [(s, s.lease > 0 and now > s.lease_end) for s in self.live() if s.detached]
+        return [(session, gone) for session, gone in lost if gone != session.counting]
 
     def end(self, session: Session, reason: str) -> bool:
         """End a session and set its parts free; False where it had ended already."""

@@ -136,6 +136,7 @@ class CellBackend:
             read_only=request.read_only,
             deadline=request.deadline_s,
             unprotected=request.unprotected,
+            detached=request.detached_s,
         )
         if self._keeps_leases:
             session.lease_end = math.inf
@@ -277,6 +278,7 @@ class CellBackend:
             request.program,
             until_event=request.until_event,
             timeout=request.timeout_s,
+            detached=request.detached_s,
             parameters=request.parameters,
             parts=request.parts,
         )

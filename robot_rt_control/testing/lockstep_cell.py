@@ -197,10 +197,23 @@ class LockstepCell(SteppedCell):
     # --- sessions -------------------------------------------------------------------------------
 
     def session(
-        self, *parts: str, lease_s: float = 0.0, deadline_s: float = 0.0, read_only: bool = False, name: str = ""
+        self,
+        *parts: str,
+        lease_s: float = 0.0,
+        deadline_s: float = 0.0,
+        read_only: bool = False,
+        detached_s: float = 0.0,
+        name: str = "",
     ) -> Session:
         """Open a session on parts; by default it lives until it is closed. Only the test renews its lease."""
-        request = SessionRequest(name=name, parts=parts, lease_s=lease_s, deadline_s=deadline_s, read_only=read_only)
+        request = SessionRequest(
+            name=name,
+            parts=parts,
+            lease_s=lease_s,
+            deadline_s=deadline_s,
+            read_only=read_only,
+            detached_s=detached_s,
+        )
         return Session(self._backend, request)
 
     @functools.cached_property

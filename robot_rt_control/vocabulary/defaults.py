@@ -3,6 +3,8 @@
 PERIOD_S = 0.001
 LEASE_S = 1.0
 """A session that its client does not renew for this time is lost; 0: it lives until it is closed."""
+DETACHED_LIMIT_S = 600.0
+"""A detached session may go on without client or server for at most this time."""
 SERVER_NATIVE_SILENCE_S = 0.2
 """Silence of the server's GIL-free heartbeat after which it counts as hung."""
 SERVER_PYTHON_SILENCE_S = 2.0

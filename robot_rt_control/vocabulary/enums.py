@@ -207,6 +207,8 @@ class Command(IntEnum):
     PROTECTIVE_STOP = 12
     """End all actions, brake and hold all parts, and start nothing until it is released."""
     RELEASE_PROTECTIVE_STOP = 13
+    DETACH = 14
+    """The session's client is lost (value 1) or there again (0): a detached session's bound counts, or does not."""
 
 
 class EventKind(IntEnum):
@@ -235,6 +237,11 @@ class EventKind(IntEnum):
     """Another strategy governs a degree of freedom of an action."""
     REPLACE_REFUSED = 19
     """New definitions were not taken, because an action that was to start with them cannot start."""
+
+
+DETACHED_ENDED = 20
+"""Beside the kinds of EventKind, for the server alone: a session that had gone on without client or server has ended;
+reason 1: its bound has passed. Users get `session_ended`."""
 
 
 class Refusal(IntEnum):

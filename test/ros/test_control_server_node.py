@@ -111,8 +111,9 @@ class Cell:
             fields.setdefault("secret", self.secrets.get(fields["session"], ""))
         return backend.call(service, path, **fields)
 
-    def open(self, *parts: str, lease: float = 0.0) -> str:
-        opened = self.call("open_session", name="test", parts=list(parts or ("arm",)), lease=lease)
+    def open(self, *parts: str, lease: float = 0.0, detached: float = 0.0) -> str:
+        wanted = list(parts or ("arm",))
+        opened = self.call("open_session", name="test", parts=wanted, lease=lease, detached=detached)
         self.secrets[opened.session] = opened.secret
         return str(opened.session)
 
@@ -610,6 +611,46 @@ def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(c
     cell.call("define_actions", session=again, actions=[wait_action("a", duration=50.0)])
     cell.call("start_actions", session=again, actions=["a"])
     cell.wait(lambda: cell.client.state_variables("a.elapsed", again)[0].value > 0.0)
+    cell.call("close_session", session=again)
+
+
+def test_U5_a_detached_session_ends_by_itself_while_a_new_server_waits_and_a_protective_stop_ends_another(
+    cell: Cell,
+) -> None:
+    arm, gripper = cell.open("arm", detached=600.0), cell.open("gripper", detached=600.0)
+    on = msg.Reaction(condition="is_done", start="b")
+    end = msg.Reaction(condition="is_done", stop=True)
+    actions = [wait_action("a", on, duration=0.5), wait_action("b", end, duration=2.0)]
+    cell.call("define_actions", session=arm, actions=actions)
+    hold = msg.ActionDefinition(id="keep", type="hold", parts=["gripper"])
+    cell.call("define_actions", session=gripper, actions=[hold])
+    seen: list[tuple[str, str, bool]] = []
+
+    def see(status: msg.ExecutorStatus) -> None:
+        now = (status.parts[0].active_action, status.parts[1].active_action, status.server_attached)
+        if now not in seen[-1:]:
+            seen.append(now)
+
+    cell.client.node.create_subscription(msg.ExecutorStatus, "/realtime_executor/status", see, 100)
+    cell.call("start_actions", session=gripper, actions=["keep"])
+    cell.call("start_actions", session=arm, actions=["a"])
+    cell.wait(lambda: seen and seen[-1] == ("a", "keep", True))
+    cell.server.kill()
+    cell.wait(lambda: seen[-1] == ("", "keep", False))
+    assert ("b", "keep", False) in seen, f"it has switched by itself: {seen}"
+    cell.server.start()
+    cell.server.wait_for(f"session {gripper!r} goes on without a control server")
+    assert seen[-1] == ("", "keep", False)
+    cell.client.protective_stop("door")  # asks the executor
+    cell.attached += 1
+    cell.wait_until_attached()
+    cell.client.release()
+    cell.client.close()
+    cell.events.clear()
+    cell.connect()
+    again = cell.open("arm", "gripper")
+    cell.call("define_actions", session=again, actions=[wait_action("a", duration=50.0)])
+    cell.call("start_actions", session=again, actions=["a"])
     cell.call("close_session", session=again)
 
 

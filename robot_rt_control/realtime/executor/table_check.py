@@ -302,6 +302,8 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
         _refuse("n_free_reactions", f"at most {int(t.n_reactions)}", int(t.n_free_reactions))
     if t.n_sessions < 1 or (t.sessions["identity"][: t.n_sessions] <= 0).any():
         _refuse("sessions", "identities above 0, the system's session first", "another list")
+    if (t.sessions["detached"][: t.n_sessions] < 0).any():
+        _refuse("bound of a detached session", "at least 0", int(t.sessions["detached"][: t.n_sessions].min()))
     _check_actions(t, n_parts)
     _check_fallbacks(t, n_parts)
     _check_reactions(t, n_parts)

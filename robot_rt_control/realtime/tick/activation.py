@@ -233,6 +233,7 @@ def end_session(w, ch, session, cause):
     if w.ended_sessions[session] == identity:
         return
     w.ended_sessions[session] = identity
+    w.detached_until[session] = 0
     for i in range(capacities.MAX_SESSION_VARIABLES):
         w.session_variables[session, i] = math.nan
     for p in range(w.n_parts):

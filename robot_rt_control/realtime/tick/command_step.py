@@ -19,6 +19,7 @@ from robot_rt_control.realtime.tick.activation import (
     session_ended,
     stop_session,
 )
+from robot_rt_control.realtime.tick.detached import detach_session, watch_detached
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters, take_variables
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
@@ -46,6 +47,7 @@ _SIGNAL, _SET_SPEED = int(Command.SIGNAL), int(Command.SET_SPEED)
 _ENABLE, _DISABLE, _CLEAR_FAULTS = int(Command.ENABLE), int(Command.DISABLE), int(Command.CLEAR_FAULTS)
 _PROTECTIVE_STOP, _RELEASE = int(Command.PROTECTIVE_STOP), int(Command.RELEASE_PROTECTIVE_STOP)
 _SERVER_LOST, _SET_PARAMETERS = int(Command.SERVER_LOST), int(Command.SET_PARAMETERS)
+_DETACH = int(Command.DETACH)
 
 _DONE = int(EventKind.COMMAND_DONE)
 _REFUSED = int(EventKind.COMMAND_REFUSED)
@@ -139,10 +141,11 @@ def _for_parts(w, ch, c):
 
 @realtime
 def lose_server(w, ch):
-    """The server is lost: all sessions' parts take their safety action; the loop continues."""
+    """The server is lost: the parts of all sessions but detached ones take their safety action; the loop continues."""
     t = w.tables[w.active_tables]
     for i in range(1, t.n_sessions):
-        end_session(w, ch, i, _BY_SERVER_LOSS)
+        if session_ended(w, i) or not detach_session(w, i):
+            end_session(w, ch, i, _BY_SERVER_LOSS)
     if begin_event(w, ch, _LOST, 0) >= 0:
         publish_event(ch)
 
@@ -186,6 +189,12 @@ def _execute(w, ch, c, parameters):
         return 0
     if c.command == _END_SESSION:
         end_session(w, ch, session, _SESSION_END)
+        return 0
+    if c.command == _DETACH:
+        if c.value != 0.0:
+            detach_session(w, session)
+        else:
+            w.detached_until[session] = 0
         return 0
     if c.command == _SIGNAL:
         refusal = _check_actions(w, c, session)
@@ -254,6 +263,8 @@ def take_commands(w, ch):
     if w.server_lost == 1:
         w.server_lost = 0
         lose_server(w, ch)
+    if w.n_detached > 0:
+        watch_detached(w, ch)
     if load_acquire(address_of(w) + _INTERNAL) == 1:
         c = w.internal
         _answer(w, ch, 0, 0, _execute(w, ch, c, 0))

@@ -34,7 +34,7 @@ from robot_rt_control.server.types.action_types import ActionTypes, RegisteredTy
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.enums import Command, Refusal
+from robot_rt_control.vocabulary.enums import DETACHED_ENDED, Command, Refusal
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError, SessionError
 from robot_rt_control.vocabulary.event_kinds import Kind
 
@@ -219,6 +219,8 @@ class ServerCore:
         with self.changing:
             for session, reason in self._registry().overdue():
                 self._close(session, reason)
+            for session, gone in self._registry().to_detach():
+                self._detach(session, gone)
             self._tidy()
         lost = attachment.new_losses()
         if lost:
@@ -246,6 +248,7 @@ class ServerCore:
         read_only: bool = False,
         deadline: float = 0.0,
         unprotected: bool = False,
+        detached: float = 0.0,
     ) -> Session:
         """Take the exclusive right to move some parts; or, read-only, none of them.
 
@@ -255,6 +258,7 @@ class ServerCore:
             read_only: `parts` is empty; it watches and reacts with events.
             deadline: [s] after which it ends, renewed or not; 0: none.
             unprotected: it gets no secret: anybody may command it.
+            detached: [s] for which it may go on without client or server; 0: not at all.
 
         Raises:
             DefinitionError: an unknown part, or none.
@@ -267,8 +271,17 @@ class ServerCore:
             at = self.at()
             identity = at.store.new_identity()
             session = self._registry().open(
-                name, parts, lease, identity, read_only=read_only, deadline=deadline, unprotected=unprotected
+                name,
+                parts,
+                lease,
+                identity,
+                read_only=read_only,
+                deadline=deadline,
+                unprotected=unprotected,
+                detached=detached,
             )
+            if detached > 0:
+                at.store.detached[identity] = max(round(detached / self.workcell.period), 1)
             at.directory.sessions[session.identity] = session.id
             self._tell(Kind.SESSION_OPENED, session=session.id, parts=session.parts)
         return session
@@ -337,6 +350,16 @@ class ServerCore:
             session.closed_by_client = True
             self._close(session, "closed by its client")
 
+    def _detach(self, session: Session, gone: bool) -> None:
+        """The client of a detached session is lost, or there again."""
+        at = self.at()
+        if session.identity not in at.store.sessions:  # nothing of it can be active
+            if gone:
+                self._close(session, f"its client did not renew it for its lease of {session.lease:g} s")
+            return
+        at.link.send(Command.DETACH, session=session.identity, value=float(gone))
+        session.counting = gone
+
     def _close(self, session: Session, reason: str) -> None:
         at = self.at()
         try:
@@ -382,6 +405,7 @@ class ServerCore:
         if attachment is None:
             return
         attachment.preparer.leave(session)
+        attachment.store.detached.pop(session.identity, None)
         if session.identity not in attachment.store.sessions:
             attachment.directory.forget([session.identity])
         elif session.identity not in attachment.ending.values():
@@ -490,16 +514,29 @@ class ServerCore:
 
     def _take_event(self, raw: np.record) -> None:
         """In the dispatcher's thread."""
+        if raw["kind"] == DETACHED_ENDED:
+            self._end_detached(raw)
+            return
         event = self._translator.translate(raw)
         self._hub.emit(event)
         if event.kind == Kind.ACTION_FAILED and event.session:
             self._end_by_id(event, f"action {event.current_action!r} failed: {event.reason}")
         elif event.kind == Kind.SERVER_LOST:
             reason = "the executor heard nothing from the control server, and ended all sessions"
-            self._end_all(reason, (event.tick, event.time_ns))
+            for session in self.sessions():
+                session.counting = session.detached > 0 and session.identity in self.at().store.sessions
+                if not session.counting:
+                    self._end(session, reason, (event.tick, event.time_ns))
             attachment = self._attachment
             if attachment is not None:
                 attachment.channel.renew_server()
+
+    def _end_detached(self, raw: np.record) -> None:
+        why = "its bound has passed" if raw["reason"] else "nothing of it is active any more"
+        for session in self.sessions():
+            if session.identity == raw["session"]:
+                without = f"it went on without its client or the control server for at most {session.detached:g} s"
+                self._end(session, f"detached, {without}: {why}", (int(raw["tick"]), int(raw["time_ns"])))
 
     def _end_by_id(self, event: ServerEvent, reason: str) -> None:
         if self._sessions is None:

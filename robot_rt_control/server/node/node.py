@@ -187,8 +187,8 @@ class ControlServerNode(WorkcellNode):
                 self._next_try = time.monotonic() + _RETRY_S
                 self._attach(server)
         except RobotControlError as error:
-            if str(error) != self._complaint:
-                self._complaint = str(error)
+            if error.what != self._complaint:
+                self._complaint = error.what
                 self.get_logger().warning(f"not attached to an executor yet: {error}")
         except Exception:  # the next look must follow: without it no executor is found again
             self.get_logger().error(f"looking after the executor failed:\n{traceback.format_exc()}")

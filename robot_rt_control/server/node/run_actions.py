@@ -175,6 +175,7 @@ def _program_plan(server: ControlServer, goal: Any) -> RunPlan:
         goal.program,
         until_event=goal.until_event,
         timeout=goal.timeout,
+        detached=goal.detached,
         parameters=parameter_values(goal.parameters),
         parts=list(goal.parts),
     )

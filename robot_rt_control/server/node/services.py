@@ -145,10 +145,15 @@ class Services:
             read_only=request.read_only,
             deadline=request.deadline,
             unprotected=request.unprotected,
+            detached=request.detached,
         )
         response.session, response.lease, response.secret = session.id, session.lease, session.secret
         if request.unprotected:
             self._node.get_logger().warning(f"{session.label} is unprotected: anybody may command it")
+        if request.detached:
+            self._node.get_logger().warning(
+                f"{session.label} is detached: it may go on for {request.detached:g} s without client and server"
+            )
         return ""
 
     def _renew_session(self, server: ControlServer, request: Any, response: Any) -> str:

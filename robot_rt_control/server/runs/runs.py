@@ -20,6 +20,7 @@ from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.programs.programs import check_for_session
+from robot_rt_control.server.sessions import check_detached
 from robot_rt_control.validation.catalogue import moved_parts
 from robot_rt_control.validation.definitions import SessionFacts, check_definitions
 from robot_rt_control.vocabulary.enums import StopCause
@@ -64,6 +65,8 @@ class RunPlan:
     """Ends the run; empty: it ends when everything that is active is done."""
     timeout: float
     """[s] of the loop's time; 0: none."""
+    detached: float = 0.0
+    """[s] for which it may go on without the control server; 0: it ends with it."""
     filled: FilledProgram | None = None
     """Where the program comes from a text."""
 
@@ -118,6 +121,7 @@ def plan_program(
     *,
     until_event: str,
     timeout: float,
+    detached: float = 0.0,
     parameters: Iterable[ParameterValue] = (),
     parts: Mapping[str, str] | Iterable[str] = (),
 ) -> RunPlan:
@@ -137,6 +141,7 @@ def plan_program(
     template = ProgramTemplate.load(program, find=find) if is_path else find(program)
     filled = template.fill(parameters=parameters, parts=parts)
     check_for_session(server.core, filled, None)
+    check_detached("a run", detached)
     read = filled.definition
     if not read.start:
         raise DefinitionError("the program starts no action", expected="start: [id, …]", got="none")
@@ -153,6 +158,7 @@ def plan_program(
         parts=read.parts or _moved_parts(server, read),
         end_event=until_event,
         timeout=_checked_timeout(timeout),
+        detached=detached,
         filled=filled,
     )
 
@@ -206,7 +212,7 @@ class Run:
         self._first_tick = self._last_tick = 0
         self._last_event = self._end = self._fault = ""
         self._end_reached = False
-        self._session = server.open_session(plan.name, plan.parts, 0.0)
+        self._session = server.open_session(plan.name, plan.parts, 0.0, detached=plan.detached)
         server.add_listener(self._take)
         try:
             if prepare is not None:

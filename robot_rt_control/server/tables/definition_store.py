@@ -59,6 +59,8 @@ class DefinitionStore:
         self.sessions: dict[int, SessionContents] = {}
         """identity → contents, of sessions that have defined something; the oldest, the system's, first."""
         self.fallbacks = Fallbacks()
+        self.detached: dict[int, int] = {}
+        """identity of a session → ticks for which it goes on without client or server."""
         self.parameters = Arena(capacities.PARAMETER_ARENA_BYTES, name="PARAMETER_ARENA_BYTES", what="parameters")
         self.state = Arena(capacities.STATE_ARENA_BYTES, name="STATE_ARENA_BYTES", what="state")
         self.action_slots = SlotPool(capacities.MAX_ACTIONS, name="MAX_ACTIONS", what="actions")
@@ -153,6 +155,7 @@ class DefinitionStore:
                     name=self.directory.session_id(s.identity),
                     actions=tuple(a.entry for a in s.actions.values()),
                     free=tuple(r.block for r in s.reactions.values()),
+                    detached=self.detached.get(s.identity, 0),
                 )
                 for s in by_age
             ],

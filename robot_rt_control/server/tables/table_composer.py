@@ -81,6 +81,8 @@ class SessionEntry:
     actions: tuple[ActionEntry, ...] = ()
     free: tuple[ReactionBlock, ...] = ()
     """Free-standing reactions, as they were defined."""
+    detached: int = 0
+    """[ticks] for which it goes on without client or server; 0: it ends with them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +187,7 @@ def _write_sessions(contents: TableContents, tables: np.record) -> None:
         rows["identity"][session.index] = session.identity
         rows["name"][session.index] = _label(session.name)
         rows["rank"][session.index] = rank
+        rows["detached"][session.index] = session.detached
     indices = [s.index for s in contents.sessions] + [index for index, _ in contents.former_sessions]
     tables.n_sessions = max(indices) + 1
 

@@ -141,4 +141,5 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert all(f"    {c} " in out for c in ("check", "draw", "list", "show", "save", "delete", "run", "schema"))
     given = parser().parse_args(["run", "p", "--parts", "a=b", "c=d", "--set", "x=1", "y=[2]", "--until", "e"])
+    assert parser().parse_args(["run", "p", "--detached", "5"]).detached == 5.0 and given.detached == 0.0
     assert (given.parts, given.values, given.until) == (["a=b", "c=d"], [("x", 1), ("y", [2.0])], "e")
