@@ -17,6 +17,7 @@ BUILTIN = (
     "robot_rt_control.actions.follow_joint_stream:FollowJointStream",
     "robot_rt_control.actions.follow_pose_stream:FollowPoseStream",
     "robot_rt_control.actions.follow_joint_velocity_stream:FollowJointVelocityStream",
+    "robot_rt_control.actions.follow_joint_effort_stream:FollowJointEffortStream",
     "robot_rt_control.actions.follow_twist_stream:FollowTwistStream",
     "robot_rt_control.actions.govern_tool:GovernTool",
     "robot_rt_control.actions.govern_path:GovernPath",

@@ -82,6 +82,8 @@ class FollowPoseStream(ToolFollower):
             units=("m", "m", "m", "", "", "", ""),
             quaternion=3,
             gap="cubic",
+            minimum=(-100.0, -100.0, -100.0, *(-math.inf,) * 4),  # no arm reaches so far: mm were meant
+            maximum=(100.0, 100.0, 100.0, *(math.inf,) * 4),
             description="The tool's pose in the world frame: position, and orientation as a quaternion x y z w.",
         ),
         *ToolFollower.streams,

@@ -97,6 +97,8 @@ class FollowTwistStream(ToolFollower):
             units=("m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"),
             gap="hold",
             delay=0.0,
+            minimum=(-10.0, -10.0, -10.0, -20.0, -20.0, -20.0),  # no tool is so fast: mm/s or deg/s were meant
+            maximum=(10.0, 10.0, 10.0, 20.0, 20.0, 20.0),
             description="The tool's twist in the axes of `frame`: linear velocity, then angular velocity.",
         ),
         *ToolFollower.streams,

@@ -13,7 +13,7 @@ from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.programs import Programs
 from robot_rt_control.client.session import BUILD_TIMEOUT_S, Session
 from robot_rt_control.definitions.action_type import ActionType
-from robot_rt_control.definitions.class_place import source_text
+from robot_rt_control.definitions.class_place import file_and_text, source_text
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
@@ -102,16 +102,22 @@ class Client:
         return self.backend.list_action_types(name)
 
     def load_action_types(
-        self, *sources: str | Path | type[ActionType], replace: bool = True, timeout_s: float = BUILD_TIMEOUT_S
+        self,
+        *sources: str | Path | type[ActionType],
+        replace: bool = True,
+        upload: bool = False,
+        timeout_s: float = BUILD_TIMEOUT_S,
     ) -> list[str]:
         """Load action types while the loop runs, or reload them after a change.
 
-        The control server must be on this machine, or find the same files under the same paths. An Action with a class
-        as its type loads it by itself.
+        The control server must be on this machine, or find the same files under the same paths; otherwise `upload`
+        them. An Action with a class as its type loads it by itself, unless it was loaded here.
 
         Args:
             sources: a file ("my_action.py" for all of its types, or "my_action.py:Wave"), "package.module:Wave", the
                 name of an entry point, or a class. All types of one source are loaded, or none of them.
+            upload: send the text of the files: to a control server on another computer, whose workcell allows it
+                (`allow_code_upload`). All types of a file are loaded; it may import what is installed there.
             replace: replace types of the same name that have other code. Existing actions keep their code.
             timeout_s: for each source; compiling new code may take many seconds.
 
@@ -125,7 +131,12 @@ class Client:
         names: list[str] = []
         for source in sources:
             given = source if isinstance(source, type) else source_text(source)
-            names += self.backend.load_action_types(given, replace=replace, timeout_s=timeout_s)
+            code = ""
+            if upload:
+                given, code = file_and_text(source)
+            names += self.backend.load_action_types(given, replace=replace, timeout_s=timeout_s, code=code)
+            if isinstance(source, type):
+                self._loaded_classes.add(source)
         return names
 
     def unload_action_types(self, *names: str) -> None:

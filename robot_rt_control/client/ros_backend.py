@@ -158,9 +158,11 @@ class RosServices(ABC):
     def state_values(self, prefixes: Iterable[str], session: str) -> dict[str, float]:
         return {v.name: float(v.value) for v in self.list_state_variables(prefixes, session)}
 
-    def load_action_types(self, source: str | type[ActionType], *, replace: bool, timeout_s: float) -> list[str]:
-        text = source_text(source)
-        answer = self.call(srv.LoadActionTypes, "load_action_types", timeout_s=timeout_s, source=text, replace=replace)
+    def load_action_types(
+        self, source: str | type[ActionType], *, replace: bool, timeout_s: float, code: str = ""
+    ) -> list[str]:
+        text = {"code": code, "file": source} if code else {"source": source_text(source)}
+        answer = self.call(srv.LoadActionTypes, "load_action_types", timeout_s=timeout_s, replace=replace, **text)
         return list(answer.names)
 
     def unload_action_types(self, names: Sequence[str]) -> None:

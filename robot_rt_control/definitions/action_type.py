@@ -25,9 +25,11 @@ declared state variables (all float64: a bool is 0.0 or 1.0, NaN is unknown; a v
 A signal reads 1.0 in exactly one call of `set_parameters` and `control`.
 
 Each declared stream has a record in the state, see `streams`: `state.goal.value[j]`. Each stream input also
-brings the state variables `<stream>_age`, `_valid`, `_timed_out`, `_missed`, `_late` and the parameters `<stream>_gap`,
-`_delay`, `_horizon`, `_timeout`. An optional static method `interpolate_<stream>(state, params, part, ...)` is its own
-gap function: it runs before `sense`, reads the samples in `state.<stream>.times` and `.values`, and writes `.value`.
+brings the state variables `<stream>_age`, `_valid`, `_timed_out`, `_missed`, `_late`, `_clamped` and the parameters
+`<stream>_gap`, `_delay`, `_horizon`, `_timeout`. An optional static method
+`interpolate_<stream>(state, params, part, ...)` is its own gap function: it runs before `sense`, reads the samples in
+`state.<stream>.times` and `.values`, and writes `.value`. An optional method `resample_<stream>(self, time, values)`
+runs outside the loop, as long as it takes, for each sample that arrives: see `definitions/resampling.py`.
 """
 
 from __future__ import annotations

@@ -52,3 +52,24 @@ def source_text(source: str | Path | type[ActionType]) -> str:
     if not file.is_file():
         raise CompileError(f"{file}: no such file", hint="Give the path of the .py file that holds the action types")
     return f"{file}{colon}{name}"
+
+
+def file_and_text(source: str | Path | type[ActionType]) -> tuple[str, str]:
+    """The file of a source of action types, and its text, for a server on another computer.
+
+    Raises:
+        CompileError: it is no file as a whole and no class of a file, or the file does not exist.
+    """
+    if isinstance(source, type):
+        spec_of(source)  # raises if it has no file
+        file = Path(inspect.getsourcefile(source) or "").resolve()
+    else:
+        file = Path(source_text(source))
+    if file.suffix != ".py":
+        raise CompileError(
+            f"upload of {str(source)!r}",
+            expected="a file, or a class",
+            got="a part of a file, a module or an entry point",
+            hint="A text is loaded as a whole; a package must be installed on the server's machine",
+        )
+    return str(file), file.read_text(encoding="utf-8")

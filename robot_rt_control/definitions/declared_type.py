@@ -25,6 +25,7 @@ from robot_rt_control.definitions.action_type import (
     stream_inputs,
 )
 from robot_rt_control.definitions.parameters import check_parameters
+from robot_rt_control.definitions.resampling import RESAMPLE_METHOD, has_resampler
 from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput, check_streams
 from robot_rt_control.memory.layout import layout_digest
 from robot_rt_control.vocabulary import capacities
@@ -74,6 +75,8 @@ class DeclaredType:
     degrees_of_freedom: tuple[Degree, ...]
     own_gaps: tuple[str, ...]
     """Stream inputs with a gap function of their own."""
+    resampled: tuple[str, ...]
+    """Stream inputs with a function outside the loop, see `resampling`."""
     command_modes: tuple[str, ...]
     """In which its code commands the part of its first slot: "position", "velocity", "effort"; empty: not known."""
     time_budget: float | None
@@ -105,6 +108,7 @@ class DeclaredType:
             inputs=action_type.inputs,
             degrees_of_freedom=action_type.degrees_of_freedom,
             own_gaps=tuple(s.name for s in stream_inputs(action_type) if gap_method(action_type, s.name)),
+            resampled=tuple(s.name for s in stream_inputs(action_type) if has_resampler(action_type, s.name)),
             command_modes=command_modes,
             time_budget=action_type.time_budget,
             parameter_record=RecordLayout.of(parameter_dtype(action_type)),
@@ -198,6 +202,13 @@ def _check(declared: type[ActionType]) -> None:
     for parameter in declared.parameters:
         check_parameter(of, parameter, lengths=("any", "dof"))
     check_streams(of, declared.streams)
+    inputs = [s.name for s in stream_inputs(declared)]
+    for method in (name for name in dir(declared) if name.startswith(RESAMPLE_METHOD)):
+        stream = method.removeprefix(RESAMPLE_METHOD)
+        if stream not in inputs:
+            raise DefinitionError(
+                f"{of}: method {method}", expected=unknown("stream input", stream, inputs), got=repr(stream)
+            )
     _check_strategies(of, declared)
 
 

@@ -13,16 +13,11 @@ from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.action_type import ParameterValue as CheckedValue
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.part_kinds import unit_for
 
 _MAX_INT = 2**53
 """Largest integer that messages and records, which carry float64, represent exactly."""
 _EXPECTED = {"float": "a number", "int": "a whole number", "bool": "true or false", "text": "a text"}
-
-
-def unit_for(unit: str, joint_unit: str) -> str:
-    """A declared unit for a joint: "joint" is that of its position (rad, m), "effort" that of its effort (Nm, N)."""
-    effort = {"rad": "Nm", "m": "N"}.get(joint_unit, "Nm or N")
-    return unit.replace("effort", effort).replace("joint", joint_unit)
 
 
 def check_parameters(

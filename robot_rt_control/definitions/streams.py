@@ -7,6 +7,8 @@ then `state.out.ready = 1.0`; after `control` the sample is sent and `ready` is 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,7 +17,8 @@ import numpy as np
 from robot_rt_control.memory.layout import record
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import GapPolicy
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.part_kinds import unit_for
 
 AUTOMATIC = -1.0
 """Used as a delay: the server chooses the delay from the observed rate and jitter."""
@@ -29,8 +32,12 @@ VARIABLES = (
     ("timed_out", "bool", "", "No sample of {0!r} took effect for longer than its time-out."),
     ("missed", "int", "", "Samples of {0!r} that did not come since the action's start."),
     ("late", "int", "", "Samples of {0!r} that came after their tick since the action's start."),
+    ("clamped", "int", "", "Samples of {0!r} with a value that was clamped to its range since the action's start."),
 )
 """State variables of each stream input, `<stream>_<name>`: name, type, unit, description. In this order in memory."""
+
+BEYOND = ("refuse", "clamp")
+"""What may become of a value beyond its range."""
 
 SETTINGS = ("gap", "delay", "horizon", "timeout")
 """Parameters of each stream input, `<stream>_<name>`. In this order in memory, float64 each."""
@@ -60,8 +67,13 @@ class StreamInput:
     length: int | str = 1
     """Values in a sample: a number, or "dof": one for each joint of the part in the first slot."""
     units: str | tuple[str, ...] = ""
-    """Unit of each value, or one for all. "joint": rad or m, depending on the joints of the first slot."""
+    """Unit of each value, or one for all, as that of a parameter: "joint/s", "effort"."""
     description: str = ""
+    minimum: float | tuple[float, ...] | None = None
+    """Lowest value of each, or one for all, in their units; not of their rates. None, or infinite: there is none."""
+    maximum: float | tuple[float, ...] | None = None
+    beyond: str = "refuse"
+    """What becomes of a value beyond them: "refuse" the whole sample, or "clamp" the value."""
     rates: bool = False
     """Whether a sample may also carry the values' rates of change, per second."""
     quaternion: int | None = None
@@ -98,10 +110,30 @@ def n_values(stream: Stream, dof: int) -> int:
     return dof if isinstance(stream.length, str) else stream.length
 
 
-def units_of(stream: Stream, joint_unit: str) -> tuple[str, ...]:
-    """The unit of each value, or one for all."""
+def units_of(stream: Stream, joint_units: Sequence[str]) -> tuple[str, ...]:
+    """The unit of each value.
+
+    Args:
+        joint_units: units of the positions of the joints in the first slot.
+    """
+    n = n_values(stream, len(joint_units))
+    joints = joint_units
+    if not isinstance(stream.length, str):
+        joints = [" or ".join(sorted(set(joint_units), reverse=True))] * n
     units = (stream.units,) if isinstance(stream.units, str) else stream.units
-    return tuple(unit.replace("joint", joint_unit) for unit in units if unit)
+    each = units * n if len(units) == 1 else units
+    return tuple(unit_for(unit, joint) for unit, joint in zip(each, joints, strict=True))
+
+
+def range_of(stream: StreamInput, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest of its n values, shape (n,) each; infinite if there is none."""
+    low, high = numbers(stream.minimum) or [-math.inf], numbers(stream.maximum) or [math.inf]
+    return np.broadcast_to(low, n), np.broadcast_to(high, n)
+
+
+def numbers(limit: float | tuple[float, ...] | None) -> list[float]:
+    """A declared limit as numbers: one for each value, one for all, or none."""
+    return [] if limit is None else [float(number) for number in np.ravel(limit)]
 
 
 def gap_choices(own_function: bool) -> tuple[str, ...]:
@@ -176,9 +208,30 @@ def check_streams(of: str, streams: tuple[Stream, ...]) -> None:
             raise DefinitionError(
                 f"{what}: units", expected="one for each value, or one for all", got=str(len(stream.units))
             )
+        if isinstance(stream, StreamInput):
+            _check_range(what, stream)
         if isinstance(stream, StreamInput) and stream.quaternion is not None:
             room = 0 if isinstance(stream.length, str) else stream.length - 4
             if not 0 <= stream.quaternion <= room or isinstance(stream.length, str):
                 raise DefinitionError(
                     f"{what}: quaternion", expected="the index of the first of four values", got=str(stream.quaternion)
                 )
+
+
+def _check_range(what: str, stream: StreamInput) -> None:
+    if stream.beyond not in BEYOND:
+        expected = unknown("word", stream.beyond, BEYOND)
+        raise DefinitionError(f"{what}: beyond", expected=expected, got=repr(stream.beyond))
+    for name, limit in (("minimum", stream.minimum), ("maximum", stream.maximum)):
+        if len(numbers(limit)) not in (0, 1, stream.length):
+            raise DefinitionError(
+                f"{what}: {name}", expected="one for each value, or one for all", got=str(len(numbers(limit)))
+            )
+        if any(math.isnan(number) for number in numbers(limit)):
+            raise DefinitionError(f"{what}: {name}", expected="numbers", got=str(limit))
+    n = stream.length if isinstance(stream.length, int) else 1
+    for i, (low, high) in enumerate(zip(*range_of(stream, n), strict=True)):
+        if low > high:
+            raise DefinitionError(
+                f"{what}: minimum of value {i}", expected=f"at most the maximum of {high:g}", got=f"{low:g}"
+            )

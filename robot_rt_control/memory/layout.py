@@ -497,8 +497,10 @@ stream_runtime_dtype = record(
         ("start_time", "f8"),  # [s] when it began
         ("missed_before", "i8"),
         ("late_before", "i8"),
+        ("clamped_before", "i8"),
         ("missed", "i8"),  # samples that never arrived, counted from gaps in the sequence
         ("late", "i8"),  # samples that arrived after the tick from which they should have been valid
+        ("clamped", "i8"),  # samples with a value that was clamped to its range
         ("last_sequence", "i8"),
         ("fresh_tick", "i8"),  # the last tick in which a sample took effect
         # the window: past samples and the next ones, by time
@@ -700,6 +702,7 @@ sample_dtype = record(
         ("sequence", "i8"),
         ("tick", "i8"),  # input: from which it holds, 0: the next one; output: which wrote it
         ("time", "f8"),  # [s] on the loop's clock, finer than ticks
+        ("clamped", "i8"),  # input: whether a value was clamped to its range
         ("values", *per_value),  # not finite: not given
         ("rates", *per_value),  # likewise
     ]

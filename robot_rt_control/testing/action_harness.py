@@ -93,7 +93,7 @@ class ActionHarness:
         self._activation = 0
         first = next(iter(self.parts.values()), None)
         self._streams = HarnessStreams(
-            action_type, self._state, self._params, dof=first.dof if first is not None else 0, period=period
+            action_type, self._state, self._params, joint_units=first.joint_units if first else (), period=period
         )
         self.action = action_type.create(self.parts)
         self.set_parameters()
@@ -196,7 +196,7 @@ class ActionHarness:
         Raises:
             DefinitionError: the action type has no such stream input.
         """
-        return self._streams.open(name, lambda: self.tick)
+        return self._streams.open(name, lambda: self.tick, self.action)
 
     def samples(self, stream: str) -> list[OutputSample]:
         """The samples that the action has written to a stream output so far."""

@@ -233,7 +233,11 @@ class CellBackend:
         view = self.server.snapshot()
         return {v.name: math.nan if view is None else v.read(view) for v in known[1]}
 
-    def load_action_types(self, source: str | type[ActionType], *, replace: bool, timeout_s: float) -> list[str]:
+    def load_action_types(
+        self, source: str | type[ActionType], *, replace: bool, timeout_s: float, code: str = ""
+    ) -> list[str]:
+        if code:
+            return list(self.server.load_action_types(code=code, file=str(source), replace=replace, stranger=True))
         return list(self.cell.load(source, replace=replace))
 
     def unload_action_types(self, names: Sequence[str]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.definitions import streams
 from robot_rt_control.definitions.action_type import ActionType, gap_method
+from robot_rt_control.definitions.resampling import has_resampler, resample
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
 from robot_rt_control.definitions.streams import StreamInput
 from robot_rt_control.memory.layout import stream_ring_dtype, stream_runtime_dtype
@@ -79,6 +80,7 @@ class HarnessStream:
         params: np.ndarray,
         *,
         n: int,
+        joint_units: Sequence[str],
         period: float,
     ) -> None:
         self.declared, self._n, self._params, self._period = declared, n, params, period
@@ -92,28 +94,43 @@ class HarnessStream:
         if isinstance(declared, StreamInput):
             self._variables = state.ctypes.data + state.dtype.fields[f"{declared.name}_{streams.VARIABLES[0][0]}"][1]
             of = f"stream {declared.name!r} of action type {action_type.name!r}"
-            self._writer = StreamWriter(of, declared, n, self._ring, _IDENTITY, period)
+            self._resampled = has_resampler(action_type, declared.name)
+            self._writer = StreamWriter(
+                of, declared, joint_units, self._ring, _IDENTITY, period, resampled=self._resampled
+            )
 
     def _setting(self, name: str) -> float:
         return float(self._params[0][f"{self.declared.name}_{name}"])
 
-    def open(self, tick: Callable[[], int]) -> Stream:
+    def open(self, tick: Callable[[], int], action: ActionType) -> Stream:
         """A writer, as an application's.
 
         Args:
             tick: the last one.
+            action: whose function resamples, if it has one.
         """
         declared = self.declared
         assert isinstance(declared, StreamInput)
         self._writer.begin()
 
+
         def send(sample: InputSample) -> None:
-            self._writer.write(
+            arrived = self._writer.arrived(
                 sample.values,
                 valid=sample.valid,
                 source_time=sample.source_time,
                 sequence=sample.sequence,
                 tick=sample.tick,
+                now=tick() * self._period,
+            )
+            source, why = self._writer.order(arrived)
+            if why:
+                return
+            given = arrived.values if declared.rates else arrived.values[0]
+            self._writer.write(
+                arrived,
+                source,
+                made=resample(action, declared.name, source, given) if self._resampled else None,
                 now=tick() * self._period,
                 gap=GapPolicy(int(self._setting("gap"))).name.lower(),
                 delay=self._setting("delay"),
@@ -185,18 +202,27 @@ class HarnessStreams:
     """All streams of an action under test."""
 
     def __init__(
-        self, action_type: type[ActionType], state: np.ndarray, params: np.ndarray, *, dof: int, period: float
+        self,
+        action_type: type[ActionType],
+        state: np.ndarray,
+        params: np.ndarray,
+        *,
+        joint_units: Sequence[str],
+        period: float,
     ) -> None:
         self._of = f"action type {action_type.name!r}"
+        dof = len(joint_units)
         made = [
-            HarnessStream(action_type, s, state, params, n=streams.n_values(s, dof), period=period)
+            HarnessStream(
+                action_type, s, state, params, n=streams.n_values(s, dof), joint_units=joint_units, period=period
+            )
             for s in action_type.streams
         ]
         self.inputs = [s for s in made if isinstance(s.declared, StreamInput)]
         self.outputs = [s for s in made if not isinstance(s.declared, StreamInput)]
         self.samples: dict[str, list[OutputSample]] = {s.declared.name: [] for s in self.outputs}
 
-    def open(self, name: str, tick: Callable[[], int]) -> Stream:
+    def open(self, name: str, tick: Callable[[], int], action: ActionType) -> Stream:
         """A writer of a stream input, as an application's.
 
         Raises:
@@ -204,7 +230,7 @@ class HarnessStreams:
         """
         for stream in self.inputs:
             if stream.declared.name == name:
-                return stream.open(tick)
+                return stream.open(tick, action)
         known = [s.declared.name for s in self.inputs]
         raise DefinitionError(f"{self._of} has no stream input {name!r}", expected=unknown("stream input", name, known))
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from robot_rt_control.definitions.action_type import Parameter, Slot
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.definitions.parameters import check_parameters, unit_for
+from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.definitions.streams import n_values
 from robot_rt_control.text.document import Path
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart, unknown_action_type
 from robot_rt_control.validation.edges import Found
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.part_kinds import unit_for
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from robot_rt_control.conditions.compiler import check_condition
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.definitions import ActionDefinition, StrategyDefinition
-from robot_rt_control.definitions.parameters import unit_for
 from robot_rt_control.validation.actions import Use, find_in_use
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart, moved_parts
 from robot_rt_control.validation.edges import Found
@@ -18,6 +17,7 @@ from robot_rt_control.validation.scope import Scope
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 from robot_rt_control.vocabulary.names import hint_on
+from robot_rt_control.vocabulary.part_kinds import unit_for
 
 _COMMANDS = {"position": "positions", "velocity": "velocities", "effort": "efforts"}
 _BY_INDEX = re.compile(r"joint\[([0-9]+)\]")

@@ -52,6 +52,8 @@ MAX_STREAM_VALUES = 16
 """Values in one sample, without their rates."""
 STREAM_RING_ENTRIES = 256
 """Samples of one stream that wait to be read."""
+STREAM_QUEUE = 16
+"""Samples of one stream that wait for the function that resamples it."""
 STREAM_WINDOW = 8
 """Past and future samples of one stream input that the loop keeps."""
 

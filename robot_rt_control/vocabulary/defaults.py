@@ -48,6 +48,8 @@ STREAM_TIMEOUT_S = 0.3
 """A stream input without a new sample for this time has timed out."""
 STREAM_LEAD_S = 5.0
 """A sample that would take effect later than this from now is refused."""
+RESAMPLE_LIMIT_S = 10.0
+"""Processor time, and idleness, after which a function that resamples a stream counts as hung."""
 REST_SPEED_FRACTION = 0.01
 """A part is at rest when every joint's commanded and measured speed is below this fraction of its limit."""
 REST_TIME_S = 0.5

@@ -86,6 +86,12 @@ def quantity_units(position_unit: str) -> dict[str, str]:
     }
 
 
+def unit_for(unit: str, joint_unit: str) -> str:
+    """A declared unit for a joint: "joint" is that of its position (rad, m), "effort" that of its effort (Nm, N)."""
+    effort = {"rad": "Nm", "m": "N"}.get(joint_unit, "Nm or N")
+    return unit.replace("effort", effort).replace("joint", joint_unit)
+
+
 @dataclass(frozen=True, kw_only=True)
 class KindDescription:
     """One kind of parts."""

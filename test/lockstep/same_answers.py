@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from robot_rt_control.client import Action, Client, Event, Reaction, RobotControlError, Session, Strategy, variable
 
 HOME = [0.0, 0.5236, 0.0, 1.5708, 0.0, 1.0472, 0.0]
 NEAR = [0.1, *HOME[1:]]
+
+PUSH = Path(__file__).with_name("push_type.py")
+WRONG = Path(__file__).with_name("wrong_type.py")
+"""Files of action types whose text the client sends."""
 
 TWO_MISTAKES = """\
 name: bad
@@ -76,6 +81,11 @@ def _replace_by_too_far(session: Session) -> None:
     finally:
         assert session.active == ("stay",)
         session.start("stay")
+
+
+def _prepare_uploaded(client: Client, session: Session) -> None:
+    client.load_action_types(PUSH, upload=True)
+    session.add(Action("new", "push", trouble="prepare"))
 
 
 def _after_close(session: Session) -> None:
@@ -202,6 +212,9 @@ MISTAKES: dict[str, Mistake] = {
     "removal of a library program": lambda c, s: c.programs.delete("move_until_contact"),
     "no such action type to unload": lambda c, s: c.unload_action_types("hodl"),
     "unload of a built-in type": lambda c, s: c.unload_action_types("hold"),
+    "upload of code that prints": lambda c, s: c.load_action_types(WRONG, upload=True),
+    "upload of a part of a file": lambda c, s: c.load_action_types(f"{PUSH}:Push", upload=True),
+    "uploaded type that fails to prepare": _prepare_uploaded,
     "file of action types": lambda c, s: c.load_action_types("/nowhere/types.py"),
     "event that does not come": lambda c, s: s.wait_for("never", 0.05),
     "condition that does not hold": lambda c, s: s.wait_until("arm.position[0] > 2.9", 0.05),
@@ -393,6 +406,29 @@ def replaced(client: Client) -> list[Event]:
         return session.events
 
 
+def streamed(client: Client) -> list[Event]:
+    """Streams of vectors to an action type whose text was sent: one is resampled outside the loop."""
+    assert client.load_action_types(PUSH, upload=True) == ["push"]
+    with client.session("arm", lease_s=0.0, name="streamed") as session:
+        pushed = Reaction("force > 45", event="pushed", fire_once=True, capture=["wrench_missed"])
+        session.add(Action("push", "push", reactions=[pushed], trouble="raise"))
+        session.start("push")
+        wrench = session.stream("push", "wrench")
+        deadline = client.backend.now() + 60.0
+        while not any(event.name == "pushed" for event in session.events):
+            assert client.backend.now() < deadline
+            wrench.write([0.0, 0.0, 70.0, 0.0, 0.0, 0.0])
+            client.sleep(0.02)
+        assert session.value("push.wrench_clamped") > 0.0
+        session.stream("push", "acceleration").write([0.0] * 6 + [9.0])
+        assert "value 6 of a sample is beyond its range" in session.wait_for("stream_refused", 60.0).reason
+        wrench.write([-1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        assert f"ValueError: no model of a pull; got the exception at {PUSH}:" in session.wait_for(
+            "stream_refused", 60.0
+        ).reason
+        return session.events
+
+
 PROGRAMS: dict[str, Callable[[Client], list[Event]]] = {
     "chained": chained,
     "uploaded": uploaded,
@@ -402,6 +438,7 @@ PROGRAMS: dict[str, Callable[[Client], list[Event]]] = {
     "run whole": run_whole,
     "governed": governed,
     "replaced": replaced,
+    "streamed": streamed,
 }
 
 

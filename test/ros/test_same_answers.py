@@ -14,15 +14,24 @@ from robot_rt_control.testing.lockstep_client import LockstepClient
 
 pytestmark = pytest.mark.timeout(600)  # the first time, everything is compiled
 
-WORKCELL = Path(__file__).parents[2] / "config" / "arm7.yaml"
+CONFIG = Path(__file__).parents[2] / "config"
 
 NAMESPACE = "same_answers"
 
 
 @pytest.fixture(scope="module")
-def over_ros(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def workcell_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """arm7, where clients may send code."""
+    file = tmp_path_factory.mktemp("open") / "arm7.yaml"
+    text = (CONFIG / "arm7.yaml").read_text().replace("robots/", f"{CONFIG}/robots/")
+    file.write_text(f"{text}\nallow_code_upload: true\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def over_ros(workcell_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     log = tmp_path_factory.mktemp("same_answers") / "workcell.log"
-    arguments = ["--workcell", str(WORKCELL), "--clock", "lockstep", "--namespace", NAMESPACE]
+    arguments = ["--workcell", str(workcell_file), "--clock", "lockstep", "--namespace", NAMESPACE]
     with (
         # The other workcell of these tests has its own simulated time.
         DemoWorkcell([*arguments, "--own-topics"], log) as workcell,
@@ -33,8 +42,8 @@ def over_ros(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 @pytest.fixture(scope="module")
-def in_cell() -> Iterator[Client]:
-    with LockstepClient(WORKCELL) as client:
+def in_cell(workcell_file: Path) -> Iterator[Client]:
+    with LockstepClient(workcell_file) as client:
         yield client
 
 

@@ -17,6 +17,15 @@ GRAVITY = Parameter(
 )
 
 
+EFFORT_RATE = Parameter(
+    name="rate",
+    unit="effort/s",
+    optional=True,
+    minimum=1e-9,
+    description="Highest change of the effort. Default: the limit of the effort in half a second.",
+)
+
+
 @realtime
 def effort_against_gravity(params, axis):
     """The effort that the law adds [Nm or N]; 0 where it is not asked for, or not known."""
@@ -45,13 +54,7 @@ class Torque(ActionType):
     parameters = (
         Parameter(name="effort", unit="effort", description="Without that against gravity."),
         GRAVITY,
-        Parameter(
-            name="rate",
-            unit="effort/s",
-            optional=True,
-            minimum=1e-9,
-            description="Highest change of the effort. Default: the limit of the effort in half a second.",
-        ),
+        EFFORT_RATE,
     )
     Params = {"effort": float, "gravity": bool, "rate": float}
     State = {"effort": float}

@@ -113,6 +113,7 @@ def show_flags(s, n, width, record, variables, timeout, tick, now):
     store_f8(variables + 16, timed_out)
     store_f8(variables + 24, float(s.missed - s.missed_before))
     store_f8(variables + 32, float(s.late - s.late_before))
+    store_f8(variables + 40, float(s.clamped - s.clamped_before))
 
 
 @realtime

@@ -29,6 +29,7 @@ def join_stream(s, n, activation, now):
     s.start_time = now
     s.missed_before = s.missed
     s.late_before = s.late
+    s.clamped_before = s.clamped
     s.way_end = _JOINING
     s.time = now
 

@@ -24,6 +24,7 @@ def reset_stream(s, identity):
     s.activation = 0
     s.missed = 0
     s.late = 0
+    s.clamped = 0
     s.last_sequence = 0
     s.fresh_tick = 0
     s.version += 1
@@ -97,6 +98,8 @@ def _insert(s, e, n, quaternion, tick, period):
     s.last_sequence = e.sequence
     if due < tick:
         s.late += 1
+    if e.clamped != 0:
+        s.clamped += 1
     time = min(time, now + 1e6)
     before = s.count - 1
     if before >= 0 and (time <= s.times[before] or due < s.ticks[before]):

@@ -67,8 +67,16 @@ class Attachment:
         )
         self.link.after_dispatch = after_dispatch
         self.store = DefinitionStore(types, self.link.install, self.directory, base, gated=self.link.gated)
-        self.streams = StreamHub(channel, period, self.store, report=on_refused_sample, clock=clock)
         self.preparer = Preparer(types, parts)
+        self.streams = StreamHub(
+            channel,
+            period,
+            self.store,
+            self.preparer,
+            report=on_refused_sample,
+            clock=clock,
+            threads=while_waiting is None,
+        )
         self.definer = Definer(self.store, self.preparer, variables)
         self.system_identity = self.store.new_identity()
         self.ending: dict[int, int] = {}

@@ -27,7 +27,7 @@ class StreamAccess:
             SessionError, ChannelError: as `start`.
         """
         session, found = self._stream_of(session_id, action)
-        opened = self._core.at().streams.open(session.id, found, stream)
+        opened = self._core.at().streams.open(session, found, stream)
         return replace(opened, token=session.stream_token(action, found.entry.identity, stream))
 
     def write_stream(
@@ -57,7 +57,7 @@ class StreamAccess:
             Whether the loop will see it. False: it is out of order or too early, or too many wait for their tick.
 
         Raises:
-            DefinitionError: no such action or stream, wrong number of values, or not finite.
+            DefinitionError: no such action or stream; wrong number of values, not finite, or beyond their range.
             SessionError: there is no such session, or this is not the stream's token.
             ChannelError: as `start`.
         """
@@ -65,7 +65,7 @@ class StreamAccess:
         if token is not None:
             session.check_token(action, found.entry.identity, stream, token)
         return self._core.at().streams.write(
-            session.id, found, stream, values, valid=valid, source_time=time, sequence=sequence, tick=tick
+            session, found, stream, values, valid=valid, source_time=time, sequence=sequence, tick=tick
         )
 
     def _stream_of(self, session_id: str, action: str) -> tuple[Session, DefinedAction]:

@@ -18,7 +18,7 @@ from robot_rt_control.definitions.definitions import (
     StrategyDefinition,
     Value,
 )
-from robot_rt_control.definitions.streams import Stream, StreamOutput
+from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput, numbers
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
@@ -233,13 +233,17 @@ def parameter_message(parameter: Parameter) -> Any:
 
 def _stream_message(stream: Stream) -> Any:
     units = stream.units if isinstance(stream.units, tuple) else (stream.units,) if stream.units else ()
-    return msg.StreamInfo(
+    info = msg.StreamInfo(
         name=stream.name,
         is_output=isinstance(stream, StreamOutput),
         length=str(stream.length),
         units=list(units),
         description=stream.description,
     )
+    if isinstance(stream, StreamInput):
+        info.minimum, info.maximum = numbers(stream.minimum), numbers(stream.maximum)
+        info.beyond = stream.beyond if info.minimum or info.maximum else ""
+    return info
 
 
 def action_type_message(registered: RegisteredType) -> Any:

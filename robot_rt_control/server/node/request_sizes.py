@@ -14,6 +14,7 @@ _TEXTS = {
     "until": capacities.MAX_CONDITION_LENGTH,
     "text": capacities.MAX_TEXT_LENGTH,
     "reason": capacities.MAX_TEXT_LENGTH,
+    "file": capacities.MAX_TEXT_LENGTH,
     "source": capacities.MAX_TEXT_LENGTH,
     "filter": capacities.MAX_TEXT_LENGTH,
     "start": capacities.MAX_ACTIONS_PER_COMMAND * (capacities.MAX_NAME_LENGTH + 2),

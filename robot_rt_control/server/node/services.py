@@ -265,7 +265,7 @@ class Services:
 
     def _load_action_types(self, server: ControlServer, request: Any, response: Any) -> str:
         response.names = server.load_action_types(
-            request.source, code=request.code, replace=request.replace, stranger=True
+            request.source, code=request.code, file=request.file, replace=request.replace, stranger=True
         )
         return ""
 

@@ -14,13 +14,18 @@ import numpy as np
 
 from robot_rt_control.definitions.action_type import ParameterValue
 from robot_rt_control.definitions.declared_type import DeclaredType
+from robot_rt_control.definitions.resampling import RESAMPLE_METHOD, Resampled
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.preparer.process import MAX_ERROR_BYTES, Ended, Process, UserClass
 from robot_rt_control.server.preparer.user_code import CORRECT
 from robot_rt_control.server.tables.axis_view import LIMITS, AxisDescription
+from robot_rt_control.server.types.uploads import shown_errors
+from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 _numbers = itertools.count(1)
+MAX_SAMPLES_BYTES = capacities.STREAM_RING_ENTRIES * (2 * capacities.MAX_STREAM_VALUES + 1) * 32
+"""Of an answer with samples."""
 
 
 class Worker:
@@ -88,6 +93,16 @@ class Worker:
         data = self._bytes(f"{of}: limits of degrees of freedom", answer, 8 * shape[0] * shape[1])
         return np.frombuffer(data).reshape(shape)
 
+    def resample(self, of: str, action: int, stream: str, time: float, sample: np.ndarray) -> Resampled:
+        """See `resampling.resample`. Raises as `create`."""
+        given = {"time": time, "sample": sample}
+        answer = self._ask(of, RESAMPLE_METHOD + stream, action, given, None, MAX_SAMPLES_BYTES)
+        made = answer.get("samples")
+        try:
+            return [(float(at), [float(value) for value in values]) for at, values in made]  # type: ignore[union-attr]
+        except (TypeError, ValueError) as error:
+            raise DefinitionError(f"{of}: answer of its process", expected="samples", got=f"{made!r:.80}") from error
+
     def _bytes(self, what: str, answer: Mapping[str, Any], size: int) -> bytes:
         data = bytes.fromhex(str(answer.get("record")))
         if len(data) != size:
@@ -97,9 +112,15 @@ class Worker:
         return data
 
     def _ask(
-        self, of: str, method: str, action: int, given: Mapping[str, Any], measured: np.ndarray | None
+        self,
+        of: str,
+        method: str,
+        action: int,
+        given: Mapping[str, Any],
+        measured: np.ndarray | None,
+        more_bytes: int = 0,
     ) -> dict[str, Any]:
-        with self._turn:
+        with self._turn, shown_errors():
             if self._is_gone():
                 raise DefinitionError(
                     f"{of}: the process that prepares it has ended",
@@ -114,16 +135,17 @@ class Worker:
                 process = self._started()
                 with suppress(OSError):  # it has ended: `receive` has the reason
                     process.connection.send({**request, "gone": gone})
-                answer = process.receive(MAX_ERROR_BYTES + 2 * self._declared.parameter_record.size)
+                record_bytes = 2 * self._declared.parameter_record.size
+                answer = process.receive(MAX_ERROR_BYTES + max(record_bytes, more_bytes))
             except Ended as ended:
                 self._ended = True
                 if self._process is not None:
                     self._process.close()
                 raise self._refusal(of, method, ended) from ended
-        if "error" in answer:
-            kind = CapacityError if answer.get("class") == "CapacityError" else DefinitionError
-            raise kind(**answer["error"])
-        return answer
+            if "error" in answer:
+                kind = CapacityError if answer.get("class") == "CapacityError" else DefinitionError
+                raise kind(**answer["error"])
+            return answer
 
     def _started(self) -> Process:
         if self._process is None:
@@ -164,6 +186,11 @@ class RemoteAction:
         self._worker, self.number = worker, number
         weakref.finalize(self, worker.forget, number)
 
+    @property
+    def is_gone(self) -> bool:
+        """See `Worker.is_gone`."""
+        return self._worker.is_gone
+
     def fill(self, of: str, values: Mapping[str, ParameterValue], measured: np.ndarray | None) -> bytes:
         """See `Worker.fill`."""
         return self._worker.fill(of, self.number, values, measured)
@@ -171,3 +198,7 @@ class RemoteAction:
     def degree_limits(self, of: str, parameters: bytes, measured: np.ndarray | None) -> np.ndarray:
         """See `Worker.degree_limits`."""
         return self._worker.degree_limits(of, self.number, parameters, measured)
+
+    def resample(self, of: str, stream: str, time: float, sample: np.ndarray) -> Resampled:
+        """See `Worker.resample`."""
+        return self._worker.resample(of, self.number, stream, time, sample)

@@ -40,6 +40,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from robot_rt_control.definitions.action_type import ActionType, fill_parameters, parameter_dtype
+from robot_rt_control.definitions.resampling import RESAMPLE_METHOD, resample
 from robot_rt_control.memory.layout import measured_dtype
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.builder.source import files_digest, load_action_type
@@ -252,8 +253,8 @@ class _Worker:
         measured: bytes | None,
         gone: Sequence[int],
     ) -> dict[str, Any]:
-        """Create an action's object from slot → part, fill its parameter record from values, or find the limits of its
-        declared degrees of freedom."""
+        """Create an action's object from slot → part, fill its parameter record from values, find the limits of its
+        declared degrees of freedom, or resample a stream."""
         for number in gone:
             self._actions.pop(number, None)
         self._measured = None if measured is None else np.frombuffer(measured, measured_dtype)
@@ -267,6 +268,10 @@ class _Worker:
             params = np.frombuffer(given["parameters"], self._record)[0]
             limits = run_user_code(of, self._type, method, lambda: degree_limits(instance, params))
             return {"record": limits.tobytes().hex()}
+        if method != "prepare_parameters":
+            stream = method.removeprefix(RESAMPLE_METHOD)
+            made = run_user_code(of, self._type, method, lambda: resample(instance, stream, **given))
+            return {"samples": made}
         run_user_code(of, self._type, method, lambda: fill_parameters(instance, given, memory[0]))
         return {"record": memory.tobytes().hex()}
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -13,12 +15,15 @@ from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.atomics import address_of, fence_acquire, load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import channel_dtype, offset_of, stream_ring_dtype
-from robot_rt_control.server.streams.stream_writer import StreamWriter
+from robot_rt_control.server.sessions import Session
+from robot_rt_control.server.streams.resampler import Resampler
+from robot_rt_control.server.streams.stream_writer import ArrivedSample, StreamWriter
 from robot_rt_control.server.tables.definition_store import DefinitionStore
 from robot_rt_control.server.tables.entities import DefinedAction, SessionContents
+from robot_rt_control.server.tables.preparation import Preparer
 from robot_rt_control.server.tables.stream_entries import StreamEntry
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 _HEAD, _TAIL = offset_of(stream_ring_dtype, "head"), offset_of(stream_ring_dtype, "tail")
 _SEQUENCE = offset_of(channel_dtype, "snapshot", "sequence")
@@ -46,12 +51,21 @@ class OpenedStream:
 @dataclass(eq=False)
 class _Input:
     writer: StreamWriter
-    session: str
+    session: Session
+    resampler: Resampler | None
+    """What makes other samples from those that arrive."""
+    opened: bool = False
+    """The next sample is a new source's."""
+    closed: bool = False
+    """Its action is gone."""
     refused: int = 0
     """Not reported yet."""
     reason: str = ""
     reported: float = -1e9
     """When, on the server's clock."""
+    waiting: SimpleQueue[tuple[DefinedAction, ArrivedSample] | None] = field(default_factory=SimpleQueue)
+    """Samples for the resampler's thread; None: it ends."""
+    thread: threading.Thread | None = None
 
 
 class StreamHub:
@@ -61,8 +75,10 @@ class StreamHub:
         channel: to the executor.
         period: of a tick [s].
         store: what is defined.
+        preparer: has the objects of actions that resample.
         report: called with (session, action, reason) of refused samples, at most once a second for each stream.
         clock: monotonic time [s], for that.
+        threads: a stream that is resampled has a thread of its own; otherwise `write` waits for its function.
     """
 
     def __init__(
@@ -70,12 +86,14 @@ class StreamHub:
         channel: Channel,
         period: float,
         store: DefinitionStore,
+        preparer: Preparer,
         *,
         report: Callable[[str, str, str], None],
         clock: Callable[[], float],
+        threads: bool,
     ) -> None:
         self._channel, self._period, self._store = channel, period, store
-        self._report, self._clock = report, clock
+        self._preparer, self._report, self._clock, self._threads = preparer, report, clock, threads
         self._lock = threading.RLock()  # a listener may write
         self._known: Mapping[int, SessionContents] = {}
         self._inputs: dict[tuple[int, str], _Input] = {}
@@ -87,6 +105,8 @@ class StreamHub:
         """Nothing touches the channel any more."""
         with self._lock:
             self._closed = True
+            for found in self._inputs.values():
+                self._leave(found)
 
     # --- time -----------------------------------------------------------------------------------
 
@@ -106,7 +126,7 @@ class StreamHub:
 
     # --- inputs ---------------------------------------------------------------------------------
 
-    def open(self, session: str, action: DefinedAction, stream: str) -> OpenedStream:
+    def open(self, session: Session, action: DefinedAction, stream: str) -> OpenedStream:
         """Get ready for a new source.
 
         Raises:
@@ -114,17 +134,17 @@ class StreamHub:
         """
         entry = self._entry(action, stream)
         with self._lock:
-            writer = self._input(session, action, entry).writer
-            writer.begin()
+            found = self._input(session, action, entry)
+            found.opened = True
             memory = self._channel.memory
             given = float(action.prepared.values[f"{stream}_delay"])
             return OpenedStream(
-                entry.n_values, writer.declared.rates, int(memory.loop_beat), self._period, max(given, 0.0)
+                entry.n_values, found.writer.declared.rates, int(memory.loop_beat), self._period, max(given, 0.0)
             )
 
     def write(
         self,
-        session: str,
+        session: Session,
         action: DefinedAction,
         stream: str,
         values: Sequence[float] | np.ndarray,
@@ -134,33 +154,66 @@ class StreamHub:
         sequence: int = 0,
         tick: int = 0,
     ) -> bool:
-        """Write a sample, see `StreamWriter.write`. Returns whether the loop will see it.
+        """Write a sample, see `StreamWriter`. Returns whether the loop, or the stream's own function, will see it.
 
         Raises:
             DefinitionError: the action has no such stream input, or the sample is not valid.
         """
         entry = self._entry(action, stream)
-        settings = action.prepared.values
         with self._lock:
             if self._closed:
                 return False
             found = self._input(session, action, entry)
             try:
-                reason = found.writer.write(
-                    values,
-                    valid=valid,
-                    source_time=source_time,
-                    sequence=sequence,
-                    tick=tick,
-                    now=self.now(),
-                    gap=str(settings[f"{stream}_gap"]),
-                    delay=float(settings[f"{stream}_delay"]),
+                sample = found.writer.arrived(
+                    values, valid=valid, source_time=source_time, sequence=sequence, tick=tick, now=self.now()
                 )
             except DefinitionError as error:
                 self._refuse(found, action.id, str(error))
                 raise
-            if reason:
+            if found.resampler is None or not self._threads:
+                return self._write(found, action, sample)
+            if found.waiting.qsize() >= capacities.STREAM_QUEUE:
+                reason = f"{capacities.STREAM_QUEUE} samples wait for its function: it is slower than its source"
                 self._refuse(found, action.id, f"{found.writer.of}: {reason}")
+                return False
+            found.waiting.put((action, sample))
+            if found.thread is None:
+                found.thread = threading.Thread(target=self._serve, args=(found,), daemon=True, name=found.writer.of)
+                found.thread.start()
+            return True
+
+    def _serve(self, found: _Input) -> None:
+        """The thread of a stream that is resampled: it alone uses the stream's writer."""
+        while (job := found.waiting.get()) is not None and not found.closed:
+            with suppress(RobotControlError):  # it was reported
+                self._write(found, *job)
+
+    def _write(self, found: _Input, action: DefinedAction, sample: ArrivedSample) -> bool:
+        """Returns whether the loop will see it. Raises RobotControlError: its function has failed, or what it made."""
+        writer, resampler, settings = found.writer, found.resampler, action.prepared.values
+        if found.opened:
+            writer.begin()
+        if resampler is not None and (found.opened or sample.sequence == 1):
+            resampler.begin()
+        found.opened = False
+        source, reason = writer.order(sample)
+        name = writer.declared.name
+        try:
+            made = None
+            if resampler is not None and not reason:
+                given = sample.values if writer.declared.rates else sample.values[0]
+                made = resampler.call(action.prepared, source, given)
+            with self._lock:
+                if self._closed:
+                    return False
+                gap, delay = str(settings[f"{name}_gap"]), float(settings[f"{name}_delay"])
+                reason = reason or writer.write(sample, source, now=self.now(), gap=gap, delay=delay, made=made)
+                if reason:
+                    self._refuse(found, action.id, f"{writer.of}: {reason}")
+        except RobotControlError as error:
+            self._refuse(found, action.id, str(error))
+            raise
         return not reason
 
     def _entry(self, action: DefinedAction, stream: str) -> StreamEntry:
@@ -174,27 +227,41 @@ class StreamHub:
             got=repr(stream),
         )
 
-    def _input(self, session: str, action: DefinedAction, entry: StreamEntry) -> _Input:
+    def _input(self, session: Session, action: DefinedAction, entry: StreamEntry) -> _Input:
         key = (action.entry.identity, entry.declared.name)
         found = self._inputs.get(key)
         if found is None:
             name = entry.declared.name
             declared = next(s for s in action.type.declared.stream_inputs if s.name == name)
+            of = f"stream {name!r} of action {action.id!r}"
+            resampled = name in action.type.declared.resampled
             writer = StreamWriter(
-                f"stream {name!r} of action {action.id!r}",
+                of,
                 declared,
-                entry.n_values,
+                action.prepared.parts[0].joint_units,
                 self._channel.memory.streams[entry.place],
                 action.entry.identity,
                 self._period,
+                resampled=resampled,
             )
-            found = self._inputs[key] = _Input(writer, session)
+            resampler = Resampler(of, name, self._preparer, session) if resampled else None
+            found = self._inputs[key] = _Input(writer, session, resampler)
         return found
 
+    def _leave(self, found: _Input) -> None:
+        """The input's action is gone, or the executor."""
+        found.closed = True
+        found.waiting.put(None)
+        if found.resampler is not None:
+            found.resampler.leave()
+
     def _refuse(self, found: _Input, action: str, reason: str) -> None:
-        found.refused += 1
-        found.reason = f"{action}\n{reason}"
-        self._tell(found)
+        with self._lock:
+            if found.closed or found.session.end_reason:
+                return
+            found.refused += 1
+            found.reason = f"{action}\n{reason}"
+            self._tell(found)
 
     def _tell(self, found: _Input) -> None:
         if found.refused == 0 or self._clock() - found.reported < _REPORT_EVERY_S:
@@ -202,7 +269,7 @@ class StreamHub:
         action, _, reason = found.reason.partition("\n")
         count = "" if found.refused == 1 else f" ({found.refused} samples since the last report)"
         found.refused, found.reported = 0, self._clock()
-        self._report(found.session, action, f"a sample was refused: {reason}{count}")
+        self._report(found.session.id, action, f"a sample was refused: {reason}{count}")
 
     def poll(self) -> None:
         """Report what was refused and has not been reported yet."""
@@ -236,7 +303,8 @@ class StreamHub:
             (self._store.directory.session_id(s.identity), a) for s in sessions.values() for a in s.actions.values()
         ]
         identities = {a.entry.identity for _, a in defined}
-        self._inputs = {key: found for key, found in self._inputs.items() if key[0] in identities}
+        for key in [key for key in self._inputs if key[0] not in identities]:
+            self._leave(self._inputs.pop(key))
         self._outputs = {e.place: (s, a, e) for s, a in defined for e in a.entry.streams if e.is_output}
 
     def _take(self, place: int) -> list[OutputSample]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from robot_rt_control.definitions.streams import LOOK_AHEAD, StreamInput
+from robot_rt_control.definitions.resampling import RESAMPLE_METHOD, Resampled
+from robot_rt_control.definitions.streams import LOOK_AHEAD, StreamInput, range_of, units_of
 from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
 from robot_rt_control.memory.layout import offset_of, stream_ring_dtype
 from robot_rt_control.server.streams.stream_timing import StreamTiming
@@ -17,33 +19,64 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 _HEAD, _TAIL = offset_of(stream_ring_dtype, "head"), offset_of(stream_ring_dtype, "tail")
 
+@dataclass(frozen=True, eq=False)
+class ArrivedSample:
+    """What a source has sent, as far as it does not depend on samples before it."""
+
+    values: np.ndarray
+    """Values and rates, shape (2, n); NaN where not given."""
+    clamped: bool
+    """Whether a value was clamped to its range."""
+    arrival: float
+    """[s] on the loop's clock."""
+    source_time: float | None
+    """When it was made, on the source's clock [s]; None: when it arrived."""
+    sequence: int
+    """Counts the source's samples from 1, a 1 begins a new source; 0: not counted."""
+    tick: int
+    """From which it holds; 0: the server chooses."""
+
 
 class StreamWriter:
-    """One source's side of a stream input. One thread at a time.
+    """One source's side of a stream input. One thread at a time; `arrived` may be called from any.
 
     Args:
         of: the stream, for messages: "stream 'goal' of action 'follow'".
         declared: the stream.
-        n: values in a sample.
+        joint_units: units of the positions of the joints in the action's first slot.
         ring: record of `layout.stream_ring_dtype`; this is its one writer.
         identity: of the action.
         period: of a tick [s].
+        resampled: a function of the action type makes other samples from those that arrive.
     """
 
-    def __init__(self, of: str, declared: StreamInput, n: int, ring: np.record, identity: int, period: float) -> None:
-        self.of, self.declared, self.n = of, declared, n
+    def __init__(
+        self,
+        of: str,
+        declared: StreamInput,
+        joint_units: Sequence[str],
+        ring: np.record,
+        identity: int,
+        period: float,
+        *,
+        resampled: bool = False,
+    ) -> None:
+        self._resampled = resampled
+        self.of, self.declared, self.units = of, declared, units_of(declared, joint_units)
+        self.n = len(self.units)
+        self._low, self._high = range_of(declared, self.n)
         self._ring, self._address, self._identity, self._period = ring, address_of(ring), identity, period
         self.begin()
 
     def begin(self) -> None:
         """Whatever source comes next is a new one."""
         self.timing = StreamTiming(self._period)
-        self._sequence = 0
+        self._sequence = self._written = 0
         self._source_time = -math.inf
         self._time = -math.inf
         self._tick = 0
 
-    def write(
+    def arrived(
         self,
         values: Sequence[float] | np.ndarray,
         *,
@@ -52,17 +85,52 @@ class StreamWriter:
         sequence: int = 0,
         tick: int = 0,
         now: float,
-        gap: str,
-        delay: float,
-    ) -> str:
-        """Write a sample.
+    ) -> ArrivedSample:
+        """A sample that has just arrived.
 
         Args:
             values: shape (n,); or (2 n,), followed by their rates, if the stream takes rates.
             valid: which of them are given; empty: all.
-            source_time: when it was made, on the source's clock [s]; None: now.
-            sequence: counts the source's samples from 1, a 1 begins a new source; 0: not counted.
-            tick: from which it holds; 0: the server chooses.
+            source_time, sequence, tick: see ArrivedSample.
+            now: time on the loop's clock [s].
+
+        Raises:
+            DefinitionError: wrong number of values, not finite, or beyond their range.
+        """
+        sample, clamped = self._checked(values, valid), False
+        if not self._resampled:  # else the range is that of what the function makes
+            sample, clamped = self._in_range(sample)
+        if source_time is not None and not math.isfinite(source_time):
+            raise DefinitionError(f"{self.of}: time of a sample", expected="a finite number", got=str(source_time))
+        return ArrivedSample(sample, clamped, now, source_time, sequence, tick)
+
+    def order(self, sample: ArrivedSample) -> tuple[float, str]:
+        """Its time on the source's clock [s], and why it is passed over; empty: `write` takes it."""
+        if sample.sequence == 1:
+            self.begin()
+        elif 0 < sample.sequence <= self._sequence:
+            return 0.0, f"out of order: number {sample.sequence} came after number {self._sequence}"
+        source = sample.arrival if sample.source_time is None else sample.source_time
+        if sample.tick == 0 and source <= self._source_time:
+            if sample.source_time is not None:
+                return 0.0, f"out of order: its time {source:g} s is not after that of the sample before"
+            source = self._source_time + 1e-6  # several without a time in one tick
+        return source, ""
+
+    def write(
+        self,
+        sample: ArrivedSample,
+        source: float,
+        *,
+        now: float,
+        gap: str,
+        delay: float,
+        made: Resampled | None = None,
+    ) -> str:
+        """Write a sample, or what was made from it.
+
+        Args:
+            source: its time, see `order`.
             now: time on the loop's clock [s].
             gap: the stream's gap policy.
             delay: its delay [s]; negative: to be chosen.
@@ -71,43 +139,68 @@ class StreamWriter:
             Why it was passed over; empty: it was written.
 
         Raises:
-            DefinitionError: wrong number of values, or not finite.
+            DefinitionError: what was made from it is not valid.
         """
-        sample = self._checked(values, valid)
-        if sequence == 1:
-            self.begin()
-        elif 0 < sequence <= self._sequence:
-            return f"out of order: number {sequence} came after number {self._sequence}"
-        source = now if source_time is None else source_time
-        if not math.isfinite(source):
-            raise DefinitionError(f"{self.of}: time of a sample", expected="a finite number", got=str(source))
-        if tick == 0 and source <= self._source_time:
-            if source_time is not None:
-                return f"out of order: its time {source:g} s is not after that of the sample before"
-            source = self._source_time + 1e-6  # several without a time in one tick
-        time, tick = self._when(source, tick, now, gap, delay)
+        given = [(source, sample.values, sample.clamped)]
+        samples = given if made is None else [(at, *self._made(values)) for at, values in made]
+        time = sample.tick * self._period
+        if sample.tick == 0:
+            lookahead = LOOK_AHEAD[GapPolicy[gap.upper()]]
+            time = self.timing.effective_time(source, now, delay=delay, lookahead=lookahead)
+            if made is None:
+                time = max(time, self._time + 1e-6)
+        missed = sample.sequence - self._sequence - 1 if self._sequence and sample.sequence else 0
+        for at, values, clamped in samples:
+            # Without a delay it is seen in the next tick, which may have begun meanwhile.
+            at_once = at == source and sample.tick == 0 and delay == 0.0 and self._tick <= now / self._period
+            if why := self._put(values, clamped, time + at - source, at_once, missed, now):
+                return why
+            missed = 0
+        self._sequence, self._source_time = sample.sequence or self._sequence + 1, source
+        return ""
+
+    def _made(self, values: Sequence[float]) -> tuple[np.ndarray, bool]:
+        """What the stream's own function has made, as `_in_range`."""
+        try:
+            return self._in_range(self._checked(values, [not math.isnan(value) for value in values]))
+        except DefinitionError as error:
+            what = f"{error.what} (made by {RESAMPLE_METHOD}{self.declared.name})"
+            raise DefinitionError(what, expected=error.expected, got=error.got, hint=error.hint) from error
+
+    def _put(self, values: np.ndarray, clamped: bool, time: float, at_once: bool, missed: int, now: float) -> str:
+        """Put a sample into the ring, after some that did not come. Returns why not; empty: it is there."""
+        tick = max(math.ceil(time / self._period - 1e-6), 1)
         if time <= self._time:
             return f"out of order: it is for tick {tick}, and the sample before is for a later one"
         if time > now + defaults.STREAM_LEAD_S:
             return f"too early: it is for {time - now:.3g} s from now; at most {defaults.STREAM_LEAD_S:g} s are kept"
-        if not self._push(sample, sequence or self._sequence + 1, tick, time):
+        number = self._written + missed + 1
+        if not self._push(values, clamped, number, 0 if at_once else tick, time):
             return (
                 f"no room: {capacities.STREAM_RING_ENTRIES} samples wait for their tick (STREAM_RING_ENTRIES); "
                 "is the loop running?"
             )
-        self._sequence = sequence or self._sequence + 1
-        self._source_time, self._time, self._tick = source, time, max(tick, self._tick)
+        self._written, self._time = number, time
+        self._tick = self._tick if at_once else max(tick, self._tick)
         return ""
 
-    def _when(self, source: float, tick: int, now: float, gap: str, delay: float) -> tuple[float, int]:
-        """Time [s] and tick from which a sample holds; tick 0: the next one."""
-        if tick > 0:
-            return tick * self._period, tick
-        time = self.timing.effective_time(source, now, delay=delay, lookahead=LOOK_AHEAD[GapPolicy[gap.upper()]])
-        time = max(time, self._time + 1e-6)
-        if delay == 0.0 and self._tick <= now / self._period:
-            return time, 0
-        return time, max(math.ceil(time / self._period - 1e-6), 1)
+    def _in_range(self, sample: np.ndarray) -> tuple[np.ndarray, bool]:
+        """The sample within the range of its values, and whether some were clamped."""
+        values = sample[0]
+        outside = (values < self._low) | (values > self._high)
+        if outside.any() and self.declared.beyond == "refuse":
+            i = int(np.flatnonzero(outside)[0])
+            low, high, unit = self._low[i], self._high[i], self.units[i]
+            limits = f"{low:g} to {high:g}"
+            if not math.isfinite(high - low):
+                limits = f"at least {low:g}" if math.isfinite(low) else f"at most {high:g}"
+            raise DefinitionError(
+                f"{self.of}: value {i} of a sample is beyond its range",
+                expected=f"{limits} {unit}".strip(),
+                got=f"{values[i]:g}",
+                hint="Is it in the stream's unit?" if unit else "",
+            )
+        return np.stack([np.clip(values, self._low, self._high), sample[1]]), bool(outside.any())
 
     def _checked(self, values: Sequence[float] | np.ndarray, valid: Sequence[bool]) -> np.ndarray:
         """Values and rates, shape (2, n); NaN where not given."""
@@ -157,13 +250,14 @@ class StreamWriter:
                 got=f"length {length:.3g}",
             )
 
-    def _push(self, sample: np.ndarray, sequence: int, tick: int, time: float) -> bool:
+    def _push(self, sample: np.ndarray, clamped: bool, sequence: int, tick: int, time: float) -> bool:
         ring = self._ring
         head = int(ring.head)
         if head - load_acquire(self._address + _TAIL) >= capacities.STREAM_RING_ENTRIES:
             return False
         entry = ring.entries[head % capacities.STREAM_RING_ENTRIES]
         entry.identity, entry.sequence, entry.tick, entry.time = self._identity, sequence, tick, time
+        entry.clamped = clamped
         entry.values[: self.n], entry.rates[: self.n] = sample
         store_release(self._address + _HEAD, head + 1)
         return True

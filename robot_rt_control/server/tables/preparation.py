@@ -28,6 +28,7 @@ from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.actions import slot_parts
 from robot_rt_control.validation.strategies import find_axis
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import SessionEnded
 
 
@@ -91,7 +92,7 @@ class Preparer:
 
     def __init__(self, types: ActionTypes, parts: Mapping[str, PartView]) -> None:
         self._types, self._parts = types, parts
-        self._workers: dict[tuple[Session | None, RegisteredType], Worker] = {}
+        self._workers: dict[tuple[Session | None, RegisteredType, str], Worker] = {}
         self._changing = threading.Lock()
 
     def prepare(self, definition: ActionDefinition, session: Session | None) -> PreparedAction:
@@ -126,13 +127,30 @@ class Preparer:
         )
 
     def _create(
-        self, of: str, registered: RegisteredType, slots: Mapping[str, PartFacts], session: Session | None
+        self,
+        of: str,
+        registered: RegisteredType,
+        slots: Mapping[str, PartFacts],
+        session: Session | None,
+        stream: str = "",
     ) -> ActionType | RemoteAction:
         code = registered.code
         if isinstance(code, UserClass):
             given = {slot: part.axis if isinstance(part, AxisView) else part.name for slot, part in slots.items()}
-            return self._worker(session, registered, code).create(of, given, self._measured())
+            return self._worker(session, registered, code, stream).create(of, given, self._measured())
         return run_user_code(of, code, "create", lambda: code.create(slots))
+
+    def for_stream(self, stream: str, action: PreparedAction, session: Session) -> ActionType | RemoteAction:
+        """An object of an action that resamples one of its streams: code of users in a process for this stream alone.
+
+        Args:
+            stream: which of which action, for messages.
+
+        Raises:
+            DefinitionError: the type's own code refuses it, or raised an exception.
+        """
+        slots = {s.name: p for s, p in zip(action.type.declared.slots, action.parts, strict=True)}
+        return self._create(stream, action.type, slots, session, stream)
 
     def _axes(
         self,
@@ -249,18 +267,27 @@ class Preparer:
         """What was measured of all parts in the last tick; None: there was none."""
         return next(iter(self._parts.values())).measured()
 
-    def _worker(self, session: Session | None, registered: RegisteredType, code: UserClass) -> Worker:
-        """The worker of a session and type: a new one if there is none, or if it has died."""
+    def _worker(
+        self, session: Session | None, registered: RegisteredType, code: UserClass, stream: str
+    ) -> Worker:
+        """The worker of a session and type, or of one stream: a new one if there is none, or if it has died."""
         with self._changing:
             if session is not None and session.end_reason:
                 raise SessionEnded.of(session.id, session.name, session.end_reason)
-            worker = self._workers.get((session, registered))
+            worker = self._workers.get((session, registered, stream))
             if worker is None or worker.is_gone:
                 parts = [part.description for part in self._parts.values()]
-                worker = self._workers[session, registered] = Worker(
-                    code, registered.declared, parts, LIMIT_S if session is None else None
-                )
+                limit = defaults.RESAMPLE_LIMIT_S if stream else LIMIT_S if session is None else None
+                worker = Worker(code, registered.declared, parts, limit)
+                self._workers[session, registered, stream] = worker
             return worker
+
+    def leave_stream(self, stream: str, action: PreparedAction, session: Session) -> None:
+        """Nobody resamples this stream any more. Does not wait."""
+        with self._changing:
+            worker = self._workers.pop((session, action.type, stream), None)
+        if worker is not None:
+            worker.leave()
 
     def leave(self, session: Session) -> None:
         """A session has ended: what is being prepared for it ends. Does not wait."""

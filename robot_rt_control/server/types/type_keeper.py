@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as replace_fields
 from pathlib import Path
 
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.native.code_cache import cache_root
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types.action_sources import resolve
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.types.type_building import BUILT_IN, build_types
+from robot_rt_control.server.types.uploads import shown, shown_errors, write_upload
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
@@ -49,6 +49,7 @@ class TypeKeeper:
         source: str | type[ActionType] = "",
         *,
         code: str = "",
+        file: str = "",
         replace: bool = False,
         stranger: bool = False,
     ) -> tuple[str, ...]:
@@ -57,6 +58,7 @@ class TypeKeeper:
         Args:
             source: see action_sources.py; or a class.
             code: instead of a source, the text of a file.
+            file: with `code`, the name of that file where it was written: errors name it.
             replace: whether types of the same name with other code are replaced.
             stranger: the caller is outside of this process: files must be below the folders that the workcell names.
 
@@ -70,7 +72,7 @@ class TypeKeeper:
         if code:
             if source:
                 raise DefinitionError("loading action types", expected="either `source` or `code`", got="both")
-            source = self._written(code)
+            source = self._written(code, file)
         elif isinstance(source, str) and source.partition(":")[0].endswith(".py") and not Path(source).is_absolute():
             raise CompileError(
                 f"source of action types {source!r}",
@@ -82,8 +84,9 @@ class TypeKeeper:
             source = self._allowed(source)
         if self._builder is None:
             raise CompileError("this control server has no builder", hint="Give it one: ControlServer(…, builder=…)")
-        with self._loading:  # one after the other, so that of two requests the later one wins
-            loaded = build_types([source], self._builder, _log.info)
+        with self._loading, shown_errors():  # one after the other, so that of two requests the later one wins
+            built = build_types([source], self._builder, _log.info)
+            loaded = [replace_fields(one, origin=shown(one.origin)) for one in built]
             with self._changing:
                 types = self._types.add(loaded, replace=replace, used=self._used())
         return tuple(t.name for t in types)
@@ -109,8 +112,8 @@ class TypeKeeper:
             )
         return f"{file}:{found.class_name}" if found.class_name else str(file)
 
-    def _written(self, code: str) -> str:
-        """The path of a file with this text."""
+    def _written(self, code: str, file: str) -> str:
+        """The path of a file with this text; messages show `file` instead."""
         if not self._workcell.allow_code_upload:
             raise DefinitionError(
                 "code from a client is not accepted",
@@ -122,11 +125,9 @@ class TypeKeeper:
         data = code.encode()
         if len(data) > MAX_PROGRAM_BYTES:
             raise DefinitionError("code is too long", expected=f"at most {MAX_PROGRAM_BYTES} bytes", got=str(len(data)))
-        folder = cache_root() / "uploads"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = folder / f"upload_{hashlib.sha256(data).hexdigest()[:12]}.py"
-        file.write_bytes(data)
-        return str(file)
+        if not file.isprintable():
+            raise DefinitionError("file of code", expected="the name of a file", got=repr(file))
+        return str(write_upload(data, file or "code.py"))
 
     def unload(self, names: Sequence[str]) -> None:
         """Unload action types: all of them or none.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -149,30 +150,68 @@ def test_K7_actions_of_an_ended_session_hold_their_type_until_they_have_gone(cel
     assert cell.active("left") == "safety"
 
 
+@pytest.fixture
+def open_cell(tmp_path: Path) -> Iterator[LockstepCell]:
+    """Its workcell accepts code from clients."""
+    file = tmp_path / "open.yaml"
+    file.write_text((Path(__file__).parent / "workcell.yaml").read_text() + "\nallow_code_upload: true\n")
+    os.symlink(Path(__file__).parent / "rule_types.py", tmp_path / "rule_types.py")
+    with LockstepCell(load_workcell(file)) as made:
+        yield made
+
+
 def test_K8_the_text_of_a_file_is_refused_unless_the_workcell_allows_it(
-    cell: LockstepCell, drift: Drift, tmp_path: Path
+    cell: LockstepCell, drift: Drift, open_cell: LockstepCell
 ) -> None:
     text = Path(drift.write(0.1)).read_text().replace("import helper", "class helper:\n    SCALE = 1.0")
     with pytest.raises(DefinitionError) as refused:
         cell.server.load_action_types(code=text)
     assert "code from a client is not accepted; expected the name of a file" in str(refused.value)
     assert "`allow_code_upload: true` in the workcell file" in str(refused.value)
-    file = tmp_path / "open.yaml"
-    file.write_text((Path(__file__).parent / "workcell.yaml").read_text() + "\nallow_code_upload: true\n")
-    for helper in ("rule_types.py",):
-        os.symlink(Path(__file__).parent / helper, tmp_path / helper)
-    with LockstepCell(load_workcell(file)) as open_cell:
-        assert open_cell.server.load_action_types(code=text) == ("drift",)
-        session = open_cell.session("left")
-        session.add(Action("a", "drift"))
-        session.start("a")
-        open_cell.step()
-        assert session.value("a.speed") == 0.1
-        with pytest.raises(DefinitionError, match="either `source` or `code`; got both"):
-            open_cell.server.load_action_types("x.py", code=text)
-        with pytest.raises(CompileError, match=r"upload_[0-9a-f]+\.py:\d+: prints; Make it a state variable"):
-            open_cell.server.load_action_types(code=text.replace("part.command_mode = POSITION", "print(1)"))
-        assert math.isfinite(open_cell.part("left").commanded_position[0])
+    assert open_cell.server.load_action_types(code=text) == ("drift",)
+    session = open_cell.session("left")
+    session.add(Action("a", "drift"))
+    session.start("a")
+    open_cell.step()
+    assert session.value("a.speed") == 0.1
+    with pytest.raises(DefinitionError, match="either `source` or `code`; got both"):
+        open_cell.server.load_action_types("x.py", code=text)
+    with pytest.raises(CompileError, match=r"^code\.py:\d+: prints; Make it a state variable"):
+        open_cell.server.load_action_types(code=text.replace("part.command_mode = POSITION", "print(1)"))
+    with pytest.raises(DefinitionError, match=r"file of code; expected the name of a file; got 'a\\n\.py'"):
+        open_cell.server.load_action_types(code=text, file="a\n.py")
+    assert math.isfinite(open_cell.part("left").commanded_position[0])
+
+
+def test_K8_all_messages_about_a_text_name_the_clients_file_and_line(open_cell: LockstepCell, drift: Drift) -> None:
+    text = Path(drift.write(0.1)).read_text().replace("import helper", "import os\nclass helper:\n    SCALE = 1.0")
+    mode, scaled = "part.command_mode = POSITION", 'params.factor = values["factor"] * helper.SCALE'
+    file = "/home/ann/my drift.py"
+
+    def at(line: str) -> str:
+        return f"{file}:{1 + [x.strip() for x in text.splitlines()].index(line)}"
+
+    def load(old: str, new: str) -> None:
+        open_cell.server.load_action_types(code=text.replace(old, new), file=file, stranger=True)
+
+    for old, new, words in (
+        (mode, "part.command_mode = = 1", "invalid syntax"),
+        ("import os", "raise OSError('no')", "importing failed with OSError: no"),
+        (mode, "print(1)", "prints"),
+        (mode, "part.nothing = 1", ""),
+    ):
+        with pytest.raises(CompileError) as refused:
+            load(old, new)
+        assert str(refused.value).startswith(f"{at(old)}: {words}") and "uploads" not in str(refused.value)
+    load(scaled, '1 / values["factor"] if values["factor"] < 2.0 else os._exit(3)')
+    assert open_cell.server.types.get("drift", "").origin == file
+    session = open_cell.session("left")
+    with pytest.raises(DefinitionError, match="prepare_parameters of .* failed with ZeroDivisionError") as failed:
+        session.add(Action("a", "drift", factor=0.0))
+    assert f"; got the exception at {at(scaled)}. " in str(failed.value)
+    with pytest.raises(DefinitionError, match="ended its process; got exit code 3") as ended:
+        session.add(Action("a", "drift", factor=2.0))
+    assert f"{file}:" in str(ended.value) and "uploads" not in str(ended.value)
 
 
 def test_K8_files_are_loaded_from_the_workcells_folders_only(cell: LockstepCell, drift: Drift, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ STREAM_ACTIONS: dict[str, list[float]] = {
     "follow_joint_stream": GOAL,
     "follow_pose_stream": [0.4, 0.1, 0.7, 0.0, 1.0, 0.0, 0.0],
     "follow_joint_velocity_stream": [0.05, 0.0, 0.05, 0.0, 0.05, 0.0, 0.05],
+    "follow_joint_effort_stream": [0.1, 0.0, -0.1, 0.0, 0.1, 0.0, 0.1],
     "follow_twist_stream": [0.01, 0.0, -0.02, 0.0, 0.0, 0.05],
 }
 """Action → a sample of its stream input `goal`."""

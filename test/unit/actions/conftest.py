@@ -34,6 +34,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "follow_joint_stream": {"goal_timeout": 0.0},
     "follow_pose_stream": {"goal_timeout": 0.0},
     "follow_joint_velocity_stream": {"goal_timeout": 0.0},
+    "follow_joint_effort_stream": {"goal_timeout": 0.0},
     "follow_twist_stream": {"goal_timeout": 0.0},
     "govern_tool": {},
     "govern_path": {"points": [0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.1, 0.1, 0.0], "frame": "entry"},
@@ -50,6 +51,7 @@ SAMPLES: dict[str, tuple[float, ...]] = {
     "follow_joint_stream": GOAL,
     "follow_pose_stream": (0.3, 0.1, 0.8, 0.0, 0.0, 0.0, 1.0),
     "follow_joint_velocity_stream": (0.3, -0.2, 0.1, 0.3, 0.0, -0.3, 9.0),
+    "follow_joint_effort_stream": (0.3, -0.2, 0.1, 0.3, 0.0, -0.3, 0.1),
     "follow_twist_stream": (0.1, 0.0, -0.1, 0.0, 0.0, 0.3),
 }
 """What is written to the stream input `goal` before the action starts."""

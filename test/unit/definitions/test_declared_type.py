@@ -36,7 +36,10 @@ class Streaming(ActionType):
         Parameter(name="a", default=np.float64(0.5)),
         Parameter(name="b", length=2, default=(1.0, 2.0), maximum=np.inf),
     )
-    streams = (StreamInput(name="goal", units=("m", "rad"), length=2), StreamOutput(name="found"))
+    streams = (
+        StreamInput(name="goal", units=("m", "rad"), length=2, minimum=(0.0, -np.inf)),
+        StreamOutput(name="found"),
+    )
     signals = ("go",)
     state_variables = (
         StateVariable(name="error", unit="m", length=2, description="Of each."),
@@ -47,6 +50,9 @@ class Streaming(ActionType):
     @staticmethod
     def interpolate_goal(state, params, arm):
         state.goal.value[0] = 1.0
+
+    def resample_goal(self, time, values):
+        return [(time, values)]
 
 
 @pytest.mark.parametrize("spec", [*BUILTIN, Streaming])
@@ -148,3 +154,10 @@ def test_a_vector_has_a_length(length):
         "action type 'odd': length of the state variable 'error'; expected 1 to 64 (MAX_VECTOR_LENGTH); "
         f"got {length!r}"
     )
+
+
+def test_a_function_that_resamples_belongs_to_a_stream_input():
+    assert DeclaredType.of(Streaming).resampled == ("goal",)
+    wrong = type("Wrong", (Streaming,), {"resample_gaol": Streaming.resample_goal})
+    with pytest.raises(DefinitionError, match="method resample_gaol; expected .*did you mean 'goal'; got 'gaol'"):
+        DeclaredType.of(wrong)

@@ -17,7 +17,15 @@ from robot_rt_control.definitions.action_type import (
     realtime_method_names,
     state_dtype,
 )
-from robot_rt_control.definitions.streams import LOOK_AHEAD, Stream, StreamInput, StreamOutput, check_streams
+from robot_rt_control.definitions.streams import (
+    LOOK_AHEAD,
+    Stream,
+    StreamInput,
+    StreamOutput,
+    check_streams,
+    range_of,
+    units_of,
+)
 from robot_rt_control.vocabulary.capacities import STREAM_WINDOW
 from robot_rt_control.vocabulary.enums import GapPolicy, PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
@@ -33,7 +41,7 @@ def make(*streams: Stream, **members: object) -> type[ActionType]:
 def test_an_input_brings_state_variables_parameters_and_records():
     made = make(GOAL, StreamOutput(name="out", length=2), parameters=(Parameter(name="gain", default=1.0),))
     assert [v.name for v in made.state_variables] == [
-        "goal_age", "goal_valid", "goal_timed_out", "goal_missed", "goal_late",
+        "goal_age", "goal_valid", "goal_timed_out", "goal_missed", "goal_late", "goal_clamped",
     ]  # fmt: skip
     by_name = {p.name: p for p in made.parameters}
     assert list(by_name) == ["gain", "goal_gap", "goal_delay", "goal_horizon", "goal_timeout"]
@@ -68,7 +76,7 @@ def test_what_the_class_declares_itself_stays_also_in_a_class_derived_from_it():
     for made in (Base, Derived):
         assert [p.default for p in made.parameters if p.name == "goal_timeout"] == [5.0]
     assert [v.name for v in Derived.state_variables][:2] == ["own", "more"]
-    assert len(Derived.state_variables) == 2 + 5
+    assert len(Derived.state_variables) == 2 + 6
     assert parameter_dtype(Derived).names == ("goal_gap", "goal_delay", "goal_horizon", "goal_timeout")
 
 
@@ -103,6 +111,15 @@ def test_the_author_prepares_only_what_is_his():
         ((StreamInput(name="a", length=3, units=("m", "m")),), DefinitionError, "one for each value, or one for all"),
         ((StreamInput(name="a", length=7, quaternion=4),), DefinitionError, "quaternion; expected the index"),
         ((StreamInput(name="a", length="dof", quaternion=0),), DefinitionError, "quaternion; expected the index"),
+        ((StreamInput(name="a", beyond="clmp"),), DefinitionError, "beyond; .*did you mean 'clamp'; got 'clmp'"),
+        ((StreamInput(name="a", length=3, minimum=(0.0, 1.0)),), DefinitionError, "minimum; expected one for each"),
+        ((StreamInput(name="a", length="dof", maximum=(0.0, 1.0)),), DefinitionError, "maximum; .*one for all; got 2"),
+        ((StreamInput(name="a", maximum=np.nan),), DefinitionError, "stream 'a': maximum; expected numbers; got nan"),
+        (
+            (StreamInput(name="a", length=2, minimum=1.0, maximum=(1.0, 0.5)),),
+            DefinitionError,
+            "minimum of value 1; expected at most the maximum of 0.5; got 1",
+        ),
     ],
 )
 def test_declarations_that_are_not_valid_are_refused(streams, error, text):
@@ -122,3 +139,16 @@ def test_names_that_clash_are_refused():
 def test_every_gap_policy_says_how_many_samples_it_looks_ahead():
     assert set(LOOK_AHEAD) == set(GapPolicy)
     assert all(0 <= n <= STREAM_WINDOW // 2 for n in LOOK_AHEAD.values()), "the loop keeps that many at hand"
+
+
+def test_each_value_has_its_unit_and_its_range():
+    goal = StreamInput(name="a", length="dof", units="joint/s^2", minimum=-2.0)
+    assert units_of(goal, ["rad", "m"]) == ("rad/s^2", "m/s^2")
+    assert units_of(StreamInput(name="a", length="dof", units="effort"), ["rad", "m"]) == ("Nm", "N")
+    assert units_of(StreamInput(name="a", length=2, units=("effort", "joint/s")), ["m"]) == ("N", "m/s")
+    assert units_of(StreamInput(name="a", length=1, units="joint"), ["m", "rad"]) == ("rad or m",)
+    assert units_of(StreamInput(name="a", length=2), []) == ("", "")
+    low, high = range_of(goal, 2)
+    assert low.tolist() == [-2.0, -2.0] and high.tolist() == [np.inf, np.inf]
+    low, high = range_of(StreamInput(name="a", length=2, minimum=(0.0, -1.0), maximum=(1.0, np.inf)), 2)
+    assert low.tolist() == [0.0, -1.0] and high.tolist() == [1.0, np.inf]
