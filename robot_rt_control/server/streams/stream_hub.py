@@ -244,7 +244,7 @@ class StreamHub:
                 self._period,
                 resampled=resampled,
             )
-            resampler = Resampler(of, name, self._preparer, session) if resampled else None
+            resampler = Resampler(of, key, self._preparer, session) if resampled else None
             found = self._inputs[key] = _Input(writer, session, resampler)
         return found
 

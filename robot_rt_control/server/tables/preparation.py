@@ -31,6 +31,9 @@ from robot_rt_control.validation.strategies import find_axis
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import SessionEnded
 
+StreamKey = tuple[int, str]
+"""Identity of an action, and name of one of its streams."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedLaw:
@@ -92,7 +95,7 @@ class Preparer:
 
     def __init__(self, types: ActionTypes, parts: Mapping[str, PartView]) -> None:
         self._types, self._parts = types, parts
-        self._workers: dict[tuple[Session | None, RegisteredType, str], Worker] = {}
+        self._workers: dict[tuple[Session | None, RegisteredType, StreamKey | None], Worker] = {}
         self._changing = threading.Lock()
 
     def prepare(self, definition: ActionDefinition, session: Session | None) -> PreparedAction:
@@ -132,7 +135,7 @@ class Preparer:
         registered: RegisteredType,
         slots: Mapping[str, PartFacts],
         session: Session | None,
-        stream: str = "",
+        stream: StreamKey | None = None,
     ) -> ActionType | RemoteAction:
         code = registered.code
         if isinstance(code, UserClass):
@@ -140,17 +143,19 @@ class Preparer:
             return self._worker(session, registered, code, stream).create(of, given, self._measured())
         return run_user_code(of, code, "create", lambda: code.create(slots))
 
-    def for_stream(self, stream: str, action: PreparedAction, session: Session) -> ActionType | RemoteAction:
+    def for_stream(
+        self, of: str, stream: StreamKey, action: PreparedAction, session: Session
+    ) -> ActionType | RemoteAction:
         """An object of an action that resamples one of its streams: code of users in a process for this stream alone.
 
         Args:
-            stream: which of which action, for messages.
+            of: the stream, for messages.
 
         Raises:
             DefinitionError: the type's own code refuses it, or raised an exception.
         """
         slots = {s.name: p for s, p in zip(action.type.declared.slots, action.parts, strict=True)}
-        return self._create(stream, action.type, slots, session, stream)
+        return self._create(of, action.type, slots, session, stream)
 
     def _axes(
         self,
@@ -268,7 +273,7 @@ class Preparer:
         return next(iter(self._parts.values())).measured()
 
     def _worker(
-        self, session: Session | None, registered: RegisteredType, code: UserClass, stream: str
+        self, session: Session | None, registered: RegisteredType, code: UserClass, stream: StreamKey | None
     ) -> Worker:
         """The worker of a session and type, or of one stream: a new one if there is none, or if it has died."""
         with self._changing:
@@ -282,7 +287,7 @@ class Preparer:
                 self._workers[session, registered, stream] = worker
             return worker
 
-    def leave_stream(self, stream: str, action: PreparedAction, session: Session) -> None:
+    def leave_stream(self, stream: StreamKey, action: PreparedAction, session: Session) -> None:
         """Nobody resamples this stream any more. Does not wait."""
         with self._changing:
             worker = self._workers.pop((session, action.type, stream), None)

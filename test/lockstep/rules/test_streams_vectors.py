@@ -295,9 +295,10 @@ def test_W21_its_process_ends_with_the_action(cell: LockstepCell) -> None:
     stream.write([0.0] * 6)
     preparer = cell._attachment.preparer
     workers = [worker for key, worker in preparer._workers.items() if key[2]]
-    assert len(workers) == 1 and not workers[0].is_gone
+    assert [worker.is_gone for worker in workers] == [False]
     session.stop("a")
     cell.step()
     session.remove("a")
     cell.step()
-    assert workers[0].is_gone and not [key for key in preparer._workers if key[2]]
+    assert [worker.is_gone for worker in workers] == [True]
+    assert not [key for key in preparer._workers if key[2]]
