@@ -29,10 +29,12 @@ def blocks(file: str) -> list[dict[str, Any]]:
 
 
 def test_the_workcell_file_of_the_reference_is_valid(tmp_path: Path) -> None:
-    io, mock, pybullet, _, sensor, clock = blocks("io.md")
+    io, mock, pybullet, _, own, sensor, clock = blocks("io.md")
+    joint = {"name": "j", "type": "continuous", "velocity": 1.0, "effort": 1.0}
+    arm = own["parts"]["arm"] | {"kind": "base", "device": "sim", "joints": [joint]}
     content = {
         "name": "docs",
-        "parts": io["parts"] | sensor["parts"],
+        "parts": io["parts"] | sensor["parts"] | {"arm": arm},
         "devices": mock["devices"] | sensor["devices"],
         **clock,
     }
