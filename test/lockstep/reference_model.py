@@ -56,10 +56,10 @@ class ReferenceModel(ReactionRules):
         self.calls, self.events, self.claimed = [], [], set()
         for activation in self.active.values():
             activation.sensed = activation.controlled = False
-        if install is not None:
-            self._install(install)
         self._read(inputs)
         self._look_at_overruns(inputs.missed)
+        if install is not None:
+            self._install(install)
         self._take_commands(list(commands))
         self._sense()
         self._react()
