@@ -620,7 +620,9 @@ def test_U5_a_detached_session_ends_by_itself_while_a_new_server_waits_and_a_pro
     arm, gripper = cell.open("arm", detached=600.0), cell.open("gripper", detached=600.0)
     on = msg.Reaction(condition="is_done", start="b")
     end = msg.Reaction(condition="is_done", stop=True)
-    actions = [wait_action("a", on, duration=0.5), wait_action("b", end, duration=2.0)]
+    assert {s.id: s.detached for s in cell.call("list_sessions").sessions} == {arm: 600.0, gripper: 600.0}
+    # Long enough for a busy machine to see each of them.
+    actions = [wait_action("a", on, duration=3.0), wait_action("b", end, duration=4.0)]
     cell.call("define_actions", session=arm, actions=actions)
     hold = msg.ActionDefinition(id="keep", type="hold", parts=["gripper"])
     cell.call("define_actions", session=gripper, actions=[hold])

@@ -194,6 +194,7 @@ def session_messages(server: ControlServer) -> list[Any]:
                 unprotected=not session.secret,
                 lease=session.lease,
                 remaining=server.remaining(session),
+                detached=session.detached,
                 program=session.program,
                 actions=list(actions),
                 active=[a.id for a in actions.values() if a.entry.identity in active],
