@@ -89,7 +89,9 @@ def many_parts() -> LockstepCell:
 def strategies(i: int, joint: int) -> list[Strategy]:
     """Of a joint of part i: its selector chooses one of LAWS."""
     selector, found = f"s{i // SELECTORS}.v{i % SELECTORS}", []
-    inputs = {"distance": {"distance": selector}, "force": {"force": f"p{i}.effort[{joint}]"}}
+    # A distance has the joint's unit: that of `turn` is its own angle, so the law goes to a place.
+    distance = f"p{i}.position[1]" if joint else selector
+    inputs = {"distance": {"distance": distance}, "force": {"force": f"p{i}.effort[{joint}]"}}
     for k, (law, parameters) in enumerate(LAWS[:: -1 if joint else 1], start=1):
         when = f"{selector} < {k / len(LAWS)}" if k < len(LAWS) else ""
         found.append(Strategy(f"k{k}", law, when=when, inputs=inputs.get(law, {}), **parameters))
