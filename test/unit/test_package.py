@@ -168,3 +168,10 @@ def test_messages_stay_out_of_the_rooms_below_the_nodes(name: str) -> None:
             imported = [f"{node.module}.{alias.name}" for alias in node.names]
         for module in imported:
             assert not re.match(r"robot_rt_control\.(msg|srv|action)\b", module), f"{name} imports {module}"
+
+
+def test_commands_that_the_documents_run_in_the_environment_are_there() -> None:
+    texts = [text_of("README.md"), *(page.read_text() for page in (REPOSITORY / "docs").glob("*.md"))]
+    commands = {word for text in texts for word in re.findall(r"^\./run shell ([\w-]+)", text, re.MULTILINE)}
+    scripts = {script.name for script in (REPOSITORY / "scripts").iterdir()}
+    assert "robot-rt-control-program" in commands <= {*scripts, "python", "pytest"}
