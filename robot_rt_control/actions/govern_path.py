@@ -11,7 +11,6 @@ from robot_rt_control.actions.task_frame import (
     begin_frame,
     begin_motion,
     begin_step,
-    rotate,
     show_axes,
     show_limits,
     show_motion,
@@ -301,11 +300,7 @@ class GovernPath(TaskFrameType):
         status = begin_step(state, arm)
         if status != 0:
             return status
-        tool = state.tool
-        for i in range(6):
-            tool.twist[i] = state.velocity[i]
-        rotate(state.axes, tool.twist, state.scratch)
-        degree = state.degrees[_S]
+        tool, degree = state.tool, state.degrees[_S]
         look_at(state, params, degree.commanded_position + state.velocity[_S] * arm.dt)
         add_offset(state, arm.dt)
         for i in range(3):

@@ -8,7 +8,6 @@ from robot_rt_control.actions.task_frame import (
     begin_frame,
     begin_motion,
     begin_step,
-    rotate,
     show_axes,
     take_step,
     turn_frame,
@@ -58,10 +57,4 @@ class GovernTool(TaskFrameType):
         if arm.dt <= 0.0:
             return 0  # the override is 0: hold
         status = begin_step(state, arm)
-        if status != 0:
-            return status
-        tool = state.tool
-        for i in range(6):
-            tool.twist[i] = state.velocity[i]
-        rotate(state.axes, tool.twist, state.scratch)
-        return take_step(state, arm)
+        return take_step(state, arm) if status == 0 else status

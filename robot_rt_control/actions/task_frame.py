@@ -200,9 +200,12 @@ def find_velocity(state, degree, i, dt):
 
 @realtime
 def begin_step(state, part):
-    """Find the velocities of all degrees of freedom, and the tool's error. Returns a status.
+    """Find the velocities of all degrees of freedom, the twist that those of the axes make, and the tool's error.
 
     If limits have held the tool back, its pose restarts there, and the degrees of freedom with it.
+
+    Returns:
+        A status.
     """
     state.elapsed += part.dt
     for i in range(len(state.velocity)):
@@ -220,6 +223,9 @@ def begin_step(state, part):
     rotate(state.back, state.vector, state.scratch)
     for i in range(3):
         state.degrees[i].commanded_position += state.vector[i]
+    for i in range(6):
+        tool.twist[i] = state.velocity[i]
+    rotate(state.axes, tool.twist, state.scratch)
     return 0
 
 

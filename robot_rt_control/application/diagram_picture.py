@@ -183,11 +183,10 @@ class _Picture:
             self.axes.add_patch(Circle((x, y), 4.0, facecolor=_INK, edgecolor=_INK, zorder=self.level + 3))
             return
         box = self.boxes[state.key]
-        pseudo = state.key in (("", ANY), ("", HAND))
         nested = self.nested.get(state.key)
         kind = _kind(state)
         left, top = x - box.width / 2, y - box.height / 2
-        self.rounded(left, top, box.width, box.height, kind, dashed=pseudo)
+        self.rounded(left, top, box.width, box.height, kind, dashed=kind == "pseudo")
         if state.final:
             self.rounded(left + 2.5, top + 2.5, box.width - 5, box.height - 5, kind)
         _, text_height = _size(state.lines)

@@ -12,6 +12,8 @@ from robot_rt_control.client import Action, Client, Event, Reaction, RobotContro
 
 HOME = [0.0, 0.5236, 0.0, 1.5708, 0.0, 1.0472, 0.0]
 NEAR = [0.1, *HOME[1:]]
+FAR = [1.0, *HOME[1:]]
+"""On the way there a slow machine has seconds to ask for something."""
 
 PUSH = Path(__file__).with_name("push_type.py")
 WRONG = Path(__file__).with_name("wrong_type.py")
@@ -392,7 +394,7 @@ def replaced(client: Client) -> list[Event]:
 
     called: list[str] = []
     with client.session("arm", lease_s=0.0, name="replaced") as session:
-        session.add(go(NEAR, "there"), reactions=[Reaction("arm.position[0] > 0.05", event="passed")])
+        session.add(go(FAR, "there"), reactions=[Reaction("arm.position[0] > 0.05", event="passed")])
         session.start("go")
         session.wait_for("passed", 60.0)
         before = client.value("arm.velocity[0]")
@@ -400,7 +402,9 @@ def replaced(client: Client) -> list[Event]:
         session.wait_for("action_stopped", 60.0)
         assert before > 0.01 and session.active == ("go",)
         session.wait_for("home", 60.0)
+        deadline = client.backend.now() + 60.0
         while not called:
+            assert client.backend.now() < deadline
             client.sleep(0.01)
         assert called == ["home"]
         return session.events

@@ -52,6 +52,11 @@ def _has_io(part: HardwarePart) -> bool:
     return (part.kind == PartKind.IO or part.kind in JOINTED_KINDS) and bool(part.inputs or part.outputs)
 
 
+def _n_of_joints(part: HardwarePart) -> int:
+    """How many of a part's states, and of its commands, are those of its joints: the first ones."""
+    return len(JOINT_INTERFACES) * len(part.joint_names)
+
+
 class PyBulletPlugin(HardwarePlugin):
     """One simulated world. `read` looks, `write` sets the drives and steps by one period.
 
@@ -90,7 +95,7 @@ class PyBulletPlugin(HardwarePlugin):
         places: dict[int, list[int]] = {}
         for part in self.info.parts:
             if part.kind in JOINTED_KINDS:
-                n, period_s = len(JOINT_INTERFACES) * len(part.joint_names), self.info.period_s
+                n, period_s = _n_of_joints(part), self.info.period_s
                 command, measured = self._commands[part.name][:n], self._states[part.name][:n]
                 drives = Drives(world, part, self.parameters.gains, command, measured, period_s)
                 self._drives[part.name] = drives
@@ -116,7 +121,7 @@ class PyBulletPlugin(HardwarePlugin):
                 raise HardwareError(what, expected="its inputs here or in world.sensors, not in both")
 
     def _connect_io(self, world: PyBulletWorld, part: HardwarePart) -> SimulatedIo:
-        n = len(JOINT_INTERFACES) * len(part.joint_names)
+        n = _n_of_joints(part)
         states = self._states[part.name][n:]
         commands = self._commands.get(part.name, self.command[:0])[n:]
         given = self.parameters.world.io.get(part.name, IoParameters())

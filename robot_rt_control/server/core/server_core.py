@@ -523,11 +523,12 @@ class ServerCore:
             self._end_by_id(event, f"action {event.current_action!r} failed: {event.reason}")
         elif event.kind == Kind.SERVER_LOST:
             reason = "the executor heard nothing from the control server, and ended all sessions"
+            attachment = self._attachment
+            defined = {} if attachment is None else attachment.store.sessions
             for session in self.sessions():
-                session.counting = session.detached > 0 and session.identity in self.at().store.sessions
+                session.counting = session.detached > 0 and session.identity in defined
                 if not session.counting:
                     self._end(session, reason, (event.tick, event.time_ns))
-            attachment = self._attachment
             if attachment is not None:
                 attachment.channel.renew_server()
 

@@ -97,9 +97,9 @@ class Worker:
         """See `resampling.resample`. Raises as `create`."""
         given = {"time": time, "sample": sample}
         answer = self._ask(of, RESAMPLE_METHOD + stream, action, given, None, MAX_SAMPLES_BYTES)
-        made = answer.get("samples")
+        made: Any = answer.get("samples")
         try:
-            return [(float(at), [float(value) for value in values]) for at, values in made]  # type: ignore[union-attr]
+            return [(float(at), [float(value) for value in values]) for at, values in made]
         except (TypeError, ValueError) as error:
             raise DefinitionError(f"{of}: answer of its process", expected="samples", got=f"{made!r:.80}") from error
 
