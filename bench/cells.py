@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from robot_rt_control.client import MotionCommand, MotionGroup, Reaction
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition, Value
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.server.builder.process import Builder
@@ -36,6 +37,11 @@ def arms_cell(n: int, period: float = 0.001) -> Workcell:
         )
     text = f"name: bench\nperiod: {period}\ndefault_hardware: mock\nparts:{parts}devices:\n"
     text += "".join(f"  device_{i}: {{mock: {{time_constant: 0.0}}}}\n" for i in range(devices))
+    return in_file(text)
+
+
+def in_file(text: str) -> Workcell:
+    """The workcell that a text describes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cell.yaml"
         path.write_text(text)
@@ -78,3 +84,28 @@ def sine(arm: int, reactions: Sequence[ReactionDefinition] = (), id: str = "") -
 def twist(arm: int, reactions: Sequence[ReactionDefinition] = ()) -> ActionDefinition:
     """A Cartesian action: inverse kinematics in each tick. Slow enough to last for minutes."""
     return action(f"twist_{arm}", "velocity_move", f"arm_{arm}", {"linear": (0.0, 0.0, 1e-4)}, reactions)
+
+
+def motions(n: int, *, profile: str, duration: float, repeat: bool = False) -> list[ActionDefinition]:
+    """Two motion groups, "there" and "back", that move n arms by half a radian; they arrive together.
+
+    Args:
+        duration: [s] of the first arm's motion; the others would be faster.
+        repeat: each starts the other one as it arrives; else it emits an event.
+    """
+    here, there = tuple(_START), tuple(q + 0.5 for q in _START)
+    groups = []
+    for name, other, begin, end in (("there", "back", here, there), ("back", "there", there, here)):
+        commands = [
+            MotionCommand(
+                part=f"arm_{i}",
+                start=begin,
+                start_tolerance=3.0,
+                position=end,
+                duration=None if i else duration,
+            )
+            for i in range(n)
+        ]
+        arrives = Reaction("is_done", start=other) if repeat else Reaction("is_done", event=f"{name}_arrived")
+        groups.append(MotionGroup(name, *commands, finish="together", profile=profile, reactions=[arrives]))
+    return [group.definition(()) for group in groups]

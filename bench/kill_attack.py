@@ -150,7 +150,10 @@ class Attack:
         self._log = folder / "workcell.log"
         self._file = driven_workcell(folder)
         self._workcell = DemoWorkcell(
-            ["--workcell", str(self._file), "--hardware", HARDWARE, "--clock", CLOCK, "--restart", "on-failure"],
+            [
+                *("--workcell", str(self._file), "--hardware", HARDWARE, "--clock", CLOCK),
+                *("--controllers", "false", "--restart", "on-failure"),
+            ],
             self._log,
         )
         self._watch = Watch(self._file, domain)

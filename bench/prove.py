@@ -1,6 +1,7 @@
 """Long proofs, beyond what `./run test` has time for: random programs and motions, and processes killed.
 
-    ./run prove [--programs 100000] [--motions 1000000] [--switches 100000] [--kills 100] [--seed N]
+    ./run prove [--programs 100000] [--motions 1000000] [--switches 100000] [--goals 10000] [--kills 100]
+                 [--seed N]
 
 New seeds in each run; the kills (some 8 s each) need a machine with nothing else to do.
 
@@ -16,6 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random, SystemRandom
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.progress import track
@@ -70,6 +72,21 @@ def prove_switches(console: Console, count: int, seed: int) -> bool:
     return True
 
 
+def prove_goals(console: Console, count: int, seed: int) -> bool:
+    """Send random goals of FollowJointTrajectory. Is each rightly accepted or refused, and nothing faulted?"""
+    sys.path.insert(0, str(REPOSITORY / "test" / "lockstep"))
+    from random_goals import RandomGoals
+
+    with TemporaryDirectory() as folder:
+        try:
+            accepted, refused = RandomGoals(Path(folder)).run(Random(seed), count)
+        except AssertionError as error:
+            console.print(f"[red]goals with seed {seed}[/red]: {error}")
+            return False
+    console.print(f"{accepted} goals accepted, {refused} refused")
+    return True
+
+
 def prove_kills(console: Console, count: int, seed: int) -> bool:
     """Kill processes while an arm moves. Did each bound hold?"""
     command = [sys.executable, str(REPOSITORY / "bench" / "kill_attack.py")]
@@ -84,6 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--programs", type=int, default=20_000, help="random programs (default: %(default)s)")
     parser.add_argument("--motions", type=int, default=300_000, help="random motions (default: %(default)s)")
     parser.add_argument("--switches", type=int, default=10_000, help="of motions and laws (default: %(default)s)")
+    parser.add_argument("--goals", type=int, default=10_000, help="of trajectories (default: %(default)s)")
     parser.add_argument("--kills", type=int, default=100, help="killed processes (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
     given = parser.parse_args(argv)
@@ -94,6 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         (f"{given.programs} random programs", lambda: prove_programs(console, given.programs, given.seed)),
         (f"{given.motions} random motions", lambda: prove_motions(console, given.motions, given.seed)),
         (f"{given.switches} switches", lambda: prove_switches(console, given.switches, given.seed)),
+        (f"{given.goals} goals", lambda: prove_goals(console, given.goals, given.seed)),
         (f"{given.kills} kills", lambda: prove_kills(console, given.kills, given.seed)),
     )
     for name, proof in proofs:

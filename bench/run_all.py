@@ -2,7 +2,7 @@
 
 Results also go to files: JSON for machines, PNG for eyes.
 
-./run bench                      everything, about four minutes
+./run bench                      everything
 ./run bench --quick              a tenth of it
 ./run bench --only tick lateness
 """
@@ -35,7 +35,9 @@ BENCHMARKS = {
     "tick": "tick_compute",
     "inactive": "inactive_reactions",
     "strategies": "strategies_cost",
+    "drives": "drive_exchange",
     "lateness": "wakeup_lateness",
+    "introspection": "introspection",
     "lockstep": "lockstep_overhead",
     "start": "start_latency",
     "callback": "callback_delay",
@@ -43,6 +45,7 @@ BENCHMARKS = {
     "compile": "compile_time",
     "motion": "motion",
     "streams": "stream_tracking",
+    "groups": "motion_groups",
 }
 """Name → module with `measure(options) -> Report`."""
 

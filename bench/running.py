@@ -26,7 +26,7 @@ def running_workcell(options: Options, name: str) -> Iterator[Client]:
     from robot_rt_control.application.demo_workcell import DemoWorkcell
     from robot_rt_control.client import Client
 
-    arguments = ["--workcell", "arm7", "--hardware", "mock"]
+    arguments = ["--workcell", "arm7", "--hardware", "mock", "--controllers", "false"]
     with DemoWorkcell(arguments, options.output / f"{name}_workcell.log") as workcell, Client("bench") as client:
         workcell.wait_until_ready(client, lambda _: None, _STARTUP_S)
         yield client

@@ -84,6 +84,12 @@ class TickTimer:
         longest = self._longest if count else np.zeros_like(self._longest)
         run_timed(self._world, self._channel, ticks, self._period, histogram, longest)
 
+    def run_one(self) -> int:
+        """Run one tick. Returns how long it took [ns], also if that is more than the histogram has room for."""
+        longest = np.zeros(1, np.int64)
+        run_timed(self._world, self._channel, 1, self._period, self._histogram, longest)
+        return int(longest[0])
+
     @property
     def distribution(self) -> Distribution:
         """Distribution over all counted ticks."""

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +16,13 @@ import numpy as np
 from bench.cells import arms_cell, builtin_types, never_firing, sine
 from bench.disturbance import Disturbance
 from bench.report import Goal, Options, Report, microseconds
+from robot_rt_control.definitions.definitions import ActionDefinition
 from robot_rt_control.memory.histogram import bin_of, percentile
+from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.vocabulary.capacities import HISTOGRAM_BINS
+from robot_rt_control.vocabulary.enums import PartKind
 
 PRIORITY = 80
 CPU = 1
@@ -47,11 +50,21 @@ class Lateness:
 
 
 class LoopUnderTest:
-    """The wall-clock loop with an arm in motion and a hundred reactions; it runs only while it is measured."""
+    """The wall-clock loop with arms in motion; it runs only while it is measured.
 
-    def __init__(self, rate: int) -> None:
+    Args:
+        workcell: on mock hardware.
+        actions: of its arms; the first ones are started, and keep as many active, themselves or some that follow them.
+        together: how many.
+
+    Attributes:
+        scheduling: what the system granted.
+        compute: histogram of the compute times of the measured ticks.
+    """
+
+    def __init__(self, workcell: Workcell, actions: Sequence[ActionDefinition], together: int = 1) -> None:
         self.executor = Executor(
-            arms_cell(1, period=1.0 / rate),
+            workcell,
             # The disturbance keeps the interpreter from the server's heartbeat: that is not measured here.
             ExecutorOptions(priority=PRIORITY, cpu=CPU, native_silence_s=60.0, python_silence_s=60.0),
             channel_name=None,
@@ -59,31 +72,34 @@ class LoopUnderTest:
         )
         self.executor.configure(lambda _: None)
         self.executor.activate()
-        self._server = ControlServer(self.executor.workcell, builtin_types())
-        self._server.attach(self.executor.channel)
-        self._session = self._server.open_session("bench", ["arm_0"], 0.0)
-        self._server.define(self._session.id, [sine(0, never_firing(100, 0))])
+        self.server = ControlServer(self.executor.workcell, builtin_types())
+        self.server.attach(self.executor.channel)
+        arms = [part.name for part in workcell.parts if part.kind == PartKind.ARM]
+        self._session = self.server.open_session("bench", arms, 0.0)
+        self.server.define(self._session.id, actions)
+        self._first = [action.id for action in actions[:together]]
         self.scheduling = self.executor.scheduling
-        """What the system granted."""
+        self.compute = np.zeros(HISTOGRAM_BINS, np.int64)
         self.executor.deactivate()
 
     def lateness(self, seconds: float) -> tuple[np.ndarray, int]:
         """Histogram and maximum [ns] over a number of seconds."""
         self.executor.activate()
-        self._server.start(self._session.id, ["sine_0"])
+        self.server.start(self._session.id, self._first)
         timing = self.executor.channel.memory.timing
-        before = timing.lateness.copy()
+        before, computed = timing.lateness.copy(), timing.compute.copy()
         timing.max_lateness_ns = 0
         time.sleep(seconds)
         counts, longest = timing.lateness - before, int(timing.max_lateness_ns)
+        self.compute += timing.compute - computed
         active = int(self.executor.world.memory.n_active)
         self.executor.deactivate()
-        if active != 1:
-            raise RuntimeError(f"expected the action to be active, got {active} active actions")
+        if active != len(self._first):
+            raise RuntimeError(f"expected {len(self._first)} active actions, got {active}")
         return counts, longest
 
     def close(self) -> None:
-        self._server.detach("the measurement is over")
+        self.server.detach("the measurement is over")
         self.executor.cleanup()
 
 
@@ -131,7 +147,7 @@ def of_python(rate: int, seconds: float) -> tuple[np.ndarray, int]:
 def measure(options: Options) -> Report:
     installed = shutil.which("cyclictest") is not None
     bin_of(1)
-    loops = {rate: LoopUnderTest(rate) for rate in _RATES}
+    loops = {rate: LoopUnderTest(arms_cell(1, period=1.0 / rate), [sine(0, never_firing(100, 0))]) for rate in _RATES}
     granted = loops[_RATES[0]].scheduling
     kinds = {
         (name, rate): Lateness() for rate in _RATES for name in (("loop", "cyclictest") if installed else ("loop",))

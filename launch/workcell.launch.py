@@ -3,21 +3,37 @@
 robot_rt_control.application.bringup decides which processes that takes; this file passes them to launch.
 """
 
-from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+import sys
+from pathlib import Path
+from typing import Any
+
+from launch import Event, EventHandler, LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from robot_rt_control.application.bringup import (
     CLOCK_HELP,
     CLOCKS,
+    CONTROLLERS,
+    CONTROLLERS_HELP,
     FACTOR_HELP,
+    FRAMES_HELP,
     OWN_TOPICS_HELP,
     BringupOptions,
     ProcessDescription,
     processes,
+    remarks,
     shipped_workcells,
 )
+from robot_rt_control.application.launch_arguments import check_arguments, doubtful_arguments, is_launched_itself
 
 YES, NO = "true", "false"
 
@@ -41,9 +57,15 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument("real_time_factor", default_value="1.0", description=f"{FACTOR_HELP}."),
     DeclareLaunchArgument(
+        "record",
+        default_value="",
+        description="File (.mcap), or folder, to which all ticks are recorded from the first one on; empty: none.",
+    ),
+    DeclareLaunchArgument(
         "gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."
     ),
     DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz, if it is installed."),
+    DeclareLaunchArgument("frames", default_value=YES, choices=[YES, NO], description=f"Whether to {FRAMES_HELP}."),
     DeclareLaunchArgument("namespace", default_value="", description="Namespace of all nodes."),
     DeclareLaunchArgument(
         "own_topics", default_value=NO, choices=[YES, NO], description=f"Whether to {OWN_TOPICS_HELP}."
@@ -63,6 +85,12 @@ ARGUMENTS = [
         description="Bring everything down when the program has ended.",
     ),
     DeclareLaunchArgument(
+        "controllers",
+        default_value=BringupOptions.controllers,
+        choices=list(CONTROLLERS),
+        description=f"Whether to {CONTROLLERS_HELP}.",
+    ),
+    DeclareLaunchArgument(
         "realtime_cpu", default_value="-1", description="Processor of the real-time thread; -1: any."
     ),
     DeclareLaunchArgument(
@@ -73,9 +101,35 @@ ARGUMENTS = [
 ]
 
 
+class Failed(Event):
+    """A required process has failed."""
+
+    name = "robot_rt_control.Failed"
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+
+def ended(process: str, event: Any, context: LaunchContext) -> Shutdown | EmitEvent:
+    """Bring all down after the end of a required process."""
+    if event.returncode == 0 or context.is_shutdown:
+        return Shutdown(reason=f"{process} has ended")
+    return EmitEvent(event=Failed(f"{process} has failed with exit code {event.returncode}; all is brought down"))
+
+
+def fail(context: LaunchContext) -> None:
+    """An error is the only way to an exit code of ros2 launch that is not 0; it also brings all down."""
+    raise RuntimeError(context.locals.event.reason)
+
+
+ON_FAILED = RegisterEventHandler(
+    EventHandler(matcher=lambda event: isinstance(event, Failed), entities=[OpaqueFunction(function=fail)])
+)
+
+
 def node(process: ProcessDescription) -> Node:
     """A process as a launch action."""
-    required = {"on_exit": Shutdown(reason=f"{process.name} has ended")} if process.required else {}
+    required = {"on_exit": lambda event, context: ended(process.name, event, context)} if process.required else {}
     return Node(
         package=process.package,
         executable=process.executable,
@@ -95,11 +149,19 @@ def node(process: ProcessDescription) -> Node:
 
 def start(context: LaunchContext) -> list[Node | LogInfo]:
     """All processes of the workcell that the arguments describe."""
+    known, given = [action.name for action in ARGUMENTS], context.launch_configurations
+    warnings: list[str] = []
+    if is_launched_itself(sys.orig_argv, Path(__file__).parent):
+        check_arguments(given, known)
+    else:
+        warnings = doubtful_arguments(given, known)
     argument = {action.name: LaunchConfiguration(action.name).perform(context) for action in ARGUMENTS}
-    described = processes(BringupOptions.from_texts(argument))
-    return [LogInfo(msg=f"workcell {argument['workcell']}"), *(node(process) for process in described)]
+    options = BringupOptions.from_texts(argument)
+    described = processes(options)
+    said = [f"workcell {argument['workcell']}", *warnings, *remarks(options, described)]
+    return [*(LogInfo(msg=text) for text in said), *(node(process) for process in described)]
 
 
 def generate_launch_description() -> LaunchDescription:
     """The launch description for ros2 launch."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])
+    return LaunchDescription([*ARGUMENTS, ON_FAILED, OpaqueFunction(function=start)])

@@ -6,6 +6,7 @@ BUILTIN = (
     "robot_rt_control.actions.move_joint:MoveJoint",
     "robot_rt_control.actions.velocity_move:VelocityMove",
     "robot_rt_control.actions.move_linear:MoveLinear",
+    "robot_rt_control.actions.motion_group:MotionGroup",
     "robot_rt_control.actions.track_trajectory:TrackTrajectory",
     "robot_rt_control.actions.sine_wave:SineWave",
     "robot_rt_control.actions.set_output:SetOutput",

@@ -1,7 +1,8 @@
 """track_trajectory: follow a timed joint trajectory, e.g. from a motion planner."""
 
+import math
+
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference
 from robot_rt_control.definitions.action_type import (
@@ -12,40 +13,80 @@ from robot_rt_control.definitions.action_type import (
     Slot,
     StateVariable,
 )
+from robot_rt_control.motion.hermite import hermite
+from robot_rt_control.motion.path_time import FASTEST_FALL, possible_fall
+from robot_rt_control.motion.profile import profile_dtype
+from robot_rt_control.motion.tracking import track_velocity
+from robot_rt_control.motion_group.led_onto import BLEND_TIME
+from robot_rt_control.motion_group.limits import part_limits
+from robot_rt_control.motion_group.trajectory import check_curve, curve_through, states_of
 from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
+from robot_rt_control.vocabulary.defaults import JERK_TIME_S
 from robot_rt_control.vocabulary.enums import Status
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
-MAX_SEGMENTS = 512
+MAX_SEGMENTS = MAX_TRAJECTORY_POINTS - 1
 _START_TOO_FAR = int(Status.START_TOO_FAR)
-_BLEND_TIME = 0.25
-"""[s] time in which an error of the start, within its tolerance, is blended out."""
-_CHECKS_PER_SEGMENT = 20
+_STANDS = 5
+"""[ticks] After these nothing is left of the motion in what the next action continues from (T5)."""
 
 
 @realtime
-def point(params, segment, t, j):
-    """Position of joint j at time t [s], which lies in the given segment."""
-    s = t - params.time[segment]
-    c = params.coefficients[segment]
-    return c[0, j] + s * (c[1, j] + s * (c[2, j] + s * c[3, j]))
+def point(params, i, t, j):
+    """Position, velocity and acceleration of joint j at time t [s], which lies in the segment i."""
+    h = params.time[i + 1] - params.time[i]
+    return hermite(
+        params.position[i, j],
+        params.velocity[i, j],
+        params.begin[i, j],
+        params.position[i + 1, j],
+        params.velocity[i + 1, j],
+        params.end[i, j],
+        h,
+        (t - params.time[i]) / h,
+    )
 
 
 @realtime
-def remaining_offset(t):
-    """1 at t = 0, 0 from _BLEND_TIME on, with zero velocity and acceleration at both ends (a quintic)."""
-    x = min(t / _BLEND_TIME, 1.0)
-    return 1.0 - x * x * x * (10.0 - x * (15.0 - 6.0 * x))
+def slow_down(state, part):
+    """Advance the path time by a tick while its rate falls. Returns a status."""
+    if part.dt <= 0.0:  # it stands already
+        state.rate = 0.0
+        return 0
+    fall = FASTEST_FALL
+    for j in range(part.dof):
+        most = part.acceleration_limit[j]
+        fall = possible_fall(fall, state.path_velocity[j], state.path_acceleration[j], state.rate, most)
+    time, rate, change, status = track_velocity(
+        state.scratch,
+        state.elapsed,
+        state.rate,
+        state.change,
+        0.0,
+        -math.inf,
+        math.inf,
+        1.0,
+        fall,
+        fall / JERK_TIME_S,
+        part.dt,
+    )
+    state.elapsed, state.rate, state.change = max(time, state.elapsed), max(rate, 0.0), change
+    return status
 
 
 class TrackTrajectory(ActionType):
-    """Follow a joint trajectory given at points in time, by cubic pieces, and stay at its end.
+    """Follow a joint trajectory given at points in time, by cubic or quintic pieces, and stay at its end.
 
     A trajectory that exceeds a limit is refused as a whole. At the start the commanded position must be near its
-    first point.
+    first point; it may move, and what its position and velocity differ from the first point vanishes.
+
+    With more than 513 points, or with tool poses, the control server makes a motion group of it (`profile: async`): it
+    then begins and ends at rest, its parameters cannot be changed, and it has neither `tracking_error` nor `stop`.
     """
 
     name = "track_trajectory"
+    signals = ("stop",)
     slots = (Slot(name="part", kinds=JOINT_KINDS),)
     parameters = (
         Parameter(
@@ -55,6 +96,7 @@ class TrackTrajectory(ActionType):
             name="positions",
             length="any",
             unit="joint",
+            optional=True,
             description="Positions of all joints at the first time, then at the next …",
         ),
         Parameter(
@@ -63,6 +105,20 @@ class TrackTrajectory(ActionType):
             unit="joint/s",
             optional=True,
             description="Velocities, in the same order. Default: a smooth curve that begins and ends at rest.",
+        ),
+        Parameter(
+            name="accelerations",
+            length="any",
+            unit="joint/s^2",
+            optional=True,
+            description="Accelerations, in the same order, with velocities: quintic instead of cubic pieces. Or those "
+            "at the begin of each piece, then those at its end: they may differ at a point.",
+        ),
+        Parameter(
+            name="poses",
+            length="any",
+            optional=True,
+            description="Instead of positions: of the tool in the world, x y z [m], quaternion x y z w at each time.",
         ),
         Parameter(
             name="start_tolerance",
@@ -93,6 +149,10 @@ class TrackTrajectory(ActionType):
             description="Joint farthest from its first point at the start.",
         ),
         StateVariable(name="start_distance", unit="joint", description="Distance of that joint from its first point."),
+        StateVariable(
+            name="is_stopping", type="bool", description="After the signal `stop` it comes to rest on its path."
+        ),
+        StateVariable(name="is_stopped", type="bool", description="It has come to rest on its path, and stays there."),
     )
     example = {"times": (0.0, 1.0), "positions": (0.3,) * 7 + (0.5,) * 7}  # for seven joints
     Params = {
@@ -100,29 +160,40 @@ class TrackTrajectory(ActionType):
         "total": float,
         "start_tolerance": float,
         "tolerance": float,
-        "time": (float, MAX_SEGMENTS),
-        "coefficients": (float, MAX_SEGMENTS, 4, PER_JOINT),
-        "end": (float, PER_JOINT),
+        "time": (float, MAX_SEGMENTS + 1),
+        "position": (float, MAX_SEGMENTS + 1, PER_JOINT),
+        "velocity": (float, MAX_SEGMENTS + 1, PER_JOINT),
+        "begin": (float, MAX_SEGMENTS, PER_JOINT),  # acceleration at the begin of each segment
+        "end": (float, MAX_SEGMENTS, PER_JOINT),
+        "goal": (float, PER_JOINT),
     }
-    State = {"segment": int, "offset": (float, PER_JOINT)}
+    State = {
+        "segment": int,
+        "offset": (float, PER_JOINT),
+        "offset_velocity": (float, PER_JOINT),
+        "path_velocity": (float, PER_JOINT),
+        "path_acceleration": (float, PER_JOINT),
+        "rate": float,  # of the path time
+        "change": float,
+        "standing": int,  # ticks
+        "scratch": profile_dtype,
+    }
 
     def prepare_parameters(self, values, params):
         part = self.parts["part"]
-        times, positions, velocities = self._points(values)
-        if velocities is None:
-            curve = CubicSpline(times, positions, bc_type="clamped")
-        else:
-            curve = CubicHermiteSpline(times, positions, velocities)
-        self._check(curve, times)
-        n = len(times) - 1
+        times, points = self._points(values)
+        curve = curve_through(times, *points)
+        check_curve(f"track_trajectory of {part.name!r}", curve, part_limits(part))
+        n, dof = len(times) - 1, part.dof
         params.n_segments = n
         params.total = times[-1]
         params.start_tolerance = values["start_tolerance"]
         params.tolerance = values["tolerance"]
-        params.time[:n] = times[:-1]
-        # SciPy: highest power first, then the segment, then the joint
-        params.coefficients[:n, :, : part.dof] = curve.c[::-1].transpose(1, 0, 2)
-        params.end[: part.dof] = positions[-1]
+        params.time[: n + 1] = times
+        position, velocity, (begin, end) = states_of(curve)
+        params.position[: n + 1, :dof], params.velocity[: n + 1, :dof] = position, velocity
+        params.begin[:n, :dof], params.end[:n, :dof] = begin, end
+        params.goal[:dof] = params.position[n, :dof] = points[0][-1]
 
     def _points(self, values):
         part = self.parts["part"]
@@ -137,51 +208,38 @@ class TrackTrajectory(ActionType):
                 f"{where}: too many points",
                 expected=f"at most {MAX_SEGMENTS + 1}",
                 got=str(len(times)),
-                hint="Thin the trajectory out, or split it and chain the parts by reactions on is_done",
+                hint="Only an action without strategies may have more points",
             )
-        found: dict[str, np.ndarray | None] = {"positions": None, "velocities": None}
-        for name in found:
-            if name not in values:
-                continue
-            array = np.atleast_1d(np.asarray(values[name], float))
-            if array.size != len(times) * part.dof:
+        if "poses" in values:
+            raise DefinitionError(
+                f"{where}: poses", expected="positions, in a law and in an action with strategies", got="poses"
+            )
+        if "positions" not in values:
+            raise DefinitionError(f"{where}: positions", expected="positions, or poses", got="none")
+        if "accelerations" in values and "velocities" not in values:
+            raise DefinitionError(f"{where}: accelerations", expected="velocities with them", got="none")
+        found: list[np.ndarray | None] = []
+        for name in ("positions", "velocities", "accelerations"):
+            array = np.atleast_1d(np.asarray(values.get(name, ()), float))
+            shape: tuple[int, ...] = (len(times), part.dof)
+            if name == "accelerations" and array.size == 2 * (len(times) - 1) * part.dof:
+                shape = (2, len(times) - 1, part.dof)
+            elif name in values and array.size != len(times) * part.dof:
                 raise DefinitionError(
                     f"{where}: number of {name}",
                     expected=f"{len(times)} points of {part.dof} joints, {len(times) * part.dof} in all",
                     got=str(array.size),
                 )
-            found[name] = array.reshape(len(times), part.dof)
-        return times, found["positions"], found["velocities"]
-
-    def _check(self, curve, times):
-        """Sample each segment densely, and refuse the trajectory if it exceeds a limit of the part."""
-        part = self.parts["part"]
-        limits = part.record
-        fractions = np.linspace(0.0, 1.0, _CHECKS_PER_SEGMENT, endpoint=False)
-        t = np.append((times[:-1, None] + np.diff(times)[:, None] * fractions).ravel(), times[-1])
-        dof = part.dof
-        checks = (
-            ("position", curve(t), limits.position_lower[:dof], limits.position_upper[:dof]),
-            ("velocity", curve(t, 1), -limits.velocity_limit[:dof], limits.velocity_limit[:dof]),
-            ("acceleration", curve(t, 2), -limits.acceleration_limit[:dof], limits.acceleration_limit[:dof]),
-        )
-        for what, value, low, high in checks:
-            slack = 1e-9 * np.maximum(np.abs(low), np.abs(high))
-            bad = np.argwhere((value < low - slack) | (value > high + slack))
-            if len(bad):
-                k, j = bad[0]
-                raise DefinitionError(
-                    f"track_trajectory of {part.name!r}: the {what} of joint {part.joint_names[j]!r} "
-                    f"at {t[k]:.3f} s is outside its limits",
-                    expected=f"{low[j]:.4f} to {high[j]:.4f}",
-                    got=f"{value[k, j]:.4f}",
-                    hint="Slow the trajectory down" if what != "position" else "",
-                )
+            found.append(array.reshape(shape) if name in values else None)
+        return times, found
 
     @staticmethod
     def on_enter(state, params, part):
+        state.rate = 1.0
         for j in range(part.dof):
-            state.offset[j] = part.commanded_position[j] - point(params, 0, 0.0, j)
+            q, v, _ = point(params, 0, 0.0, j)
+            state.offset[j] = part.commanded_position[j] - q
+            state.offset_velocity[j] = part.motion_velocity[j] - v
             if abs(state.offset[j]) > state.start_distance:
                 state.start_joint = j
                 state.start_distance = abs(state.offset[j])
@@ -191,26 +249,40 @@ class TrackTrajectory(ActionType):
     def sense(state, params, part):
         done = state.elapsed >= params.total
         state.is_done = done
+        if state.rate <= 0.0:
+            state.standing += 1
+        state.is_stopped = state.standing >= _STANDS
         state.progress = 1.0 if done else state.elapsed / params.total
         state.remaining_time = max(params.total - state.elapsed, 0.0)
         state.tracking_error = largest_difference(part.position, part.commanded_position, part.dof)
         if done and part.at_rest != 0.0:
-            state.is_settled = is_within(largest_difference(part.position, params.end, part.dof), params.tolerance)
+            state.is_settled = is_within(largest_difference(part.position, params.goal, part.dof), params.tolerance)
         else:
             state.is_settled = 0.0
 
     @staticmethod
     def control(state, params, part):
-        state.elapsed += part.dt
+        if state.stop != 0.0:
+            state.is_stopping = 1.0
+        if state.is_stopping == 0.0:
+            state.elapsed += part.dt
+        elif state.rate > 0.0:
+            status = slow_down(state, part)
+            if status != 0:
+                return status
         part.command_mode = POSITION
-        offset = remaining_offset(state.elapsed)
-        if state.elapsed >= params.total:
-            for j in range(part.dof):
-                part.position_command[j] = params.end[j] + offset * state.offset[j]
-            return 0
-        while state.segment + 1 < params.n_segments and state.elapsed >= params.time[state.segment + 1]:
+        t = state.elapsed
+        while state.segment + 1 < params.n_segments and t >= params.time[state.segment + 1]:
             state.segment += 1
         for j in range(part.dof):
-            q = point(params, state.segment, state.elapsed, j)
-            part.position_command[j] = q + offset * state.offset[j]
+            q, v, a = params.goal[j], 0.0, 0.0
+            if t < params.total:
+                q, v, a = point(params, state.segment, t, j)
+            if t < BLEND_TIME:
+                offset, _, _ = hermite(
+                    state.offset[j], state.offset_velocity[j], 0.0, 0.0, 0.0, 0.0, BLEND_TIME, t / BLEND_TIME
+                )
+                q += offset
+            part.position_command[j] = q
+            state.path_velocity[j], state.path_acceleration[j] = v, a
         return 0

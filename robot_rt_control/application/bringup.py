@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,20 @@ from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
 from robot_rt_control.hardware.clocks import FACTOR_HELP as FACTOR_HELP
 from robot_rt_control.hardware.clocks import LOCKSTEP, chosen_clock
 from robot_rt_control.model.paths import package_folder
-from robot_rt_control.model.workcell import MOCK, TOPIC, Workcell, load_workcell
+from robot_rt_control.model.workcell import COMPILED, TOPIC, Workcell, load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 PACKAGE = "robot_rt_control"
 
 DEFAULT_WORKCELL = "arm7"
 """This workcell needs nothing outside this package."""
+
+CONTROLLERS = (AUTO, "true", "false")
+CONTROLLERS_HELP = (
+    "run the controller manager, for ros2 control, MoveIt and spawners; auto: if the messages are installed or "
+    "built (./run interfaces)"
+)
+_CONTROLLER_MESSAGES = ("control_msgs", "controller_manager_msgs")
 
 SHARED_TOPICS = ("/clock", "/diagnostics", "/tf", "/tf_static")
 """Topics that ROS shares between all nodes, in any namespace."""
@@ -31,8 +39,20 @@ OWN_TOPICS_HELP = (
     "which have a /clock each, or with the same frame names"
 )
 
+FRAMES_HELP = (
+    "publish all frames on /tf and /tf_static: by robot_state_publisher if it is installed, else by frame_publisher"
+)
+NO_FRAMES = (
+    "no TF: neither robot_state_publisher nor tf2_msgs is installed. `./run interfaces` builds tf2_msgs, with which "
+    "frame_publisher publishes the frames"
+)
+"""What is said if frames are wanted and nothing can publish them."""
+
 Value = bool | int | float | str | list[str]
 """Type of a ROS parameter."""
+
+_THEIRS, _OURS = "robot_state_publisher", "frame_publisher"
+"""Executables that publish TF; the former's package has its name."""
 
 Find = Callable[[str, str], Path | None]
 """(package, executable) → its file; None: not installed."""
@@ -50,10 +70,14 @@ class BringupOptions:
     """One of CLOCKS: see CLOCK_HELP."""
     real_time_factor: float = 1.0
     """Simulated seconds per second in lockstep; 0: as fast as possible; negative: by the service step only."""
+    record: str = ""
+    """File, or folder, to which all ticks are recorded from the first one on; empty: they are not."""
     gui: bool = False
     """Show the simulation in a window."""
     rviz: bool = False
     """Start RViz, with the project's view."""
+    frames: bool = True
+    """See FRAMES_HELP."""
     namespace: str = ""
     """Namespace of all nodes."""
     own_topics: bool = False
@@ -63,6 +87,8 @@ class BringupOptions:
     program_arguments: tuple[str, ...] = ()
     exit_with_program: bool = False
     """Bring everything down when the program has ended."""
+    controllers: str = AUTO
+    """One of CONTROLLERS: see CONTROLLERS_HELP."""
     realtime_cpu: int = -1
     """Processor of the real-time thread; -1: any."""
     realtime_priority: int = 80
@@ -138,6 +164,27 @@ def find_executable(package: str, executable: str) -> Path | None:
     return None
 
 
+def has_messages(package: str) -> bool:
+    """Whether the messages of a ROS package can be imported."""
+    return find_spec(package) is not None
+
+
+def publishes_frames(described: Iterable[ProcessDescription]) -> bool:
+    """Whether one of these processes publishes TF."""
+    return any(process.executable in (_THEIRS, _OURS) for process in described)
+
+
+def remarks(options: BringupOptions, described: Iterable[ProcessDescription]) -> list[str]:
+    """What is left out although nobody asked for that, in one line each."""
+    found = []
+    if options.frames and not publishes_frames(described):
+        found.append(NO_FRAMES)
+    missing = _missing_messages() if options.controllers == AUTO else ""
+    if missing:
+        found.append(f"without the controller manager: no {missing} (./run interfaces builds them)")
+    return found
+
+
 def shipped_workcells() -> dict[str, Path]:
     """Name → file of each workcell that comes with the package."""
     share = package_folder(PACKAGE)
@@ -193,6 +240,7 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
             parameters=_common(options, workcell),
             consequence="the executor brings the parts of all sessions to safety",
         ),
+        *_controllers(options, workcell),
         *_viewers(options, workcell, find),
     ]
     if options.program:
@@ -214,7 +262,7 @@ def _time(options: BringupOptions) -> dict[str, Value]:
 
 def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
     """A process for each device with a Python plugin."""
-    devices = [device for device in workcell.devices if device.plugin != MOCK]
+    devices = [device for device in workcell.devices if device.plugin not in COMPILED]
     if options.gui and not devices:
         raise DefinitionError(
             "gui", expected="hardware with a window, such as pybullet", got=f"hardware {workcell.hardware!r}"
@@ -247,6 +295,8 @@ def _executor(options: BringupOptions, workcell: Workcell) -> ProcessDescription
         "realtime_cpu": options.realtime_cpu,
         "realtime_priority": options.realtime_priority,
     }
+    if options.record:
+        parameters["record"] = str(Path(options.record).resolve())
     if options.clock == LOCKSTEP:
         parameters |= {"real_time_factor": float(options.real_time_factor), "gui": options.gui}
     return ProcessDescription(
@@ -259,21 +309,51 @@ def _executor(options: BringupOptions, workcell: Workcell) -> ProcessDescription
     )
 
 
+def _missing_messages() -> str:
+    return " and ".join(package for package in _CONTROLLER_MESSAGES if not has_messages(package))
+
+
+def _controllers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
+    if options.controllers not in CONTROLLERS:
+        expected = "one of: " + ", ".join(CONTROLLERS)
+        raise DefinitionError("controllers", expected=expected, got=repr(options.controllers))
+    missing = _missing_messages()
+    if options.controllers == "false" or (missing and options.controllers == AUTO):
+        return []
+    if missing:
+        raise DefinitionError(
+            "controllers",
+            expected=f"the messages of {missing}",
+            got="no such package",
+            hint="./run interfaces builds them; on a ROS installation install them",
+        )
+    return [
+        ProcessDescription(
+            name="controller_manager",
+            executable="controller_manager",
+            node_name="controller_manager",
+            namespace=options.namespace,
+            parameters=_common(options, workcell),
+            required=False,
+            consequence="its sessions end with their leases, and their parts are brought to safety",
+        )
+    ]
+
+
 def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[ProcessDescription]:
-    """Programs of other packages: robot_state_publisher if it is installed, RViz if requested."""
+    """What publishes frames, and RViz if requested."""
     common: dict[str, Any] = {"namespace": options.namespace, "required": False}
     described = []
-    if find("robot_state_publisher", "robot_state_publisher") is not None:
-        described.append(
-            ProcessDescription(
-                name="robot_state_publisher",
-                package="robot_state_publisher",
-                executable="robot_state_publisher",
-                node_name="robot_state_publisher",
-                parameters={**_time(options), "robot_description": workcell.robot_description()},
-                **common,
-            )
+    parameters: dict[str, Value] = _time(options)
+    if options.frames and find(_THEIRS, _THEIRS) is not None:
+        parameters["robot_description"] = workcell.robot_description()
+        theirs = ProcessDescription(
+            name=_THEIRS, package=_THEIRS, executable=_THEIRS, node_name=_THEIRS, parameters=parameters, **common
         )
+        described.append(theirs)
+    elif options.frames and has_messages("tf2_msgs"):
+        ours = ProcessDescription(name=_OURS, executable=_OURS, node_name=_OURS, parameters=parameters, **common)
+        described.append(ours)
     if options.rviz:
         if find("rviz2", "rviz2") is None:
             raise DefinitionError(

@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.width = 120  # a log file has room for the table
     arguments.output.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    command = ["--workcell", arguments.workcell]
+    command = ["--workcell", arguments.workcell, "--controllers", "false"]
     window = ["--gui"] if arguments.gui else []
     console.print("[bold]robot_rt_control demonstration[/bold]: an arm reacts to a rangefinder inside the tick")
     try:

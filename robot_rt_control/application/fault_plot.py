@@ -1,17 +1,14 @@
-"""Look at a log of the last ticks: python -m robot_rt_control.application.fault_plot FILE [--part arm] [--csv FILE]."""
+"""A log of the last ticks as a picture: `robot-rt plot FILE`."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import numpy as np
 
-from robot_rt_control.memory.fault_log import FaultLog, load_fault_log
+from robot_rt_control.recording.fault_log import FaultLog
 from robot_rt_control.vocabulary.errors import RobotControlError, unknown
 
 matplotlib.use("Agg")
@@ -59,27 +56,3 @@ def _draw(axis: Any, log: FaultLog, name: str, described: Any, measured: str, co
         axis.axvline(seconds[i + 1], color="tab:red", lw=1.0)
     axis.axvline(0.0, color="black", lw=0.5)
     axis.grid(alpha=0.3)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print a log, and write it as a picture and, if requested, as CSV."""
-    parser = argparse.ArgumentParser(prog="fault_plot", description=__doc__)
-    parser.add_argument("file", type=Path, help="the log; the event part_faulted has its path")
-    parser.add_argument("--part", default="", help="the part to draw; default: the part of the log")
-    parser.add_argument("--png", type=Path, help="the picture to write; default: beside the log")
-    parser.add_argument("--csv", type=Path, help="also write all columns as text")
-    given = parser.parse_args(argv)
-    try:
-        log = load_fault_log(given.file)
-        print(log.text())
-        print(f"picture: {plot_fault_log(log, given.png or given.file.with_suffix('.png'), part=given.part)}")
-        if given.csv:
-            print(f"table: {log.write_csv(given.csv)}")
-    except (RobotControlError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

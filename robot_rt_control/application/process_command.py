@@ -13,6 +13,8 @@ NODES = {
     "hardware_driver": "robot_rt_control.hardware.driver_node:HardwareDriverNode",
     "realtime_executor": "robot_rt_control.realtime.executor.node:RealtimeExecutorNode",
     "control_server": "robot_rt_control.server.node.node:ControlServerNode",
+    "controller_manager": "robot_rt_control.controllers.node:ControllerManagerNode",
+    "frame_publisher": "robot_rt_control.frames.node:FramePublisherNode",
     "application": "robot_rt_control.application.node:ApplicationNode",
 }
 """The package's own executables: the modules that run them, and their nodes."""

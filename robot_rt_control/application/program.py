@@ -14,20 +14,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
-from rich.text import Text
 
+from robot_rt_control.application.command_line.start import run_until_end
+from robot_rt_control.application.command_line.values import assignment
+from robot_rt_control.application.output import Output
 from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate, library_template
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.schema import SCHEMA_FILE
 from robot_rt_control.program.used_program import Find, Use
-from robot_rt_control.text.document import Document
-from robot_rt_control.text.scalar import parse_scalar
-from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
-from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 _EXAMPLES = """\
 examples:
@@ -44,29 +42,7 @@ In an editor with a YAML language server, begin a program with this line, for co
 """
 
 
-class _Output:
-    """Consoles: results go to stdout, the rest to stderr."""
-
-    def __init__(self) -> None:
-        self.out = Console() if sys.stdout.isatty() else Console(width=120, highlight=False)
-        self.err = Console(stderr=True, highlight=False)
-
-    def good(self, text: str) -> None:
-        self.out.print(Text(text, style="green"), soft_wrap=True)
-
-    def note(self, text: str) -> None:
-        self.err.print(Text(text), soft_wrap=True)
-
-    def warning(self, text: str) -> None:
-        self.err.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
-
-    def error(self, error: RobotControlError) -> None:
-        mistakes = error.mistakes if isinstance(error, ProgramError) else (error,)
-        for mistake in mistakes:
-            self.err.print(Text.assemble(("error: ", "bold red"), str(mistake)), soft_wrap=True)
-
-
-def _template(program: str, find: Find | None = None) -> ProgramTemplate:
+def find_template(program: str, find: Find | None = None) -> ProgramTemplate:
     """A program from a file, or of the library.
 
     Args:
@@ -99,16 +75,18 @@ def _beside(folder: Path, program: str) -> ProgramTemplate:
 # --- without a running workcell -------------------------------------------------------------------------
 
 
-def _check(given: argparse.Namespace, output: _Output) -> int:
+def _check(given: argparse.Namespace, output: Output) -> int:
     failed = False
     catalogue = None
     if not given.server:
-        from robot_rt_control.application.offline_catalogue import offline_catalogue  # slow: it loads the compiler
+        # slow: they load the compiler
+        from robot_rt_control.application.bringup import find_workcell
+        from robot_rt_control.application.offline_catalogue import offline_catalogue
 
-        catalogue = offline_catalogue(given.workcell)
+        catalogue = offline_catalogue(None if given.workcell is None else find_workcell(given.workcell))
     for program in given.programs:
         try:
-            template = _template(program, partial(_kept, given) if given.server else None)
+            template = find_template(program, partial(_kept, given) if given.server else None)
             if catalogue is not None:
                 warnings = check_program(template.sample(), catalogue)
             else:
@@ -128,7 +106,7 @@ def _check(given: argparse.Namespace, output: _Output) -> int:
     return int(failed)
 
 
-def _show_uses(uses: Iterable[Use], output: _Output) -> None:
+def _show_uses(uses: Iterable[Use], output: Output) -> None:
     """From which programs the states of a flattened one come."""
     for use in uses:
         output.note(f"{use.state}__…: {use.program}")
@@ -138,18 +116,18 @@ def _checked_by(client: Any, text: str) -> list[str]:
     return list(client.programs.check(text))
 
 
-def _draw(given: argparse.Namespace, output: _Output) -> int:
+def _draw(given: argparse.Namespace, output: Output) -> int:
     from robot_rt_control.application.diagram_picture import draw
     from robot_rt_control.application.state_diagram import diagram_of
 
-    template = _template(given.program)
+    template = find_template(given.program)
     diagram = diagram_of(template)
     for file in given.output or [Path(f"{Path(given.program).stem}.svg")]:
         output.good(f"{draw(diagram, file)}")
     return 0
 
 
-def _schema(given: argparse.Namespace, output: _Output) -> int:
+def _schema(given: argparse.Namespace, output: Output) -> int:
     output.out.print(str(SCHEMA_FILE), soft_wrap=True)
     return 0
 
@@ -171,7 +149,7 @@ def _with_client(given: argparse.Namespace, do: Callable[[Any], Any]) -> Any:
         return do(client)
 
 
-def _list(given: argparse.Namespace, output: _Output) -> int:
+def _list(given: argparse.Namespace, output: Output) -> int:
     programs = _with_client(given, lambda client: client.programs.list(given.name, search=given.search, tags=given.tag))
     table = Table(box=None, header_style="bold", padding=(0, 2, 1, 0))
     for column in ("program", "version", "from", "needs", "takes", "ends with", "what it does"):
@@ -196,7 +174,7 @@ def _parameter(info: Any) -> str:
     return f"{shown} {info.unit}".strip().replace("[", "\\[")
 
 
-def _show(given: argparse.Namespace, output: _Output) -> int:
+def _show(given: argparse.Namespace, output: Output) -> int:
     text = _with_client(given, lambda client: client.programs.text(given.name))
     if sys.stdout.isatty():
         output.out.print(Syntax(text, "yaml", background_color="default"))
@@ -209,7 +187,7 @@ def _show(given: argparse.Namespace, output: _Output) -> int:
     return 0
 
 
-def _save(given: argparse.Namespace, output: _Output) -> int:
+def _save(given: argparse.Namespace, output: Output) -> int:
     version, warnings = _with_client(given, lambda client: client.programs.save(given.file))
     for warning in warnings:
         output.warning(warning)
@@ -217,58 +195,42 @@ def _save(given: argparse.Namespace, output: _Output) -> int:
     return 0
 
 
-def _copy(given: argparse.Namespace, output: _Output) -> int:
+def _copy(given: argparse.Namespace, output: Output) -> int:
     version = _with_client(given, lambda client: client.programs.copy(given.program, given.name))
     output.good(f"saved as {given.name}, version {version}")
     return 0
 
 
-def _delete(given: argparse.Namespace, output: _Output) -> int:
+def _delete(given: argparse.Namespace, output: Output) -> int:
     output.good(_with_client(given, lambda client: client.programs.delete(given.name)))
     return 0
 
 
-def _run(given: argparse.Namespace, output: _Output) -> int:
-    cancelled = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: cancelled.set())
-    try:
-        with output.err.status("starting …") as status:
+def _run(given: argparse.Namespace, output: Output) -> int:
+    def run(client: Any) -> int:
+        return run_until_end(
+            client,
+            output,
+            given.program,
+            given.parts,
+            dict(given.values),
+            is_action=False,
+            until=given.until,
+            limit_s=given.limit,
+            detached_s=given.detached,
+        )
 
-            def progress(feedback: Any) -> None:
-                event = f", last event {feedback.last_event}" if feedback.last_event else ""
-                status.update(f"{feedback.active_action or 'nothing active'}, {feedback.elapsed:.1f} s{event}")
-
-            outcome = _with_client(
-                given,
-                lambda client: client.programs.run(
-                    given.program,
-                    given.parts,
-                    until_event=given.until,
-                    timeout_s=given.limit,
-                    detached_s=given.detached,
-                    on_progress=progress,
-                    cancelled=cancelled,
-                    **dict(given.values),
-                ),
-            )
-    finally:
-        signal.signal(signal.SIGINT, before)
-    event = f"; last event: {outcome.last_event}" if outcome.last_event else ""
-    if outcome.success:
-        output.good(f"done after {outcome.ticks} ticks{event}")
-        return 0
-    output.error(RobotControlError(f"{outcome.message or 'it did not succeed'}{event}"))
-    return 1
+    return int(_with_client(given, run))
 
 
-def _watch(given: argparse.Namespace, output: _Output) -> int:
+def _watch(given: argparse.Namespace, output: Output) -> int:
     from robot_rt_control.application.live_diagram import follow
 
     stopped = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: stopped.set())
     try:
         path = Path(given.program)
-        template = _template(given.program) if path.exists() else _kept(given, given.program)
+        template = find_template(given.program) if path.exists() else _kept(given, given.program)
         output.note(f"{given.output} shows {template.name} until Ctrl-C")
         _with_client(
             given,
@@ -287,25 +249,6 @@ def _watch(given: argparse.Namespace, output: _Output) -> int:
     return 0
 
 
-def assignment(text: str) -> tuple[str, Any]:
-    """`name=value` of `--set`: a number, true, false, a list of numbers, or a text.
-
-    Raises:
-        argparse.ArgumentTypeError: it is not valid.
-    """
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"expected name=value, got {text!r}")
-    if value.lstrip().startswith("["):
-        try:
-            elements = Document(value, name, max_bytes=MAX_PROGRAM_BYTES).data
-            return name, [float(element) for element in elements]
-        except (DefinitionError, TypeError, ValueError):
-            raise argparse.ArgumentTypeError(f"{name}: expected a list of numbers, got {value!r}") from None
-    parsed = parse_scalar(value)
-    return name, value if parsed is None else parsed
-
-
 # --- the command line -----------------------------------------------------------------------------------
 
 
@@ -322,14 +265,16 @@ def parser() -> argparse.ArgumentParser:
     connection.add_argument("--namespace", default="", help="of the workcell's nodes")
     connection.add_argument("--timeout", type=float, default=10.0, help="for the server [s] (%(default)s)")
 
-    def command(name: str, do: Callable[[argparse.Namespace, _Output], int], text: str, *, server: bool = True) -> Any:
+    def command(name: str, do: Callable[[argparse.Namespace, Output], int], text: str, *, server: bool = True) -> Any:
         sub = commands.add_parser(name, help=text, description=text, parents=[connection] if server else [])
         sub.set_defaults(do=do)
         return sub
 
     check = command("check", _check, "report all mistakes in programs, each with its line")
     check.add_argument("programs", nargs="+", metavar="FILE", help="program file, or name of a program of the library")
-    check.add_argument("--workcell", type=Path, metavar="FILE", help="also check parts and state variables against it")
+    check.add_argument(
+        "--workcell", metavar="FILE", help="also check parts and state variables against it; or its name, such as iiwa"
+    )
     check.add_argument("--server", action="store_true", help="let the running control server check it instead")
     check.add_argument("--strict", action="store_true", help="also fail on warnings")
     draw = command("draw", _draw, "draw the state diagram of a program", server=False)
@@ -380,7 +325,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line."""
     given = parser().parse_args(argv)
-    output = _Output()
+    output = Output()
     try:
         return int(given.do(given, output))
     except RobotControlError as error:

@@ -23,6 +23,8 @@ _WIDTH = 34
 """Characters in a line of a label."""
 _LONG = 48
 """Characters of a strategy."""
+_MOST_PARTS = 8
+"""Parts of a motion group that are named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,13 +168,15 @@ class _Builder:
 
     def state(self, action: ActionDefinition) -> State:
         given = action.parts
-        parts = (
-            ", ".join(f"{slot}: {part}" for slot, part in given.items())
-            if isinstance(given, Mapping)
-            else ", ".join(given)
-        )
+        names = [f"{slot}: {part}" for slot, part in given.items()] if isinstance(given, Mapping) else list(given)
+        if len(names) > _MOST_PARTS:
+            names[_MOST_PARTS - 1 :] = [f"{len(names) - _MOST_PARTS + 1} more"]
+        parts = ", ".join(names)
         title = _short(action.id, action.within[-1] if action.within else "")
         lines = [Line(text=title, style="title"), *_wrapped(f"{action.type} · {parts}", "detail")]
+        if action.commands:
+            chosen = {parameter.name: parameter.value for parameter in action.parameters}
+            lines.append(Line(text=f"finish {chosen.get('finish', 'own')}", style="detail"))
         if action.time_limit is not None:
             written = self.program.places.text("actions", action.id, "time_limit") or f"{action.time_limit:g}"
             lines.append(Line(text=f"at most {written} s", style="detail"))

@@ -31,6 +31,8 @@ class _Post:
     def __init__(self, process: SupervisedProcess) -> None:
         self.process = process
         self.child: ChildProcess | None = None
+        self.failed = False
+        """Its last child ended with an error."""
         self.restarts: list[float] = []
         self.restart_at: float | None = None
 
@@ -210,8 +212,12 @@ class Supervisor:
         """Processes that are not up yet."""
         if self._told_ready or self._is_ending:
             return []
-        reporting = [post for post in self._posts if post.process.reports_ready]
+        reporting = [post for post in self._posts if post.process.reports_ready and not self._is_given_up(post)]
         return [post.process.name for post in reporting if post.child is None or not post.child.ready]
+
+    def _is_given_up(self, post: _Post) -> bool:
+        """Whether the process has ended, and the others go on without it."""
+        return post.child is None and post.restart_at is None and not post.process.required
 
     def _tell_ready(self) -> None:
         if self._told_ready or self._awaited():
@@ -219,7 +225,7 @@ class Supervisor:
         self._told_ready = True
         seconds = time.monotonic() - self._begin
         troubled = [child for child in self._living() if child.status]
-        if troubled:
+        if troubled or any(post.failed for post in self._posts if self._is_given_up(post)):
             self._console.alarm(f"the processes are up after {seconds:.1f} s, but not all is well; Ctrl-C ends them")
         else:
             self._console.say(f"all is up after {seconds:.1f} s; Ctrl-C brings it down")
@@ -238,8 +244,8 @@ class Supervisor:
             if descriptor in self._selector.get_map():
                 self._selector.unregister(descriptor)
         self._console.lines(child.name, child.reap())
-        post.child = None
         code = child.exit_code or 0
+        post.child, post.failed = None, code != 0
         if self._is_ending:
             self._console.say(f"{child.name} {child.how_it_ended()}")
             if post is self._ending:
@@ -253,6 +259,8 @@ class Supervisor:
             self._bring_down(1 if code < 0 else code)
         elif not self._busy():
             self.exit_code = self.exit_code or (1 if code < 0 else code)
+        else:
+            self._tell_ready()
 
     def _report_death(self, post: _Post, child: ChildProcess) -> None:
         text = f"{child.name} (process {child.pid}) {child.how_it_ended()} after {child.age_s:.1f} s"

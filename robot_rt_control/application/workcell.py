@@ -15,13 +15,17 @@ from robot_rt_control.application.bringup import (
     AUTO,
     CLOCK_HELP,
     CLOCKS,
+    CONTROLLERS,
+    CONTROLLERS_HELP,
     DEFAULT_WORKCELL,
     FACTOR_HELP,
+    FRAMES_HELP,
     OWN_TOPICS_HELP,
     PACKAGE,
     BringupOptions,
     ProcessDescription,
     processes,
+    remarks,
     shipped_workcells,
 )
 from robot_rt_control.application.console import Console
@@ -66,10 +70,13 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--clock", choices=CLOCKS, default=AUTO, help=f"what drives the loop (default: %(default)s). {CLOCK_HELP}")
     add("--real-time-factor", default="1", metavar="F", help=f"{FACTOR_HELP} (default: %(default)s)")
+    add("--record", default="", metavar="PATH", help="record all ticks to this file (.mcap), or to one in this folder")
     add("--gui", action="store_true", help="show the simulation in a window")
     add("--rviz", action="store_true", help="start RViz, if it is installed")
+    add("--no-frames", action="store_false", dest="frames", help=f"do not {FRAMES_HELP}")
     add("--namespace", default="", metavar="NAME", help="of all nodes")
     add("--own-topics", action="store_true", help=OWN_TOPICS_HELP)
+    add("--controllers", choices=CONTROLLERS, default=AUTO, help=f"{CONTROLLERS_HELP} (default: %(default)s)")
     add("--cpu", type=int, default=-1, metavar="N", help="processor of the real-time thread (default: any)")
     add(
         "--priority",
@@ -106,13 +113,16 @@ def options_of(arguments: argparse.Namespace) -> BringupOptions:
         workcell=arguments.workcell,
         hardware=arguments.hardware,
         clock=arguments.clock,
+        record=arguments.record,
         gui=arguments.gui,
         rviz=arguments.rviz,
+        frames=arguments.frames,
         namespace=arguments.namespace,
         own_topics=arguments.own_topics,
         program=program,
         program_arguments=tuple(program_arguments),
         exit_with_program=bool(program) and not arguments.stay,
+        controllers=arguments.controllers,
         realtime_cpu=arguments.cpu,
         realtime_priority=arguments.priority,
     )
@@ -141,7 +151,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run until Ctrl-C, or until a required process has ended. Returns the exit code."""
     arguments = parser().parse_args(argv)
     try:
-        described = processes(options_of(arguments))
+        options = options_of(arguments)
+        described = processes(options)
         with tempfile.TemporaryDirectory(prefix="robot_rt_control-") as folder:
             if arguments.only_print:
                 for process in supervised(described, Path(folder)):
@@ -150,9 +161,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.composed:
                 from robot_rt_control.application.composed import run_composed
 
+                for remark in remarks(options, described):
+                    print(remark, flush=True)
                 return run_composed(described, Path(folder))
             console = Console(sys.stdout, [process.name for process in described])
             console.say(f"workcell {arguments.workcell}, ROS_DOMAIN_ID {os.environ.get('ROS_DOMAIN_ID', '0')}")
+            for remark in remarks(options, described):
+                console.say(remark)
             return Supervisor(supervised(described, Path(folder)), console=console, restart=arguments.restart).run()
     except RobotControlError as error:
         print(f"workcell: {error}", file=sys.stderr)

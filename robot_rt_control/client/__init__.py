@@ -5,7 +5,7 @@ ROS is imported only when a Client over ROS is made: without ROS, programs can b
 
 from __future__ import annotations
 
-from robot_rt_control.client.actions import Action, Reaction, Strategy
+from robot_rt_control.client.actions import Action, MotionGroup, Reaction, Strategy
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition, Value, Variable, norm, variable
@@ -13,6 +13,7 @@ from robot_rt_control.client.program_state import ProgramState, RunOutcome, Stra
 from robot_rt_control.client.recording import Recording
 from robot_rt_control.client.session import Session
 from robot_rt_control.client.stream import Stream
+from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.vocabulary.errors import (
     CapacityError,
@@ -23,6 +24,7 @@ from robot_rt_control.vocabulary.errors import (
     DefinitionError,
     HardwareError,
     InternalError,
+    NoAnswer,
     ProgramError,
     RobotControlError,
     SessionEnded,
@@ -42,6 +44,9 @@ __all__ = [
     "Event",
     "HardwareError",
     "InternalError",
+    "MotionCommand",
+    "MotionGroup",
+    "NoAnswer",
     "OutputSample",
     "ProgramError",
     "ProgramState",
@@ -55,6 +60,7 @@ __all__ = [
     "Strategy",
     "StrategyState",
     "Stream",
+    "Trajectory",
     "Value",
     "Variable",
     "norm",

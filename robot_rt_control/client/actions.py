@@ -18,6 +18,7 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
     StrategyDefinition,
 )
+from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -240,6 +241,7 @@ class Action:
         """Classes of one's own, of the action and its laws."""
         self.time_limit = time_limit
         self.parameters = parameters
+        self.commands: list[MotionCommand] = []
 
     def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
         """The parts as the interface writes them: "arm", or "slot=part"."""
@@ -275,4 +277,56 @@ class Action:
                 for axis, given in self.strategies.items()
             ),
             time_limit=self.time_limit,
+            commands=tuple(self.commands),
         )
+
+
+class MotionGroup(Action):
+    """Motion commands of one or several parts: they begin in one tick, all or none, and stop together on their paths.
+
+    `Session.add` initializes it: outside the loop, without time limits, and all or nothing. The mistakes of all
+    commands are reported together, and nothing moves. Then it can be started as often as one likes, also by reactions.
+
+    Args:
+        id: its name, unique in the session.
+        commands: each part carries its own out one after the other; `add` adds more.
+        finish: "own": each part arrives as soon as it can; "together": all arrive in one tick.
+        profile: "realtime": the loop plans, from any state of motion; "async": a process outside the loop plans, from
+        rest,
+            which can also follow paths through via points and trajectories of any length.
+        on_failure: what the others do if a part fails: "stop" on their paths, or "continue".
+        tolerance: largest |measured - goal| position of a joint that counts as settled [rad or m].
+        reactions, time_limit: as of an Action.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        *commands: MotionCommand,
+        finish: str = "own",
+        profile: str = "realtime",
+        on_failure: str = "stop",
+        tolerance: float = 0.005,
+        reactions: Iterable[Reaction] = (),
+        time_limit: float | None = None,
+    ) -> None:
+        super().__init__(
+            id,
+            "motion_group",
+            reactions=reactions,
+            time_limit=time_limit,
+            finish=finish,
+            profile=profile,
+            on_failure=on_failure,
+            tolerance=tolerance,
+        )
+        self.add(*commands)
+
+    def add(self, *commands: MotionCommand) -> MotionGroup:
+        """Append motion commands; before it is given to a session. Returns the group."""
+        self.commands += commands
+        return self
+
+    def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
+        """The parts that its commands name."""
+        return list(dict.fromkeys(command.part for command in self.commands))

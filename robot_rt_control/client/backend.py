@@ -54,6 +54,20 @@ class RunRequest:
     cancelled: threading.Event | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ActionRequest:
+    """The arguments of `run_action`; see `Client.run_action`."""
+
+    type: str
+    parts: Sequence[str]
+    """"arm", or "slot=part"."""
+    parameters: Sequence[ParameterValue]
+    until: str
+    timeout_s: float
+    on_progress: Callable[[Any], None] | None
+    cancelled: threading.Event | None
+
+
 @dataclass(frozen=True)
 class SessionKey:
     """The credentials for a session's commands."""
@@ -193,6 +207,12 @@ class Backend(Protocol):
 
     # --- the workcell ---------------------------------------------------------------------------
 
+    def executor_status(self) -> Any:
+        """msg/ExecutorStatus, written after this call."""
+        ...
+
+    def run_action(self, request: ActionRequest) -> RunOutcome: ...
+
     def list_parts(self) -> list[Any]:
         """msg/PartInfo."""
         ...
@@ -232,6 +252,14 @@ class Backend(Protocol):
     def recover(self, parts: Sequence[str]) -> list[str]: ...
 
     def take_picture(self, path: Path, width: int, height: int) -> Path: ...
+
+    def record(self, on: bool) -> str:
+        """Returns the file."""
+        ...
+
+    def save_last_ticks(self) -> str:
+        """Returns the file."""
+        ...
 
     # --- programs -------------------------------------------------------------------------------
 

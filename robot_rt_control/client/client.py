@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from robot_rt_control.client.backend import Backend, Listener, SessionRequest
-from robot_rt_control.client.program_state import ProgramState
+from robot_rt_control.client.actions import parameter_values, role_texts
+from robot_rt_control.client.backend import ActionRequest, Backend, Listener, SessionKey, SessionRequest
+from robot_rt_control.client.program_state import ProgramState, RunOutcome
 from robot_rt_control.client.programs import Programs
 from robot_rt_control.client.session import BUILD_TIMEOUT_S, Session
 from robot_rt_control.definitions.action_type import ActionType
@@ -92,6 +94,14 @@ class Client:
     def parts(self) -> list[Any]:
         """All parts of the workcell with limits, state and holding session, as msg/PartInfo."""
         return self.backend.list_parts()
+
+    def executor_status(self) -> Any:
+        """The state of the real-time loop and of all parts, as msg/ExecutorStatus. It needs no control server.
+
+        Raises:
+            NoAnswer: no executor publishes it.
+        """
+        return self.backend.executor_status()
 
     def action_types(self, name: str = "") -> list[Any]:
         """All action types, or the one of this name, with parameters, units and state variables: msg/ActionTypeInfo.
@@ -216,6 +226,13 @@ class Client:
         """
         return self.backend.stop(None, ())
 
+    def stop_session(self, session: str, *actions: str) -> int:
+        """Stop actions of any client's session, by its id; none named: all of them. The session stays open.
+
+        Returns the tick.
+        """
+        return self.backend.stop(SessionKey(session), actions)
+
     def enable(self, *parts: str) -> None:
         """Enable the motion of parts; no arguments: of all."""
         self._set_motion(parts, "enable")
@@ -277,6 +294,22 @@ class Client:
         """
         return self.backend.take_picture(Path(file).resolve(), width, height)
 
+    def record(self, on: bool) -> str:
+        """Begin, or end, to record all ticks. Returns the file, on the executor's machine.
+
+        Raises:
+            RobotControlError: something is recorded already, nothing is, or the file cannot be written.
+        """
+        return self.backend.record(on)
+
+    def save_last_ticks(self) -> str:
+        """Write the last ticks to a file on the executor's machine. Returns the file.
+
+        Raises:
+            RobotControlError: it cannot be written.
+        """
+        return self.backend.save_last_ticks()
+
     def sleep(self, seconds: float) -> None:
         """Let the workcell's time pass, simulated time if it runs in it (I17). Use it instead of `time.sleep`."""
         self.backend.sleep(max(seconds, 0.0))
@@ -284,6 +317,42 @@ class Client:
     def step(self, ticks: int = 1) -> int:
         """Run this number of ticks, if the loop ticks on request only. Returns the last tick's number."""
         return self.backend.step(ticks)
+
+    def run_action(
+        self,
+        type: str,
+        parts: str | Iterable[str],
+        /,
+        *,
+        until: str = "",
+        timeout_s: float = 0.0,
+        on_progress: Callable[[Any], None] | None = None,
+        cancelled: threading.Event | None = None,
+        **parameters: Any,
+    ) -> RunOutcome:
+        """Run one action in a session of its own, and wait for its end; `programs.run` does so with a program.
+
+        Args:
+            type: of the action.
+            parts: "arm", or "slot=part".
+            until: condition that ends it; empty: its `is_done`.
+            timeout_s, on_progress, cancelled: see `Programs.run`.
+            parameters: of the action.
+
+        Raises:
+            RobotControlError: it could not be started; the class says why.
+        """
+        return self.backend.run_action(
+            ActionRequest(
+                type=type,
+                parts=role_texts(parts),
+                parameters=parameter_values(parameters),
+                until=until,
+                timeout_s=float(timeout_s),
+                on_progress=on_progress,
+                cancelled=cancelled,
+            )
+        )
 
     # --- events ---------------------------------------------------------------------------------
 

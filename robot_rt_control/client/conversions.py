@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from robot_rt_control import msg
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.program_state import ProgramState, StrategyState
@@ -14,6 +16,7 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
     StrategyDefinition,
 )
+from robot_rt_control.definitions.motion_command import MotionCommand
 
 
 def parameter_messages(values: Iterable[ParameterValue]) -> list[Any]:
@@ -58,6 +61,37 @@ def _strategy_message(strategy: StrategyDefinition) -> Any:
     )
 
 
+def _flat(numbers: Any) -> list[float]:
+    """Numbers of any shape, or None, as a message carries them."""
+    return [] if numbers is None else np.asarray(numbers, float).ravel().tolist()
+
+
+def _command_message(command: MotionCommand) -> Any:
+    """msg/MotionCommand."""
+    points = command.trajectory
+    return msg.MotionCommand(
+        part=command.part,
+        position=_flat(command.position),
+        pose=[] if command.pose is None else [*command.pose[0], *command.pose[1]],
+        velocity=_flat(command.velocity),
+        time=command.time or 0.0,
+        trajectory_times=_flat(None if points is None else points.times),
+        trajectory_positions=_flat(None if points is None else points.positions),
+        trajectory_velocities=_flat(None if points is None else points.velocities),
+        trajectory_accelerations=_flat(None if points is None else points.accelerations),
+        trajectory_poses=_flat(None if points is None else points.poses),
+        start=_flat(command.start),
+        start_tolerance=command.start_tolerance,
+        speed=command.speed,
+        joint_speed=_flat(command.joint_speed),
+        acceleration_percent=command.acceleration_percent,
+        jerk_percent=command.jerk_percent,
+        duration=command.duration or 0.0,
+        via=_flat(command.via),
+        blend=command.blend,
+    )
+
+
 def action_message(action: ActionDefinition) -> Any:
     """msg/ActionDefinition."""
     parts = action.parts
@@ -68,6 +102,7 @@ def action_message(action: ActionDefinition) -> Any:
         parameters=parameter_messages(action.parameters),
         reactions=[reaction_message(r) for r in action.reactions],
         time_limit=action.time_limit or 0.0,
+        commands=[_command_message(command) for command in action.commands],
         strategies=[
             msg.StrategyList(degree_of_freedom=x.axis, strategies=[_strategy_message(s) for s in x.strategies])
             for x in action.strategies

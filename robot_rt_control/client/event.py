@@ -29,7 +29,7 @@ class Event:
     part: str = ""
     reason: str = ""
     file: str = ""
-    """Log of the last ticks before a fault, on the executor's machine (`program.fault_log.load_fault_log`)."""
+    """Log of the last ticks before a fault, on the executor's machine (`recording.fault_log.load_fault_log`)."""
     values: Mapping[str, float] = field(default_factory=dict)
     sequence: int = 0
     missed: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -14,11 +14,19 @@ import rclpy
 import rclpy.context
 import rclpy.executors
 import rclpy.node
-from rclpy.action import ActionClient
+import std_srvs.srv
+from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import action, msg, srv
-from robot_rt_control.client.backend import Listener, RunRequest, SessionKey, SessionRequest, StreamKey
+from robot_rt_control.client.backend import (
+    ActionRequest,
+    Listener,
+    RunRequest,
+    SessionKey,
+    SessionRequest,
+    StreamKey,
+)
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.conversions import (
     action_message,
@@ -36,13 +44,16 @@ from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import source_text
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample
+from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.vocabulary.enums import LOCKSTEP
-from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
+from robot_rt_control.vocabulary.errors import HardwareError, NoAnswer, RobotControlError
 
 _KEPT_STATES = 512
 _GRAIN_S = 0.05
 """How often it is looked how far the time has come."""
+
+_log = logging.getLogger(__name__)
 
 
 class RosServices(ABC):
@@ -243,7 +254,7 @@ class RosBackend(RosServices, ThreadedWaiting):
         self._timeout_s = timeout_s
         self._services = Services(self.node, timeout_s=timeout_s, startup_s=startup_s)
         self._streams = StreamLink(self.node, timeout_s=timeout_s)
-        self._runner: ActionClient | None = None
+        self._runners: dict[str, GoalClient] = {}
         self._lock = threading.Lock()
         self._source = EventSource()
         # Events may be published before the topic has found this node: the topic is latched.
@@ -251,6 +262,8 @@ class RosBackend(RosServices, ThreadedWaiting):
             msg.Event, "control_server/events", lambda m: self._source.receive(event_of(m)), _latched(1000)
         )
         self._clock = WorkcellClock()
+        self._status: Any = None
+        self._status_came = threading.Event()
         self.node.create_subscription(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1)
         self._program_states: dict[str, ProgramState] = {}
         self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, _latched(256))
@@ -261,17 +274,22 @@ class RosBackend(RosServices, ThreadedWaiting):
         self._thread.start()
 
     def _spin(self) -> None:
-        # A program's own rclpy may shut all contexts down at Ctrl-C.
-        with contextlib.suppress(rclpy.executors.ExternalShutdownException):
-            while not self._closing.is_set():
+        while not self._closing.is_set():
+            try:
                 self._executor.spin_once(timeout_sec=0.1)
+            except rclpy.executors.ExternalShutdownException:
+                return  # a program's own rclpy may shut all contexts down at Ctrl-C
+            except InvalidHandle:
+                continue  # another thread has removed something that rclpy was about to wait for
+            except Exception:  # of a callback: all answers come through this thread
+                _log.exception("a callback of the client's node failed")
 
     def close(self) -> None:
         self._closing.set()
         self._executor.wake()
         self._thread.join(2.0)
-        if self._runner is not None:
-            self._runner.destroy()
+        for runner in self._runners.values():
+            runner.destroy()
         self._executor.shutdown(timeout_sec=1.0)
         self.node.destroy_node()
         self._context.try_shutdown()
@@ -294,6 +312,8 @@ class RosBackend(RosServices, ThreadedWaiting):
     def _on_status(self, message: Any) -> None:
         stamp = message.stamp.sec + message.stamp.nanosec * 1e-9
         self._clock.take(stamp if message.clock == LOCKSTEP else None, message.real_time_factor)
+        self._status = message
+        self._status_came.set()
 
     def now(self) -> float:
         return self._clock.now()
@@ -318,14 +338,32 @@ class RosBackend(RosServices, ThreadedWaiting):
 
     # --- other nodes ----------------------------------------------------------------------------
 
+    def executor_status(self) -> Any:
+        self._status_came.clear()
+        if not self._status_came.wait(self._timeout_s):
+            raise NoAnswer(
+                f"topic '{self.node.resolve_topic_name('realtime_executor/status')}' is silent",
+                expected=f"a message of an active executor within {self._timeout_s:g} s",
+                hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
+            )
+        return self._status
+
     def step(self, ticks: int) -> int:
         return int(self._services.call(srv.Step, "realtime_executor/step", ticks=ticks).tick)
 
     def protective_stop(self, *, stop: bool, reason: str) -> int:
-        path = "realtime_executor/protective_stop"
-        if self._services.exists(srv.ProtectiveStop, path):
-            return int(self._services.call(srv.ProtectiveStop, path, stop=stop, reason=reason).tick)
-        return super().protective_stop(stop=stop, reason=reason)
+        path = ""
+
+        def look(timeout_s: float) -> bool:
+            nonlocal path
+            for node in ("realtime_executor", "control_server"):
+                path = f"{node}/protective_stop"
+                if self._services.exists(srv.ProtectiveStop, path, timeout_s / 2):
+                    return True
+            return False
+
+        self._services.find(look, "service 'protective_stop', of the executor or the control server,")
+        return int(self._services.call(srv.ProtectiveStop, path, stop=stop, reason=reason).tick)
 
     def take_picture(self, path: Path, width: int, height: int) -> Path:
         refused: RobotControlError = HardwareError(
@@ -340,13 +378,15 @@ class RosBackend(RosServices, ThreadedWaiting):
             return Path(answer.path)
         raise refused
 
+    def record(self, on: bool) -> str:
+        return str(self._services.call(std_srvs.srv.SetBool, "realtime_executor/record", data=on).message)
+
+    def save_last_ticks(self) -> str:
+        return str(self._services.call(std_srvs.srv.Trigger, "realtime_executor/save_last_ticks").message)
+
     # --- runs -----------------------------------------------------------------------------------
 
     def run_program(self, request: RunRequest) -> RunOutcome:
-        with self._lock:
-            if self._runner is None:
-                self._runner = ActionClient(self.node, action.RunProgram, "control_server/run_program")
-        self._services.find(self._runner.wait_for_server, "the ROS action 'control_server/run_program'")
         goal = action.RunProgram.Goal(
             program=request.program,
             parts=list(request.parts),
@@ -355,20 +395,52 @@ class RosBackend(RosServices, ThreadedWaiting):
             timeout=request.timeout_s,
             detached=request.detached_s,
         )
+        return self._run(action.RunProgram, "run_program", goal, request)
+
+    def run_action(self, request: ActionRequest) -> RunOutcome:
+        goal = action.RunAction.Goal(
+            type=request.type,
+            parts=list(request.parts),
+            parameters=parameter_messages(request.parameters),
+            until=request.until,
+            timeout=request.timeout_s,
+        )
+        return self._run(action.RunAction, "run_action", goal, request)
+
+    def _run(self, kind: Any, name: str, goal: Any, request: RunRequest | ActionRequest) -> RunOutcome:
+        with self._lock:
+            if name not in self._runners:
+                self._runners[name] = GoalClient(self.node, kind, f"control_server/{name}")
+        runner = self._runners[name]
+        self._services.find(runner.wait_for_server, f"the ROS action 'control_server/{name}'")
         report = request.on_progress or (lambda _: None)
-        sent = self._runner.send_goal_async(goal, feedback_callback=lambda message: report(message.feedback))
+        sent = runner.send_goal_async(goal, feedback_callback=lambda message: report(message.feedback))
         handle = _wait(sent, None, self._timeout_s)
         if handle is None:
-            raise RobotControlError("the control server did not answer whether it accepts the run")
+            raise NoAnswer("the control server did not answer whether it accepts the run")
         if not handle.accepted:
             rejected = _wait(handle.get_result_async(), None, self._timeout_s)  # with the reason
             if rejected is None or not rejected.result.refusals:
                 raise RobotControlError("the control server did not accept the run", hint="Its log says why")
             raise error_of(rejected.result)
         done = handle.get_result_async()
-        if request.cancelled is not None and _wait(done, request.cancelled, None) is None:
+        seen = time.monotonic()
+
+        def look() -> None:
+            nonlocal seen
+            if runner.server_is_ready():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > self._timeout_s:
+                raise NoAnswer(
+                    "the control server has gone during the run",
+                    hint="The executor brings the run's parts to rest, unless the run is detached",
+                )
+
+        answer = _wait(done, request.cancelled, None, look)
+        if answer is None:
             handle.cancel_goal_async()
-        result = _wait(done, None, None).result
+            answer = _wait(done, None, None, look)
+        result = answer.result
         if result.refusals:
             raise error_of(result)
         return RunOutcome(
@@ -380,12 +452,15 @@ def _latched(depth: int) -> QoSProfile:
     return QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def _wait(future: Any, unless: threading.Event | None, timeout_s: float | None) -> Any:
-    """A future's result; None: it did not come in time, or `unless` was set before."""
+def _wait(
+    future: Any, unless: threading.Event | None, timeout_s: float | None, look: Callable[[], None] = lambda: None
+) -> Any:
+    """A future's result; None: it did not come in time, or `unless` was set before. `look` is called meanwhile."""
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     arrived = threading.Event()
     future.add_done_callback(lambda _: arrived.set())
     while not arrived.wait(0.05):
+        look()
         if (unless is not None and unless.is_set()) or (deadline is not None and time.monotonic() > deadline):
             return None
     return future.result()

@@ -13,7 +13,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 
 from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import NoAnswer
 from robot_rt_control.vocabulary.waiting import Waiting
 
 _POLL_S = 1.0
@@ -64,13 +64,13 @@ class Services:
             timeout_s: for this server at most.
 
         Raises:
-            RobotControlError: it did not appear.
+            NoAnswer: it did not appear.
         """
         patience = min(timeout_s, self._timeout_s if self._found else self._startup_s)
         waiting = Waiting(self._node.get_logger().info, patience)
         while not wait(min(patience, _POLL_S)):
             if not waiting.goes_on(f"{server}; is the workcell up?"):
-                raise RobotControlError(
+                raise NoAnswer(
                     f"{server} is not available",
                     expected=f"its node to come up within {patience:g} s",
                     hint="Bring the workcell up first: ros2 launch robot_rt_control workcell.launch.py",
@@ -98,7 +98,8 @@ class Services:
             The response.
 
         Raises:
-            RobotControlError: refused, by the exception that the server raised; no server, or no answer in time.
+            RobotControlError: refused, by the exception that the server raised.
+            NoAnswer: no server, or no answer in time.
         """
         at_most = self._timeout_s if timeout_s is None else timeout_s
         client = self._client(service, path)
@@ -108,7 +109,7 @@ class Services:
         future.add_done_callback(lambda _: answered.set())
         if not answered.wait(at_most):
             client.remove_pending_request(future)
-            raise RobotControlError(
+            raise NoAnswer(
                 f"service {client.srv_name!r} did not answer within {at_most:g} s",
                 hint="Is its node alive? In lockstep: is `step` called?",
             )

@@ -226,6 +226,8 @@ class ActionType:
     state_variables: ClassVar[tuple[StateVariable, ...]] = ()
     signals: ClassVar[tuple[str, ...]] = ()
     streams: ClassVar[tuple[Stream, ...]] = ()
+    each_part: ClassVar[bool] = False
+    """Built-in motion groups: the one slot stands for several parts, and the methods run for each of them."""
     inputs: ClassVar[tuple[Input, ...]] = ()
     """Of a law, an action type for one degree of freedom alone."""
     degrees_of_freedom: ClassVar[tuple[Degree, ...]] = ()

@@ -77,6 +77,8 @@ class DeclaredType:
     """Stream inputs with a gap function of their own."""
     resampled: tuple[str, ...]
     """Stream inputs with a function outside the loop, see `resampling`."""
+    each_part: bool
+    """Whether its slot stands for several parts, see `ActionType.each_part`."""
     command_modes: tuple[str, ...]
     """In which its code commands the part of its first slot: "position", "velocity", "effort"; empty: not known."""
     time_budget: float | None
@@ -109,6 +111,7 @@ class DeclaredType:
             degrees_of_freedom=action_type.degrees_of_freedom,
             own_gaps=tuple(s.name for s in stream_inputs(action_type) if gap_method(action_type, s.name)),
             resampled=tuple(s.name for s in stream_inputs(action_type) if has_resampler(action_type, s.name)),
+            each_part=action_type.each_part,
             command_modes=command_modes,
             time_budget=action_type.time_budget,
             parameter_record=RecordLayout.of(parameter_dtype(action_type)),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.definitions.parameter_value import ParameterValue, Scalar, Value
 from robot_rt_control.definitions.reaction import ReactionDefinition
 from robot_rt_control.definitions.strategy import AxisDefinition, StrategyDefinition
@@ -46,10 +47,11 @@ class ActionDefinition:
         final: the program may end here, so no reaction needs to leave this action.
         manual: a user starts it by hand, so no reaction needs to start it.
         strategies: for each degree of freedom that strategies govern; the others do what the type does.
+        commands: of a motion group, in the order in which each part carries its own out.
         within: the used programs that contain it, outermost first, each by the id of its state (program/flatten.py).
 
     Raises:
-        CapacityError: more than MAX_ACTION_SLOTS parts.
+        CapacityError: more than MAX_PARTS parts, or MAX_COMMANDS_OF_GROUP commands.
         DefinitionError: a name is not valid, or occurs twice.
     """
 
@@ -62,12 +64,14 @@ class ActionDefinition:
     final: bool = False
     manual: bool = False
     strategies: tuple[AxisDefinition, ...] = ()
+    commands: tuple[MotionCommand, ...] = ()
     within: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("id of an action", self.id)
         self._check_time_limit()
         check_type_name(f"action {self.id!r}: type", self.type)
+        object.__setattr__(self, "commands", tuple(self.commands))
         object.__setattr__(self, "parts", self._checked_parts())
         object.__setattr__(self, "parameters", tuple(self.parameters))
         object.__setattr__(self, "reactions", tuple(self.reactions))
@@ -94,6 +98,8 @@ class ActionDefinition:
     def _checked_parts(self) -> tuple[str, ...] | dict[str, str]:
         of = f"action {self.id!r}"
         given: Any = self.parts
+        if self.commands and not given:
+            given = tuple(dict.fromkeys(command.part for command in self.commands))
         if not isinstance(given, Mapping):
             given = names_of(f"{of}: parts", given)
             with_slot = [isinstance(part, str) and "=" in part for part in given]
@@ -114,12 +120,15 @@ class ActionDefinition:
         each_once(f"{of}: part", list(parts))
         if not parts:
             raise DefinitionError(f"{of} has no parts", expected="at least one part", got="none")
-        if len(parts) > capacities.MAX_ACTION_SLOTS:
-            raise CapacityError(
-                f"{of} has too many parts",
-                expected=f"at most {capacities.MAX_ACTION_SLOTS} (MAX_ACTION_SLOTS)",
-                got=str(len(parts)),
-            )
+        for what, number, capacity in (
+            ("parts", len(parts), "MAX_PARTS"),
+            ("motion commands", len(self.commands), "MAX_COMMANDS_OF_GROUP"),
+        ):
+            limit = getattr(capacities, capacity)
+            if number > limit:
+                raise CapacityError(
+                    f"{of} has too many {what}", expected=f"at most {limit} ({capacity})", got=str(number)
+                )
         return dict(given) if isinstance(given, Mapping) else given
 
 

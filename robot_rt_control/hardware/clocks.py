@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robot_rt_control.hardware.lifecycle import load_plugin
-from robot_rt_control.model.workcell import MOCK, TOPIC, Workcell
+from robot_rt_control.model.workcell import COMPILED, TOPIC, Workcell
 from robot_rt_control.vocabulary.enums import HARDWARE, LOCKSTEP, REALTIME
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -28,7 +28,7 @@ _SIMULATORS = ("pybullet",)
 def chosen_clock(clock: str, workcell: Workcell) -> str:
     """The clock of a workcell: `clock`, or for `auto` lockstep if its hardware is a simulator.
 
-    Devices on topics do not count: they follow any clock. Devices on mock are computed in the loop, on any clock.
+    Devices on topics do not count: they follow any clock. Mock and drives are computed in the loop, on any clock.
 
     Raises:
         DefinitionError: there is no such clock.
@@ -38,6 +38,6 @@ def chosen_clock(clock: str, workcell: Workcell) -> str:
         raise DefinitionError("clock", expected="one of: " + ", ".join(CLOCKS), got=repr(clock))
     if clock != AUTO:
         return clock
-    plugins = {device.plugin for device in workcell.devices} - {MOCK, TOPIC}
+    plugins = {device.plugin for device in workcell.devices} - {*COMPILED, TOPIC}
     simulated = [plugin in _SIMULATORS or load_plugin(plugin).simulated for plugin in sorted(plugins)]
     return LOCKSTEP if simulated and all(simulated) else REALTIME

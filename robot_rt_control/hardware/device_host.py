@@ -36,7 +36,7 @@ class DeviceHost:
     The host follows commands while they arrive and are enabled. Otherwise it brings the parts to rest by itself
     (see RestRamp), gives outputs their safe values, and holds this state:
 
-    - `command_enable` is 0: until it is 1 again.
+    - `command_enable` is 0: until it is 1 again. At rest, joints are switched to the mode NONE.
     - No command for more than `silence_periods`: the executor is dead or hangs. Later commands are not
       followed, because the device has left their start: the image reports EXECUTOR_SILENT, the
       executor faults the parts and withdraws `command_enable`, which ends this state.
@@ -220,6 +220,8 @@ class DeviceHost:
 
     def _rest(self, period_s: float) -> None:
         if self.mode == DriverMode.HOLDING:
+            if not (self._latched or self._ending):
+                self._release()
             return
         if self.mode == DriverMode.FOLLOWING:
             self._begin_rest(period_s)
@@ -249,6 +251,13 @@ class DeviceHost:
             self.lifecycle.switch_modes(modes)
         except HardwareError as error:
             self._ramps = []
+            self._fail(error)
+
+    def _release(self) -> None:
+        """Motion is disabled, and the device is at rest: no joint is commanded."""
+        try:
+            self.lifecycle.switch_modes({part.name: CommandMode.NONE for part in self._jointed})
+        except HardwareError as error:
             self._fail(error)
 
     def _latch(self, error: ImageError) -> None:

@@ -34,6 +34,7 @@ _log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 _REST_TIMEOUT_S = 2.0
+_KEPT_STARTS = 2000
 
 
 class Driver:
@@ -63,6 +64,8 @@ class Driver:
         self.cycles = 0
         self.overruns = 0
         """Cycles that ended after the next one should have begun."""
+        self.starts: deque[int] = deque(maxlen=_KEPT_STARTS)
+        """Of the last cycles, on the monotonic clock [ns]."""
         self._stop = False
         self._calls: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
@@ -108,6 +111,7 @@ class Driver:
     def cycle(self) -> None:
         """One period's work: read, publish, take the command, write. Raises: HardwareError, when the device fails."""
         time_s, period_s = self.cycles * self.info.period_s, self.info.period_s
+        self.starts.append(time.monotonic_ns())
         self.host.cycle_read(time_s, period_s)
         self.host.cycle_write(time_s, period_s)
         self.cycles += 1

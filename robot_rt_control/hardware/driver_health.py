@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from robot_rt_control.memory.intervals import interval_values
 from robot_rt_control.vocabulary.enums import DriverMode
 from robot_rt_control.vocabulary.health import Health, Level
 
@@ -17,6 +20,8 @@ class Cycles:
 
     cycles: int
     overruns: int
+    starts_ns: tuple[int, ...] = ()
+    """Of the last cycles."""
 
 
 def driver_health(device: str, mode: DriverMode, now: Cycles, before: Cycles) -> Health:
@@ -41,5 +46,6 @@ def driver_health(device: str, mode: DriverMode, now: Cycles, before: Cycles) ->
         hardware=device,
         level=level,
         message=message,
-        values={"cycles": str(now.cycles), "overruns": str(now.overruns), "mode": mode.name.lower()},
+        values={"cycles": str(now.cycles), "overruns": str(now.overruns), "mode": mode.name.lower()}
+        | interval_values("period", np.array(now.starts_ns[-(cycles + 1) :], np.int64)),
     )

@@ -19,7 +19,7 @@ from robot_rt_control.hardware.from_workcell import hardware_info, with_window
 from robot_rt_control.hardware.picture import PictureInCopy, camera_of, picture_path
 from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.memory.segment_names import image_name
-from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
+from robot_rt_control.model.workcell import COMPILED, DeviceDescription, Workcell, load_workcell
 from robot_rt_control.ros.diagnostics import DIAGNOSTICS, diagnostic_array
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
@@ -81,7 +81,7 @@ class HardwareDriverNode(WorkcellNode):
         name = self.value("device")
         if name:
             return workcell.device(name)
-        candidates = [device for device in workcell.devices if device.plugin != MOCK]
+        candidates = [device for device in workcell.devices if device.plugin not in COMPILED]
         if len(candidates) != 1:
             raise DefinitionError(
                 "parameter 'device'",
@@ -195,7 +195,7 @@ class HardwareDriverNode(WorkcellNode):
         driver, device = self.driver, self._device
         if driver is None or device is None:
             return
-        counted = Cycles(cycles=driver.cycles, overruns=driver.overruns)
+        counted = Cycles(cycles=driver.cycles, overruns=driver.overruns, starts_ns=tuple(driver.starts.copy()))
         health = driver_health(device.name, driver.host.mode, counted, self._counted)
         self._counted = counted
         stamp = self.get_clock().now().to_msg()

@@ -8,7 +8,8 @@ import numpy as np
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.workcell import MOCK, TOPIC, DeviceDescription, Workcell
+from robot_rt_control.model.urdf_file import urdf_file
+from robot_rt_control.model.workcell import COMPILED, TOPIC, DeviceDescription, Workcell
 
 
 def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
@@ -25,7 +26,7 @@ def hardware_part(part: PartDescription) -> HardwarePart:
         joint_names=part.joint_names,
         joint_types=part.joint_types,
         # A part mounted on another one has its joints in that one's body.
-        urdf=None if part.urdf_path is None or part.mounted_on else str(part.urdf_path),
+        urdf=None if part.urdf is None or part.mounted_on else str(urdf_file(part.urdf)),
         mounted_on=part.mounted_on,
         base_link=part.base_link,
         tip_link=part.tip_link,
@@ -43,6 +44,7 @@ def hardware_part(part: PartDescription) -> HardwarePart:
         followers=part.followers,
         inputs=part.inputs,
         outputs=part.outputs,
+        drive_states=part.drive_states,
         mount=part.mount,
         range=part.range,
     )
@@ -55,13 +57,14 @@ def hardware_info(workcell: Workcell, device: DeviceDescription) -> HardwareInfo
         period_s=workcell.period,
         parameters=device.config,
         parts=tuple(hardware_part(workcell.part(name)) for name in device.parts),
+        folder=str(workcell.path.parent),
     )
 
 
 def with_window(workcell: Workcell) -> Workcell:
     """The same workcell with a window for each simulator; a plugin without a window refuses the parameter."""
     devices = (
-        device if device.plugin in (MOCK, TOPIC) else replace(device, config={**device.config, "gui": True})
+        device if device.plugin in (*COMPILED, TOPIC) else replace(device, config={**device.config, "gui": True})
         for device in workcell.devices
     )
     return replace(workcell, devices=tuple(devices))

@@ -64,6 +64,8 @@ class HardwarePart:
     """Inputs of an io part, values of a sensor part, own states of a part with joints: in the order of interfaces."""
     outputs: tuple[Channel, ...] = ()
     """Outputs of an io part; own commands of a part with joints."""
+    drive_states: tuple[Channel, ...] = ()
+    """What drives report of the part, if its device has a configuration for them."""
     mount: Mount | None = None
     """The mount of a sensor; None: not known."""
     range: tuple[float, float] | None = None
@@ -139,6 +141,8 @@ class HardwareInfo:
     simulated_time: bool = False
     """In lockstep: time passes with the periods, not with the wall clock."""
     parts: tuple[HardwarePart, ...] = ()
+    folder: str = ""
+    """The workcell file's, where relative paths of parameters begin; empty: the working directory."""
 
     def __post_init__(self) -> None:
         where = f"hardware {self.name!r}"

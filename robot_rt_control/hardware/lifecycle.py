@@ -25,6 +25,7 @@ from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import CapacityError, HardwareError, RobotControlError
 
 BUILT_IN_PLUGINS = {
+    "canopen": "robot_rt_control.hardware.canopen.plugin:CanopenPlugin",
     "mock": "robot_rt_control.hardware.mock_plugin:MockPlugin",
     "pybullet": "robot_rt_control.hardware.pybullet.plugin:PyBulletPlugin",
     "topic": "robot_rt_control.hardware.topics.plugin:TopicPlugin",
@@ -45,7 +46,7 @@ _READABLE = (LifecycleState.INACTIVE, LifecycleState.ACTIVE)
 
 
 def load_plugin(name: str) -> type[HardwarePlugin]:
-    """The plugin class of a name: "mock", "pybullet", "topic", "package.module:Class" or "/path/to/file.py:Class".
+    """The plugin class of a name: one of BUILT_IN_PLUGINS, "package.module:Class" or "/path/to/file.py:Class".
 
     Raises:
         HardwareError: there is no such plugin, or the class is not a plugin.
@@ -56,13 +57,15 @@ def load_plugin(name: str) -> type[HardwarePlugin]:
     if not colon or not module_name or not class_name:
         raise HardwareError(
             what,
-            expected="'mock', 'pybullet', 'topic', 'package.module:Class' or 'file.py:Class'",
+            expected=", ".join(map(repr, BUILT_IN_PLUGINS)) + ", 'package.module:Class' or 'file.py:Class'",
             hint="Check the workcell's `plugin` entry",
         )
     try:
         module = _file_module(what, module_name) if module_name.endswith(".py") else import_module(module_name)
     except ImportError as error:
-        hint = "Install it with `pip install pybullet`" if name == "pybullet" else "Check the spelling and PYTHONPATH"
+        hint = "Check the spelling and PYTHONPATH"
+        if name in ("pybullet", "canopen"):  # libraries that nothing else needs
+            hint = f"Install it with `pip install {name}`"
         raise HardwareError(
             f"{what}: cannot import {error.name or module_name!r}", got=str(error), hint=hint
         ) from error

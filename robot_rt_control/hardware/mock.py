@@ -45,7 +45,7 @@ _OUTPUT = 1
 """Equals a command: an output, and an input that is wired to one."""
 _JOINT = 2
 """Position of a joint; velocity and effort are the next two states, and likewise for its commands."""
-_OF_JOINT = 3
+OF_JOINT = 3
 """Velocity or effort: computed together with the joint's position."""
 _AGE = 4
 """Age of a sensor's value, which is another state: 0, or unknown if the value is unknown."""
@@ -177,12 +177,13 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
         for interface in state_interfaces(part):
             name, j = interface.name, interface.index or 0
             if interface.field in ("position", "outputs"):
-                k, kind = command_index[name], _JOINT if interface.item else _OUTPUT
-                device.mock_source[i] = kind | part.index << 8 | k << 16 | j << 32
+                k = command_index[name]
+                output = _OUTPUT | part.index << 8 | k << 16
+                device.mock_source[i] = joint_source(part.index, k, j) if interface.item else output
                 initial = part.initial_position[j] if interface.item else part.outputs[j].initial
                 device.state[i] = device.command[k] = initial
             elif interface.item:
-                device.mock_source[i] = _OF_JOINT
+                device.mock_source[i] = OF_JOINT
             elif interface.field == "input_age":
                 value = state_index[f"{part.name}/{part.inputs[j].name}"]
                 device.mock_source[i] = _AGE | part.index << 8 | value << 16
@@ -192,6 +193,11 @@ def configure_mock(device: np.record, info: HardwareInfo) -> None:
                 device.state[i] = given.get(name, idle.get(interface.interface, unset))
             i += 1
     _wire_inputs(device, info, parameters)
+
+
+def joint_source(part: int, command: int, joint: int) -> int:
+    """`mock_source` of the position of a joint. That of its velocity and effort is OF_JOINT."""
+    return _JOINT | part << 8 | command << 16 | joint << 32
 
 
 def set_mock_states(device: np.record, info: HardwareInfo, values: Mapping[str, float]) -> None:

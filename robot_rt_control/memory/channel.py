@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -42,6 +43,13 @@ class Channel:
         self._segment = segment
         self.memory = memory
         self.address = address_of(memory)
+        self.feed: Callable[[], None] | None = None
+        """Of a channel inside this process: fills the queues of motion groups, which nobody else can reach."""
+
+    @property
+    def descriptor(self) -> int | None:
+        """Of the shared memory, for a process that inherits it; None: the channel is inside this process."""
+        return None if self._segment is None else self._segment.descriptor
 
     # --- making ---------------------------------------------------------------------------------
 

@@ -103,6 +103,8 @@ _MEASURED = [
     ("age", "f8"),  # [ticks] since the device's data was taken
     ("at_rest", "f8"),
     ("operational_state", "f8"),  # OperationalState
+    # what drives report of their motors and of themselves; the last field, as snapshots omit what is unused
+    ("drive_states", "f8", (c.MAX_DRIVE_STATES,)),
 ]
 
 gravity_scratch_dtype = record(
@@ -195,6 +197,9 @@ part_runtime_dtype = record(
         ("external_effort", "i8"),  # 1: it is computed
         ("gravity_tick", "i8"),  # the last tick in which `gravity_effort` was computed
         ("outputs_settling", "i8"),  # 1: its motion is disabled, but its safe values are not all sent yet
+        ("snapshot_omits", "i8"),  # [bytes] at the end of `measured_dtype` that the part does not use
+        ("enabling", "i8"),  # [ticks] left until the motors of its drives must be enabled; 0: it is not being enabled
+        ("fault_code", "i8"),  # error code of the motor that faulted it
     ]
 )
 
@@ -232,6 +237,7 @@ device_dtype = record(
     [
         ("plugin", "i8"),  # 0 process image, 1 mock (computed in the tick)
         ("image", "i8"),  # address of the device_image, 0: not attached
+        ("drives", "i8"),  # address of its `drives_dtype` (memory/drive_layout.py), 0: it has no drives
         ("n_state", "i8"),
         ("n_command", "i8"),
         ("n_parts", "i8"),
@@ -380,6 +386,28 @@ governed_dtype = record(
 )
 """The loop's state of a degree of freedom; it lies in the state arena, so it is kept when tables are exchanged."""
 
+motion_dtype = record(
+    [
+        # state variables
+        *((name, "f8") for name in ("start_joint", "start_distance", "is_done", "is_settled", "progress")),
+        *((name, "f8") for name in ("remaining_time", "starved", "is_stopping", "has_failed")),
+        ("duration", "f8"),  # [s] that the member's own motion takes; its code writes it
+        ("total", "f8"),  # [s] that it shall take
+        ("time", "f8"),  # [s] along the path, for which the command is to be
+        ("rate", "f8"),  # of that time, 0 to 1
+        ("change", "f8"),  # [1/s] of the rate
+        # the member's motion per second of path time; its code writes it
+        *_joints("path_velocity", "path_acceleration"),
+        # the set points before and after `time`, and the fraction of a period since the former; set if it has a queue
+        *((f"{which}_{what}", *per_joint) for which in ("before", "after") for what in ("q", "v", "a")),
+        ("fraction", "f8"),
+        # of the group
+        ("cause", "i8"),  # StopCause, once it is stopping
+        ("newest", "i8"),  # number of the newest set point in its queue; -1: there is none
+    ]
+)
+"""The begin of a motion group's state, and of the state of each of its parts, which follow it."""
+
 action_dtype = record(
     [
         ("identity", "i8"),  # never used again; 0: slot is free
@@ -388,7 +416,7 @@ action_dtype = record(
         ("rank", "i4"),  # global order: sessions by age, then actions as defined
         ("type", "i4"),  # index into the table of action types
         ("n_parts", "i4"),  # parts that it moves, and so claims
-        ("parts", "i4", (c.MAX_ACTION_SLOTS,)),  # part of each slot; those that are only read come last
+        ("parts", "i4", (c.MAX_PARTS,)),  # part of each slot; those that are only read come last
         ("parameter_offset", "i8"),  # in the parameter arena
         ("parameter_size", "i8"),
         ("state_offset", "i8"),  # in the state arena
@@ -401,6 +429,12 @@ action_dtype = record(
         ("n_streams", "i4"),
         ("first_axis", "i4"),
         ("n_axes", "i4"),
+        ("group", "i4"),  # GroupFlag; 0: an ordinary action
+        ("queue", "i4"),  # group: of its set points among `motion_queues`; -1: its motions are planned in the loop
+        ("queue_offset", "i8"),  # group with a queue: place of its first set point in `set_points` [bytes]
+        ("queue_entries", "i8"),  # likewise: room
+        ("n_points", "i8"),  # group with a queue: set points of the whole motion
+        ("braking_rate", "f8"),  # [1/s] likewise: with which its path time can always be braked
         ("time_limit", "f8"),  # [s] of the action's time, 0: none
         ("within", "i8", (c.MAX_USE_DEPTH,)),  # numbers of the used programs that contain it, outermost first; 0: none
         ("name", f"S{c.MAX_LABEL_BYTES}"),  # for display in the executor's status
@@ -467,6 +501,7 @@ action_runtime_dtype = record(
         ("start_tick", "i8"),
         ("judged_from", "i8"),  # its reactions are evaluated from this tick
         ("judged_installs", "i8"),  # `installs` when its reactions' memories were last brought up to date
+        ("ending", "i8"),  # StopCause with which it ends in the next tick; 0: it does not end by itself
         ("sensed_tick", "i8"),  # the last tick in which its sense ran
         ("controlled_tick", "i8"),  # the last tick in which its control ran
         ("status", "i8"),
@@ -673,6 +708,8 @@ world_dtype = record(
         ("trial_state", "f8", (c.ACTION_STATE_BYTES // 8,)),
         ("trial_slot", "i8"),  # of the action whose start was refused
         ("trial_status", "i8"),  # what its on_enter returned
+        ("trial_part", "i8"),  # of a motion group, whose on_enter returned it
+        ("path_time", "f8", (48,)),  # scratch: a `profile_dtype`, how a motion group's path time goes on
         ("axis", part_dtype),  # the degree of freedom that the running law sees: a part with one joint
     ]
 )
@@ -709,6 +746,21 @@ sample_dtype = record(
 )
 stream_ring_dtype = _ring(sample_dtype, c.STREAM_RING_ENTRIES)
 """Samples of one stream: to the loop, or from it."""
+
+
+motion_queue_dtype = record(
+    [
+        ("head", "i8"),  # set points written since the queue was set up
+        ("head_padding", "i8", (15,)),
+        ("tail", "i8"),  # set points taken or dropped
+        ("run", "i8"),  # which run of the motion the loop takes set points of; it begins a new one after each end
+        ("tail_padding", "i8", (14,)),
+        ("failed", "i8"),  # 1: nobody writes any more; the server writes it
+    ]
+)
+"""The counters of one motion group's queue. A set point is int64 run, int64 number, then q, v, a of all joints of the
+group's first part, then of the next. Where they are, the tables say. One producer, a process beside the server; one
+consumer, the loop."""
 
 
 snapshot_part_dtype = record(
@@ -789,7 +841,7 @@ channel_dtype = record(
         ("server_native_beat", "i8"),  # a server thread without the GIL
         ("server_python_beat", "i8"),
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
-        ("fault_files", "S512"),  # UTF-8: prefix of the logs' paths, before "_<number>.npz"
+        ("fault_files", "S512"),  # UTF-8: prefix of the logs' paths, before "_<number>.mcap"
         ("stop_reason", "S256"),  # UTF-8: why the protective stop was asked for
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),
@@ -799,6 +851,8 @@ channel_dtype = record(
         ("samples_out", "i8"),  # counts the samples that actions have written to stream outputs
         ("samples_lost", "i8"),  # samples among these that were dropped because the ring was full
         ("streams", stream_ring_dtype, (c.MAX_STREAMS,)),
+        ("motion_queues", motion_queue_dtype, (c.MAX_MOTION_QUEUES,)),
+        ("set_points", "f8", (c.MOTION_QUEUE_BYTES // 8,)),
         ("snapshot", snapshot_dtype),
         ("timing", timing_dtype),
         ("staging", staging_dtype),

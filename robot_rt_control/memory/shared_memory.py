@@ -153,6 +153,11 @@ class Segment:
             )
         return segment
 
+    @property
+    def descriptor(self) -> int:
+        """Of the file, for a process that inherits it."""
+        return self._descriptor
+
     def owner_alive(self) -> bool:
         """Whether the owner still holds its lock."""
         if self.owner:

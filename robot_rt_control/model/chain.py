@@ -93,7 +93,7 @@ def _bodies_behind(urdf: Urdf, link: str, X: Array, stop: set[str]) -> list[Iner
 def _check(urdf: Urdf, joints: list[UrdfJoint], base_link: str, tip_link: str) -> list[UrdfJoint]:
     movable = []
     for joint in joints:
-        item = f"{urdf.path}:{joint.line}: joint {joint.name!r} in the chain from {base_link!r} to {tip_link!r}"
+        item = f"{urdf.source}:{joint.line}: joint {joint.name!r} in the chain from {base_link!r} to {tip_link!r}"
         if joint.type in ("floating", "planar"):
             raise DefinitionError(
                 item,
@@ -112,11 +112,13 @@ def _check(urdf: Urdf, joints: list[UrdfJoint], base_link: str, tip_link: str) -
             movable.append(joint)
     if not movable:
         raise DefinitionError(
-            f"{urdf.path}: chain from {base_link!r} to {tip_link!r}", expected="at least one movable joint", got="none"
+            f"{urdf.source}: chain from {base_link!r} to {tip_link!r}",
+            expected="at least one movable joint",
+            got="none",
         )
     if len(movable) > MAX_JOINTS:
         raise CapacityError(
-            f"{urdf.path}: chain from {base_link!r} to {tip_link!r}",
+            f"{urdf.source}: chain from {base_link!r} to {tip_link!r}",
             expected=f"at most MAX_JOINTS = {MAX_JOINTS} movable joints",
             got=str(len(movable)),
             hint="Split the chain into several parts",

@@ -66,6 +66,9 @@ class PartWithInterfaces(Protocol):
     @property
     def outputs(self) -> tuple[Channel, ...]: ...
 
+    @property
+    def drive_states(self) -> tuple[Channel, ...]: ...
+
 
 def state_interfaces(part: PartWithInterfaces) -> list[InterfaceDescription]:
     """The state interfaces of a part, in the order of its image."""
@@ -81,7 +84,7 @@ def state_interfaces(part: PartWithInterfaces) -> list[InterfaceDescription]:
             InterfaceDescription(part=part.name, interface=f"{c.name}_age", unit="s", field="input_age", index=i)
             for i, c in enumerate(part.inputs)
         ]
-    return found + _channels(part, part.outputs, "outputs")
+    return found + _channels(part, part.outputs, "outputs") + _channels(part, part.drive_states, "drive_states")
 
 
 def command_interfaces(part: PartWithInterfaces) -> list[InterfaceDescription]:

@@ -20,6 +20,7 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.state_variables import part_state_variables
+from robot_rt_control.model.tagged_devices import TaggedDevices
 from robot_rt_control.model.urdf import MOVABLE, Mimic, Urdf
 from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.text.document import Place
@@ -36,10 +37,11 @@ _MODES = {"position": CommandMode.POSITION, "velocity": CommandMode.VELOCITY, "e
 class PartBuilder:
     """Builds the parts of one workcell, in the order of the file; keeps the URDFs read so far."""
 
-    def __init__(self, folder: Path, gravity: tuple[float, ...], period: float) -> None:
+    def __init__(self, folder: Path, gravity: tuple[float, ...], period: float, tagged: TaggedDevices) -> None:
         self.folder = folder
         self.gravity = gravity
         self.period = period
+        self.tagged = tagged
         self.urdfs: dict[str, Urdf] = {}
         """Part → its own URDF."""
         self.roots: dict[str, Array] = {}
@@ -107,7 +109,8 @@ class PartBuilder:
             return self._body(part.mounted_on, place)
         if part.urdf is None:
             return None
-        self.urdfs[name] = read_urdf(resolve_path(part.urdf, self.folder, str(place / "urdf")))
+        path = resolve_path(part.urdf, self.folder, str(place / "urdf"))
+        self.urdfs[name] = read_urdf(path, xacro_arguments=part.xacro_arguments, prefix=part.prefix)
         return self.urdfs[name]
 
     def _arm(self, name: str, index: int, part: schema.Arm, place: Place) -> PartDescription:
@@ -210,6 +213,7 @@ class PartBuilder:
         kind: PartKind,
         urdf: Urdf | None,
     ) -> PartDescription:
+        part, joints = self.tagged.moving(part, joints, urdf)
         limits = resolve_limits(joints, part.limits, place / "limits")
         modes = _command_modes(part, limits, joints, place / "command_modes")
         system = resolve_system_limits(joints, limits, part.system_limits, modes, place / "system_limits")
@@ -229,7 +233,7 @@ class PartBuilder:
             start_position=start,
             default_action=part.default_action,
             safety_action=part.safety_action,
-            urdf_path=urdf.path if urdf is not None else None,
+            urdf=urdf,
             mounted_on=getattr(part, "mounted_on", None),
             followers=_followers(urdf, names),
             initial_record=record,
@@ -304,7 +308,7 @@ def _record(dof: int, period: float) -> np.record:
     record.at_rest = 1.0
     measured = [field for described in PART_KINDS.values() for field in described.fields]
     tool = ("tool_position", "tool_orientation", "tool_twist")
-    for field in (*tool, "inputs", "input_age", "age", "external_effort", *measured):
+    for field in (*tool, "inputs", "input_age", "drive_states", "age", "external_effort", *measured):
         record[field] = np.nan
     record.chain = empty_chain()
     return record

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.interfaces import InterfaceDescription, command_interfaces, state_interfaces
 from robot_rt_control.model.mount import Mount
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.urdf import Mimic
+from robot_rt_control.model.urdf import Mimic, Urdf
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.part_kinds import position_units
 
@@ -39,7 +38,8 @@ class PartDescription:
     default_action: str | None = None
     """Action type of the default action; None: the loop itself holds the part."""
     safety_action: str | None = None
-    urdf_path: Path | None = None
+    urdf: Urdf | None = None
+    """Its own, or that of the part on which it is mounted."""
     mounted_on: str | None = None
     """Part whose URDF (the same body) contains this one."""
     base_link: str | None = None
@@ -58,6 +58,10 @@ class PartDescription:
     """Inputs of an io part; values of a sensor part; own states of a part with joints."""
     outputs: tuple[Channel, ...] = ()
     """Outputs of an io part; own commands of a part with joints."""
+    drive_states: tuple[Channel, ...] = ()
+    """What its drives report of its motors and of themselves, see model/drives.py; none on other devices."""
+    motor_names: tuple[str, ...] = ()
+    """Each joint with its motor and drive, for people; none on other devices."""
     mount: Mount | None = None
     """The mount of a sensor; None: not known."""
     range: tuple[float, float] | None = None

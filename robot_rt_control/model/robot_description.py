@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.paths import mesh_uri
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.urdf import Array, Urdf
-from robot_rt_control.model.urdf_reader import read_urdf
+from robot_rt_control.model.urdf_file import absolute_meshes
+from robot_rt_control.model.urdf_prefix import CONTROL_TAG, add_prefix
 from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 WORLD = "world"
@@ -21,7 +21,7 @@ WORLD = "world"
 
 def bodies(parts: Sequence[PartDescription]) -> list[PartDescription]:
     """The parts with their own URDF; mounted parts are contained in these."""
-    return [part for part in parts if part.urdf_path is not None and part.mounted_on is None]
+    return [part for part in parts if part.urdf is not None and part.mounted_on is None]
 
 
 def _body_of(part: PartDescription, parts: Sequence[PartDescription]) -> PartDescription:
@@ -79,12 +79,12 @@ def _frames(parts: Sequence[PartDescription], urdfs: dict[str, Urdf]) -> list[_F
 def frame_names(parts: Sequence[PartDescription]) -> dict[str, str]:
     """Sensor → the frame of its messages in robot_description; arm → the frame of its tool. A sensor without
     a known mount has no frame."""
-    return {frame.part: frame.name for frame in _frames(parts, _read_bodies(parts))}
+    return {frame.part: frame.name for frame in _frames(parts, _urdfs(parts))}
 
 
 def joint_state_names(parts: Sequence[PartDescription]) -> dict[str, tuple[str, ...]]:
     """Part → its joints' names in robot_description and /joint_states."""
-    prefixes = _prefixes(_read_bodies(parts))
+    prefixes = _prefixes(_urdfs(parts))
     found = {}
     for part in parts:
         if part.dof:
@@ -93,9 +93,9 @@ def joint_state_names(parts: Sequence[PartDescription]) -> dict[str, tuple[str, 
     return found
 
 
-def _read_bodies(parts: Sequence[PartDescription]) -> dict[str, Urdf]:
+def _urdfs(parts: Sequence[PartDescription]) -> dict[str, Urdf]:
     """Body → its URDF."""
-    return {body.name: read_urdf(body.urdf_path) for body in bodies(parts) if body.urdf_path is not None}
+    return {body.name: body.urdf for body in bodies(parts) if body.urdf is not None}
 
 
 def _rpy(R: Array) -> tuple[float, float, float]:
@@ -104,24 +104,6 @@ def _rpy(R: Array) -> tuple[float, float, float]:
     if np.hypot(R[0, 0], R[1, 0]) < 1e-9:
         return float(np.arctan2(-R[1, 2], R[1, 1])), pitch, 0.0
     return float(np.arctan2(R[2, 1], R[2, 2])), pitch, float(np.arctan2(R[1, 0], R[0, 0]))
-
-
-def _absolute_meshes(robot: ElementTree.Element, urdf: Urdf) -> None:
-    for tag in ("mesh", "texture"):
-        for element in robot.iter(tag):
-            filename = element.get("filename")
-            if filename:
-                element.set("filename", mesh_uri(filename, urdf.path.parent))
-
-
-def _add_prefix(robot: ElementTree.Element, prefix: str) -> None:
-    for tag in ("link", "joint", "material"):
-        for element in robot.iter(tag):
-            if element.get("name"):
-                element.set("name", prefix + element.attrib["name"])
-    for tag, attribute in (("parent", "link"), ("child", "link"), ("mimic", "joint")):
-        for element in robot.iter(tag):
-            element.set(attribute, prefix + element.attrib[attribute])
 
 
 def _fixed_joint(parent: str, child: str, X: Array) -> ElementTree.Element:
@@ -143,7 +125,7 @@ def robot_description(name: str, parts: Sequence[PartDescription]) -> str:
     `joint_state_names`. Elements that do not describe shape or motion (transmission, gazebo, ros2_control)
     are then removed, because they refer to joints by name.
     """
-    urdfs = _read_bodies(parts)
+    urdfs = _urdfs(parts)
     prefixes = _prefixes(urdfs)
     several = len(urdfs) > 1
     whole = ElementTree.Element("robot", name=name)
@@ -152,13 +134,13 @@ def robot_description(name: str, parts: Sequence[PartDescription]) -> str:
     for body in bodies(parts):
         urdf = urdfs[body.name]
         robot = ElementTree.fromstring(urdf.content)
-        _absolute_meshes(robot, urdf)
+        absolute_meshes(robot, urdf.path.parent)
         if several:
-            for tag in ("transmission", "gazebo", "ros2_control"):
+            for tag in ("transmission", "gazebo", CONTROL_TAG):
                 for element in robot.findall(tag):
                     robot.remove(element)
         if prefixes[body.name]:
-            _add_prefix(robot, prefixes[body.name])
+            add_prefix(robot, prefixes[body.name])
         whole.extend(list(robot))
         root = prefixes[body.name] + urdf.root
         if root != WORLD:

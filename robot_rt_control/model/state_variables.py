@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from robot_rt_control.model.channels import Channel
+from robot_rt_control.model.drives import MOTOR_STATES
 from robot_rt_control.model.interfaces import part_offset
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.vocabulary.part_kinds import (
@@ -83,6 +84,7 @@ def _variables(part: PartDescription) -> Iterator[_Row]:
             if described.has_ages:
                 text = f"time since {channel.description or channel.name} was received"
                 yield f"{channel.name}_age", "float", "s", text, "input_age", i
+    yield from _drive_variables(part)
     yield "age", "int", "ticks", "ticks since the device's data was taken", "age", None
     yield "operational_state", "int", "", "0 disabled, 1 enabled, 2 faulted", "operational_state", None
 
@@ -119,6 +121,17 @@ def _joint_variables(part: PartDescription) -> Iterator[_Row]:
                 yield f"{joint}.{q.field}", "float", unit, text, q.field, j
     text = "commanded and measured speed of every joint are below 1 % of the limit"
     yield "at_rest", "bool", "", text, "at_rest", None
+
+
+def _drive_variables(part: PartDescription) -> Iterator[_Row]:
+    """Those of motors as other variables of joints: error[0] and elbow.error. Those of drives: base.lost."""
+    for i, state in enumerate(part.drive_states):
+        owner, _, quantity = state.name.rpartition(".")
+        names = [f"{quantity}[{i // len(MOTOR_STATES)}]"] if i < len(MOTOR_STATES) * part.dof else []
+        if owner.isidentifier():
+            names.append(state.name)
+        for name in names:
+            yield name, state.type, state.unit, f"{owner}: {state.description}", "drive_states", i
 
 
 def _channel_variables(direction: str, i: int, channel: Channel, is_numbered: bool) -> Iterator[_Row]:

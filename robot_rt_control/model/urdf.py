@@ -55,14 +55,27 @@ class UrdfJoint:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Xml:
+    """An element of a file, with its line."""
+
+    tag: str
+    line: int
+    attributes: dict[str, str]
+    text: str  # without white space around it
+    children: tuple[Xml, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Urdf:
     """A robot as described by its URDF: a tree of links."""
 
     path: Path
+    source: str  # the path as errors name it, before a line
     name: str
-    content: bytes
+    content: bytes  # expanded, with prefixes
     links: dict[str, Inertial | None]
     joints: dict[str, UrdfJoint]
+    controls: tuple[Xml, ...]  # <ros2_control>
 
     @cached_property
     def parent_joint(self) -> dict[str, UrdfJoint]:
@@ -83,7 +96,7 @@ class Urdf:
     def joint(self, name: str) -> UrdfJoint:
         """The joint with this name. Raises DefinitionError: there is no such joint."""
         if name not in self.joints:
-            raise DefinitionError(f"{self.path}: joint {name!r}", expected=unknown("joint", name, self.joints))
+            raise DefinitionError(f"{self.source}: joint {name!r}", expected=unknown("joint", name, self.joints))
         return self.joints[name]
 
     def path_to(self, base_link: str, tip_link: str) -> list[UrdfJoint]:
@@ -94,14 +107,14 @@ class Urdf:
         """
         for role, link in (("base_link", base_link), ("tip_link", tip_link)):
             if link not in self.links:
-                raise DefinitionError(f"{self.path}: {role} {link!r}", expected=unknown("link", link, self.links))
+                raise DefinitionError(f"{self.source}: {role} {link!r}", expected=unknown("link", link, self.links))
         joints: list[UrdfJoint] = []
         link = tip_link
         while link != base_link:
             above = self.parent_joint.get(link)
             if above is None:
                 raise DefinitionError(
-                    f"{self.path}: chain from {base_link!r} to {tip_link!r}",
+                    f"{self.source}: chain from {base_link!r} to {tip_link!r}",
                     expected="a tip_link below the base_link in the tree of links",
                     got=f"{tip_link!r} hangs on " + " ← ".join([j.parent for j in joints] or ["nothing"]),
                 )

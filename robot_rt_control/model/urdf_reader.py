@@ -1,4 +1,4 @@
-"""Reads a URDF file. Meshes and all other visual elements are ignored.
+"""Reads a URDF, from a file or, expanded, from a xacro file. Meshes and all other visual elements are ignored.
 
 This package has its own reader because it needs few elements, exact errors, and no scene graph libraries at start.
 """
@@ -13,7 +13,9 @@ from xml.parsers import expat
 
 import numpy as np
 
-from robot_rt_control.model.urdf import JOINT_TYPES, MOVABLE, Array, Inertial, Mimic, Urdf, UrdfJoint
+from robot_rt_control.model import xacro_file
+from robot_rt_control.model.urdf import JOINT_TYPES, MOVABLE, Array, Inertial, Mimic, Urdf, UrdfJoint, Xml
+from robot_rt_control.model.urdf_prefix import CONTROL_TAG, add_prefix
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
@@ -33,8 +35,8 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> Array:
 class _Reader:
     """Takes elements apart; every error names the file, the line and the link or joint."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, source: str) -> None:
+        self.source = source
         self.lines: dict[ElementTree.Element, int] = {}
 
     def fail(
@@ -42,7 +44,7 @@ class _Reader:
     ) -> DefinitionError:
         """`at`: an element, or a line."""
         line = at if isinstance(at, int) else self.lines.get(at, 1) if at is not None else 1
-        error = DefinitionError(f"{self.path}:{line}: {item}", expected=expected, got=got, hint=hint)
+        error = DefinitionError(f"{self.source}:{line}: {item}", expected=expected, got=got, hint=hint)
         error.line = line
         return error
 
@@ -54,13 +56,22 @@ class _Reader:
             self.lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
 
         parser.StartElementHandler, parser.EndElementHandler = start, builder.end
-        parser.buffer_text = True
+        parser.CharacterDataHandler, parser.buffer_text = builder.data, True
         try:
             parser.Parse(content, True)
         except expat.ExpatError as error:
             text = expat.ErrorString(error.code)
             raise self.fail(error.lineno, "URDF", "well-formed XML", f"{text} in column {error.offset + 1}") from None
         return builder.close()
+
+    def xml(self, element: ElementTree.Element) -> Xml:
+        return Xml(
+            tag=element.tag,
+            line=self.lines[element],
+            attributes=dict(element.attrib),
+            text=(element.text or "").strip(),
+            children=tuple(self.xml(child) for child in element),
+        )
 
     def number(self, element: ElementTree.Element, attribute: str, item: str) -> float | None:
         text = element.get(attribute)
@@ -208,20 +219,52 @@ class _Reader:
             raise self.fail(links[lost[0]], "tree of links", f"every link below {roots[0]!r}", got)
 
 
-def read_urdf(path: Path) -> Urdf:
-    """Read and check a URDF file.
+def read_urdf(path: Path, *, xacro_arguments: Mapping[str, str] | None = None, prefix: str = "") -> Urdf:
+    """Read and check a URDF file, or expand a xacro file first.
+
+    Args:
+        path: of the file; one whose name ends with .xacro is expanded.
+        xacro_arguments: name → value, for the latter.
+        prefix: before the names of all links and joints.
 
     Raises:
-        DefinitionError: the file is missing, is not XML, or does not describe a tree of links.
+        DefinitionError: the file is missing, cannot be expanded, is not XML, or does not describe a tree of links.
     """
     if not path.is_file():
         raise DefinitionError(f"URDF {path}", expected="a file", got="nothing there")
-    content = path.read_bytes()
-    reader = _Reader(path)
+    if path.suffix == xacro_file.SUFFIX:
+        content = xacro_file.expand(path, xacro_arguments or {})
+        return parse_urdf(content, path, source=f"{path}, expanded", prefix=prefix)
+    if xacro_arguments:
+        raise DefinitionError(
+            f"{path}: xacro arguments", expected=f"none, or a file whose name ends with {xacro_file.SUFFIX}"
+        )
+    return parse_urdf(path.read_bytes(), path, prefix=prefix)
+
+
+def parse_urdf(content: bytes, path: Path, *, source: str = "", prefix: str = "") -> Urdf:
+    """Read and check the text of a URDF.
+
+    Args:
+        content: the text.
+        path: of its file; what it names relative to itself is there.
+        source: what errors name before the line; empty: the path.
+        prefix: before the names of all links and joints.
+
+    Raises:
+        DefinitionError: it is not XML, or does not describe a tree of links.
+    """
+    source = source or str(path)
+    reader = _Reader(source)
     robot = reader.parse(content)
     if robot.tag != "robot":
-        hint = "Expand xacro files to URDF first"
-        raise reader.fail(robot, "URDF", "the root element <robot>", f"<{robot.tag}>", hint)
+        raise reader.fail(robot, "URDF", "the root element <robot>", f"<{robot.tag}>")
+    macro = next((element for element in robot if element.tag.startswith("xacro:")), None)
+    if macro is not None:
+        raise reader.fail(macro, "URDF", "no macros", f"<{macro.tag}>", f"Name the file …{xacro_file.SUFFIX}")
+    if prefix:
+        add_prefix(robot, prefix)
+        content = ElementTree.tostring(robot)
     links: dict[str, Inertial | None] = {}
     joints: dict[str, UrdfJoint] = {}
     elements: dict[str, ElementTree.Element] = {}
@@ -237,4 +280,12 @@ def read_urdf(path: Path) -> Urdf:
             raise reader.fail(element, f"joint {name!r}", "names that occur once", "a second joint of that name")
         joints[name] = reader.joint(element, name)
     reader.check_tree(elements, joints)
-    return Urdf(path=path, name=robot.get("name", ""), content=content, links=links, joints=joints)
+    return Urdf(
+        path=path,
+        source=source,
+        name=robot.get("name", ""),
+        content=content,
+        links=links,
+        joints=joints,
+        controls=tuple(reader.xml(element) for element in robot.findall(CONTROL_TAG)),
+    )

@@ -6,25 +6,30 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from robot_rt_control.model import workcell_schema as schema
+from robot_rt_control.model.canopen import CANOPEN, CanopenDrives
+from robot_rt_control.model.controllers import ControllerDescription, read_controllers
+from robot_rt_control.model.drives import DRIVES, Drives, drive_states, read_drives
 from robot_rt_control.model.part_builder import PartBuilder
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.recovery import RecoveryDescription, read_recoveries
 from robot_rt_control.model.robot_description import frame_names, joint_state_names, robot_description
+from robot_rt_control.model.tagged_devices import MOCK as MOCK
+from robot_rt_control.model.tagged_devices import TaggedDevices
 from robot_rt_control.text.document import Document, Place
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 
-MOCK = "mock"
-"""The plugin on which every device can run without configuration."""
 TOPIC = "topic"
 """The plugin for ROS topics. A device with a configuration for it, but none for the chosen hardware, runs on it."""
+COMPILED = (MOCK, DRIVES)
+"""Plugins whose devices are computed in the loop, without a driver process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +46,8 @@ class DeviceDescription:
     """None: the plugin's default."""
     parts: tuple[str, ...]
     """The parts that the device serves, in the order of the file."""
+    drives: Drives | None = None
+    """Those of its plugin; on other hardware, such as mock, the first ones that are configured; None: none are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +90,12 @@ class Workcell:
     """Folders below which clients may load action types."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
+    controllers: tuple[ControllerDescription, ...]
+    """By which packages written for ros2_control command its parts."""
     clock_device: str | None
     """The device that the file names as the clock."""
+    warnings: tuple[str, ...]
+    """What its user should know: <ros2_control> tags that no device uses."""
     digest: int
     """63-bit digest of the file's and the URDFs' content, independent of the chosen hardware and the files' paths:
     two processes with the same digest have read the same workcell."""
@@ -103,7 +114,7 @@ class Workcell:
         Raises:
             DefinitionError: the named device has no driver of its own, or none is named and there is not exactly one.
         """
-        drivers = {device.name: device for device in self.devices if device.plugin not in (MOCK, TOPIC)}
+        drivers = {device.name: device for device in self.devices if device.plugin not in (*COMPILED, TOPIC)}
         what = f"workcell {self.name!r}, clock:=hardware"
         if self.clock_device is not None:
             if self.clock_device not in drivers:
@@ -166,7 +177,8 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
     mistakes.raise_all()
     assert content is not None  # otherwise there was a mistake
     _check_capacities(content, document.root)
-    builder = PartBuilder(path.parent, content.gravity, content.period)
+    tagged = TaggedDevices(content.devices, document.root / "devices", mistakes)
+    builder = PartBuilder(path.parent, content.gravity, content.period, tagged)
     parts, failed = [], set()
     for index, (name, part) in enumerate(content.parts.items()):
         place = document.root / "parts" / name
@@ -184,16 +196,22 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         with mistakes.collect():
             action_types.append(_action_type(text, path.parent, document.root / "action_types" / i))
     recoveries = read_recoveries(content, document, path.parent, mistakes)
+    if not failed:  # otherwise those mistakes come first
+        content = content.model_copy(update={"devices": tagged.finish(parts, builder.urdfs.values())})
     mistakes.raise_all()
     _check_joints(parts, document.root / "parts")
-    chosen = content.default_hardware if hardware is None else hardware
+    chosen = _default_hardware(content) if hardware is None else hardware
+    choice = _Choice(chosen, content.devices)
+    drives = _drives(content, parts, choice, document, mistakes)
+    controllers = read_controllers(content.controllers, parts, document.root / "controllers", mistakes)
+    mistakes.raise_all()
     return Workcell(
         name=content.name,
         path=path,
         period=content.period,
         hardware=chosen,
         parts=tuple(parts),
-        devices=_devices(content, parts, chosen, document.root / "devices", path.parent),
+        devices=_devices(content, parts, drives, choice, document.root / "devices", path.parent),
         action_types=tuple(action_types),
         fault_log=content.fault_log,
         overruns=content.overruns,
@@ -203,7 +221,9 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
             (path.parent / Path(folder).expanduser()).resolve() for folder in content.action_type_folders
         ),
         allow_code_upload=content.allow_code_upload,
+        controllers=controllers,
         clock_device=content.clock_device,
+        warnings=tagged.unused(builder.urdfs.values()),
         digest=_digest(document, parts, builder),
     )
 
@@ -239,6 +259,14 @@ def _check_joints(parts: list[PartDescription], place: Place) -> None:
                     expected="a joint of no other part",
                     got=f"one that is already part of {owner!r}",
                 )
+
+
+def _default_hardware(content: schema.WorkcellFile) -> str:
+    """The plugin if none is chosen. Without one in the file, devices with a <ros2_control> tag run on the tag's."""
+    if "default_hardware" in content.model_fields_set:
+        return content.default_hardware
+    tagged = [f"{n}={d.plugin}" for n, d in content.devices.items() if d.ros2_control and d.plugin != MOCK]
+    return ",".join([content.default_hardware, *tagged])
 
 
 class _Choice:
@@ -277,11 +305,42 @@ class _Choice:
         return TOPIC if self._general not in device.plugins and TOPIC in device.plugins else self._general
 
 
+def _drives(
+    content: schema.WorkcellFile,
+    parts: list[PartDescription],
+    choice: _Choice,
+    document: Document,
+    mistakes: Mistakes,
+) -> dict[str, Drives]:
+    """Device → its drives. Their parts get what these report."""
+    found = {}
+    for name, device in content.devices.items():
+        own = [part for part in parts if part.device == name]
+        read = {
+            plugin: read_drives(document.part("devices", name, plugin), own, mistakes, plugin_schema)
+            for plugin, plugin_schema in ((DRIVES, Drives), (CANOPEN, CanopenDrives))
+            if plugin in device.plugins
+        }
+        if not read:
+            continue
+        drives = read.get(choice.plugin(name, document.root / "devices" / name), next(iter(read.values())))
+        if drives is not None:
+            found[name] = drives
+            for part in own:
+                states, motors = drive_states(part, drives), drives.motor_names(part)
+                parts[part.index] = replace(part, drive_states=states, motor_names=motors)
+    return found
+
+
 def _devices(
-    content: schema.WorkcellFile, parts: list[PartDescription], hardware: str, place: Place, folder: Path
+    content: schema.WorkcellFile,
+    parts: list[PartDescription],
+    drives: Mapping[str, Drives],
+    choice: _Choice,
+    place: Place,
+    folder: Path,
 ) -> tuple[DeviceDescription, ...]:
     found = []
-    choice = _Choice(hardware, content.devices)
     for index, (name, device) in enumerate(content.devices.items()):
         plugin = choice.plugin(name, place / name)
         own = tuple(part for part in parts if part.device == name)
@@ -301,6 +360,7 @@ def _devices(
                 config=copy.deepcopy(device.plugins.get(plugin, {})),
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
+                drives=drives.get(name),
             )
         )
     return tuple(found)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.schema_types import Level, Numbers, PerJoint, Range, Triple
@@ -147,10 +147,33 @@ class MovingPart(Part):
     commands: dict[Name, OutputChannel] = {}  # what its hardware also takes: stiffness, gains; analog by default
 
 
-class Arm(MovingPart):
-    kind: Literal["arm"]
-    urdf: str | None = None  # path or URI; omitted with mounted_on
+def _text(value: Any) -> str:
+    """A xacro argument as xacro writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, (str, int, float)):
+        raise refuse("a text, a number, true or false")
+    return str(value)
+
+
+class BodyPart(MovingPart):
+    """A moving part with a URDF, which describes its whole body."""
+
+    urdf: str | None = None  # path or URI of a URDF or, if its name ends with .xacro, of a xacro file
+    xacro_arguments: dict[str, Annotated[str, BeforeValidator(_text)]] = {}  # for the latter's <xacro:arg>
+    prefix: AnyName = ""  # before the names of all links and joints of the URDF, also in this file
     mounted_on: Name | None = None  # part in whose URDF (the same body) this one is
+
+    @model_validator(mode="after")
+    def _of_a_urdf(self) -> BodyPart:
+        for key in ("xacro_arguments", "prefix"):
+            if getattr(self, key) and self.urdf is None:
+                raise refuse("urdf, to whose file it applies", key=key)
+        return self
+
+
+class Arm(BodyPart):
+    kind: Literal["arm"]
     base_link: str  # first link of the chain
     tip_link: str  # last link of the chain
     tool: Pose = Pose()  # X of the tool in the tip link
@@ -164,12 +187,10 @@ class Arm(MovingPart):
         return self
 
 
-class JointGroup(MovingPart):
+class JointGroup(BodyPart):
     """Independent joints without kinematics: grippers, simple mobile bases."""
 
     joints: tuple[NameOrJoint, ...] = Field(min_length=1)  # names of the URDF's joints, or whole descriptions
-    urdf: str | None = None  # path or URI; needed for joints given by name, unless mounted_on
-    mounted_on: Name | None = None  # part in whose URDF (the same body) the joints are
     base_pose: Pose = Pose()  # the URDF's root link in the world frame
 
     @model_validator(mode="after")
@@ -254,10 +275,11 @@ AnyPart = Annotated[Arm | Gripper | Base | ForceTorqueSensor | Rangefinder | Io 
 
 
 class Device(Model):
-    """A device and the plugins on which it can run. In the file, they are keys beside max_age_ticks and plugin."""
+    """A device and the plugins on which it can run. In the file, they are keys beside the other ones."""
 
     max_age_ticks: int | None = Field(default=None, strict=True, ge=1)  # [ticks]; None: the plugin's default
     plugin: str | None = None  # its own plugin; None: the plugin chosen for all devices
+    ros2_control: str | None = None  # name of the <ros2_control> tag in its parts' URDF that configures it
     plugins: dict[str, dict[str, Any]] = {}  # plugin name → its configuration, not checked here
 
     @model_validator(mode="before")
@@ -265,15 +287,24 @@ class Device(Model):
     def _plugins(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             raise refuse("a mapping: max_age_ticks, plugin, and a configuration for each plugin")
-        plugins = {}
+        plugins, own = {}, ("max_age_ticks", "plugin", "ros2_control")
         for key, value in data.items():
-            if key in ("max_age_ticks", "plugin"):
+            if key in own:
                 continue
             if value is not None and not isinstance(value, Mapping):
                 expected = "max_age_ticks, plugin, or the name of a plugin with a mapping as its configuration"
                 raise refuse(expected, key=key)
             plugins[str(key)] = dict(value or {})
-        return {"max_age_ticks": data.get("max_age_ticks"), "plugin": data.get("plugin"), "plugins": plugins}
+        return {key: data.get(key) for key in own} | {"plugins": plugins}
+
+
+class Controller(Model):
+    """A controller by which packages written for ros2_control command a part; see docs/ros2_control.md."""
+
+    type: str  # one of CONTROLLER_TYPES in model/controllers.py
+    part: Name | None = None  # the part that it commands; omitted if its type commands none
+    options: dict[str, Any] = {}  # of its type; checked when it is loaded
+    state: Literal["active", "inactive"] | None = None  # once the workcell is up; default: that of its type
 
 
 class WorkcellFile(Model):
@@ -292,3 +323,4 @@ class WorkcellFile(Model):
     # clients may load action types from files below these folders, relative to this file; none: from no file
     action_type_folders: tuple[str, ...] = ()
     allow_code_upload: Flag = False  # clients may send the text of action types
+    controllers: dict[Name, Controller] | None = None  # None: a trajectory controller for each arm

@@ -18,7 +18,7 @@ from robot_rt_control.motion.root import MAX_STEPS, next_fraction
 from robot_rt_control.motion.stop import plan_stop, plan_stop_synchronized
 from robot_rt_control.native.realtime_code import realtime
 
-__all__ = ["plan_position_synchronized", "plan_stop", "plan_stop_synchronized"]
+__all__ = ["plan_position_in", "plan_position_synchronized", "plan_stop", "plan_stop_synchronized"]
 
 
 @realtime
@@ -49,6 +49,43 @@ def plan_position_synchronized(
     Returns:
         OK or PLANNING_FAILED: the joints that failed have a rejected profile; the others move independently.
     """
+    return plan_position_in(profiles, n, q0, v0, a0, q1, vmax, amax, jmax, 0.0)
+
+
+@realtime
+def plan_position_in(
+    profiles: np.ndarray,
+    n: int,
+    q0: np.ndarray,
+    v0: np.ndarray,
+    a0: np.ndarray,
+    q1: np.ndarray,
+    vmax: np.ndarray,
+    amax: np.ndarray,
+    jmax: np.ndarray,
+    duration: float,
+) -> int:
+    """As `plan_position_synchronized`, but all joints arrive after `duration` [s] if that is later."""
+    status, fastest = plan_fastest(profiles, n, q0, v0, a0, q1, vmax, amax, jmax)
+    if status != OK:
+        return status
+    return stretch_together(profiles, n, q0, v0, a0, q1, vmax, amax, jmax, max(duration, fastest))
+
+
+@realtime
+def plan_fastest(
+    profiles: np.ndarray,
+    n: int,
+    q0: np.ndarray,
+    v0: np.ndarray,
+    a0: np.ndarray,
+    q1: np.ndarray,
+    vmax: np.ndarray,
+    amax: np.ndarray,
+    jmax: np.ndarray,
+) -> tuple[int, float]:
+    """Each joint's fastest motion, the first half of `plan_position_in`. Returns its status, and the longest
+    duration."""
     status = OK
     total = 0.0
     for j in range(n):
@@ -56,8 +93,24 @@ def plan_position_synchronized(
         if status == OK:
             status = joint_status
         total = max(total, profiles[j].total)
-    if status != OK:
-        return status
+    return status, total
+
+
+@realtime
+def stretch_together(
+    profiles: np.ndarray,
+    n: int,
+    q0: np.ndarray,
+    v0: np.ndarray,
+    a0: np.ndarray,
+    q1: np.ndarray,
+    vmax: np.ndarray,
+    amax: np.ndarray,
+    jmax: np.ndarray,
+    total: float,
+) -> int:
+    """Let fastest motions take `total` [s], the second half of `plan_position_in`. Returns its status."""
+    status = OK
     for j in range(n):
         if profiles[j].total < total:
             joint_status = stretch_position(profiles[j], q0[j], v0[j], a0[j], q1[j], vmax[j], amax[j], jmax[j], total)

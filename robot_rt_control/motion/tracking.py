@@ -36,6 +36,12 @@ def speed_before_stop(distance: float, amax: float, jmax: float) -> float:
     return math.sqrt(half * half + 2.0 * amax * distance) - half
 
 
+def stopping_distance(speed: float, amax: float, jmax: float) -> float:
+    """The distance at whose end `track_velocity` stops from this speed: the inverse of `speed_before_stop`, with
+    MARGIN."""
+    return speed * (speed / (MARGIN * amax) + MARGIN * amax / jmax) / 2.0
+
+
 @realtime
 def keeps_velocity(v: float, a: float, vmax: float, jmax: float) -> bool:
     """Whether the velocity stays within its limit if the acceleration is ramped to zero from now on."""

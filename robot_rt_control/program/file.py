@@ -18,6 +18,9 @@
         reactions:
           - {when: eye.distance < 0.25, start: move_up}
           - {when: is_done, event: finished, capture: [eye.distance]}
+      both:                          # a motion group; motion_commands.py has the keys of its commands
+        type: motion_group
+        commands: [{part: left, position: [0, 0.5, 0]}, {part: right, position: $home}]
     reactions: []                    # free-standing, optional
 
 schema.py has all keys, expression.py the grammar of `$speed`.
@@ -43,6 +46,7 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
 from robot_rt_control.program.library import library_programs
+from robot_rt_control.program.motion_commands import command_document
 from robot_rt_control.program.reader import ProgramReader, declared_parameters, declared_roles
 from robot_rt_control.program.schema import ProgramFile
 from robot_rt_control.program.substitution import Substitution
@@ -315,6 +319,8 @@ def dump_program(program: ProgramDefinition) -> str:
 def _action_document(action: ActionDefinition) -> dict[str, Any]:
     parts = dict(action.parts) if isinstance(action.parts, Mapping) else list(action.parts)
     document: dict[str, Any] = {"type": action.type, "parts": parts}
+    if action.commands:
+        document["commands"] = [command_document(command) for command in action.commands]
     if action.parameters:
         document["parameters"] = {p.name: _value_document(p) for p in action.parameters}
     if action.reactions:

@@ -16,14 +16,17 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
     StrategyDefinition,
 )
+from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.program import schema
 from robot_rt_control.program.declarations import Role, check_declaration
 from robot_rt_control.program.flatten import Flattening
+from robot_rt_control.program.motion_commands import read_command
 from robot_rt_control.program.substitution import Substitution, common_unit
 from robot_rt_control.program.used_program import FlatPlaces, ProgramUser, Use, UsedProgram
 from robot_rt_control.text.document import Document
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import Model
+from robot_rt_control.validation.actions import COMMANDS
 from robot_rt_control.validation.strategies import strategy_key
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
@@ -68,7 +71,8 @@ class ProgramReader:
         uses: those programs, also those that they use.
         places: as given; after `program` those of the flat program.
         mistakes: the unreadable items.
-        sampled: (action, parameter) whose values are samples, or could not be read.
+        sampled: (action, parameter) whose values are samples, or could not be read; COMMANDS: some of a
+            group's motion commands could not be read.
         unread: ids of states that could not be read, also of used programs.
         incomplete: whether an action or reaction is missing because it could not be read.
     """
@@ -128,7 +132,9 @@ class ProgramReader:
                 found.append(make(item))
         return tuple(found)
 
-    def state(self, written: schema.ActionState | schema.UseState) -> ActionDefinition | UsedProgram:
+    def state(
+        self, written: schema.ActionState | schema.GroupState | schema.UseState
+    ) -> ActionDefinition | UsedProgram:
         id = str(written.path[-1])
         if id in self.substitution.roles:
             with self.mistakes.collect(self.places, *written.path):
@@ -145,24 +151,41 @@ class ProgramReader:
         sampled = {name for key, name in self.sampled if key == id}
         return self.user.use(written, values, sampled, parts, self.places, self.mistakes)
 
-    def action(self, id: str, written: schema.ActionState) -> ActionDefinition:
-        part = self.substitution.part
+    def action(self, id: str, written: schema.ActionState | schema.GroupState) -> ActionDefinition:
         parameters = self.each(written.parameters.values(), self.parameter)
         given = self.places.data["actions"][id].get("parameters", ())
         self.sampled |= {(id, name) for name in given} - {(id, p.name) for p in parameters}
         return ActionDefinition(
             id=id,
             type=written.type,
-            parts={slot: part(name) for slot, name in written.parts.items()}
-            if isinstance(written.parts, dict)
-            else tuple(_with_slot(name, part) for name in written.parts),
+            parts=self.parts(id, written),
             parameters=parameters,
             reactions=self.each(written.reactions, self.reaction),
-            strategies=tuple(self.axes(id, written)),
+            strategies=tuple(self.axes(id, written)) if isinstance(written, schema.ActionState) else (),
             time_limit=self.time_limit(id, written.time_limit),
             final=written.final,
             manual=written.manual,
+            commands=self.commands(id, written) if isinstance(written, schema.GroupState) else (),
         )
+
+    def parts(self, id: str, written: schema.ActionState | schema.GroupState) -> tuple[str, ...] | dict[str, str]:
+        part = self.substitution.part
+        if isinstance(written.parts, dict):
+            return {slot: part(name) for slot, name in written.parts.items()}
+        if isinstance(written, schema.ActionState) or written.parts:
+            return tuple(_with_slot(name, part) for name in written.parts)
+        # from the text: also of commands that cannot be read
+        named = [given.get("part") for given in self.places.data["actions"][id]["commands"] if isinstance(given, dict)]
+        return tuple(dict.fromkeys(part(name) for name in named if isinstance(name, str)))
+
+    def commands(self, action: str, written: schema.GroupState) -> tuple[MotionCommand, ...]:
+        """The readable motion commands of a group."""
+        commands = self.each(
+            written.commands, partial(read_command, action=action, substitution=self.substitution, places=self.places)
+        )
+        if len(commands) < len(self.places.data["actions"][action]["commands"]):
+            self.sampled.add((action, COMMANDS))
+        return commands
 
     def axes(self, action: str, written: schema.ActionState) -> Iterator[AxisDefinition]:
         """The degrees of freedom whose strategies could all be read."""

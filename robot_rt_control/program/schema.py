@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator,
 from pydantic_core import PydanticCustomError
 
 from robot_rt_control.definitions.definitions import Value
+from robot_rt_control.program.motion_commands import Command
 from robot_rt_control.text.schema import Each, EachOfEach, Flag, Model, Name, Number, refuse
 from robot_rt_control.vocabulary.capacities import (
     MAX_ACTION_SLOTS,
@@ -58,9 +59,12 @@ def _parts(value: Any) -> tuple[str, ...] | dict[str, str]:
     if isinstance(value, dict) and all(isinstance(part, str) for part in value.values()):
         return value
     try:
-        return _texts(value)
+        parts = _texts(value)
     except PydanticCustomError:
         raise refuse("a part, a list of parts, or slot: part") from None
+    if len(parts) > MAX_ACTION_SLOTS:
+        raise refuse(f"at most {MAX_ACTION_SLOTS} parts (MAX_ACTION_SLOTS)")
+    return parts
 
 
 def _condition(value: Any) -> Any:
@@ -194,7 +198,22 @@ class Strategy(Model):
     """State variables whose values its event strategy_changed carries."""
 
 
-class ActionState(Model):
+class _ActionKeys(Model):
+    """What all actions have."""
+
+    parameters: Annotated[dict[Name, GivenValue], Each] = {}
+    """The others take the type's defaults."""
+    reactions: Annotated[list[Reaction], Each] = []
+    """Evaluated in this order while the action is active."""
+    time_limit: GivenValue | None = None
+    """[s] of the action's time after which it ends as by `stop`, unless one of its reactions ends it in that tick."""
+    final: Flag = False
+    """The program may end here: nothing needs to lead away."""
+    manual: Flag = False
+    """A user starts it by hand: nothing needs to lead here."""
+
+
+class ActionState(_ActionKeys):
     """A state of the program: an action with its reactions."""
 
     type: TypeName
@@ -207,18 +226,18 @@ class ActionState(Model):
         ),
     ]
     """A part or role, several in the order of the type's slots, or slot: part."""
-    parameters: Annotated[dict[Name, GivenValue], Each] = {}
-    """The others take the type's defaults."""
-    reactions: Annotated[list[Reaction], Each] = []
-    """Evaluated in this order while the action is active."""
     strategies: Annotated[dict[VariableName, Annotated[list[Strategy], EachOfEach]], Each] = {}
     """Degree of freedom ("elbow", "joint[3]", "left.elbow", "x") → its strategies in order of priority."""
-    time_limit: GivenValue | None = None
-    """[s] of the action's time after which it ends as by `stop`, unless one of its reactions ends it in that tick."""
-    final: Flag = False
-    """The program may end here: nothing needs to lead away."""
-    manual: Flag = False
-    """A user starts it by hand: nothing needs to lead here."""
+
+
+class GroupState(_ActionKeys):
+    """A state of the program: a motion group with its reactions."""
+
+    type: Literal["motion_group"]
+    commands: Annotated[list[Command], Each]
+    """Its motion commands; each part carries its own out in this order."""
+    parts: Names = ()
+    """Its parts or roles; default: those of its commands."""
 
 
 class UseState(Model):
@@ -234,14 +253,21 @@ class UseState(Model):
     """Each exit of the used program → the state that follows in the same tick, or several that share no part."""
 
 
-_ACTION, _USE = "an action", "a used program"  # no keys: locations of mistakes contain them
+# No keys: locations of mistakes contain them.
+_ACTION, _GROUP, _USE = "an action", "a motion group", "a used program"
 
 
 def _kind_of_state(value: Any) -> str:
-    return _USE if isinstance(value, UseState) or (isinstance(value, Mapping) and "use" in value) else _ACTION
+    if isinstance(value, UseState) or (isinstance(value, Mapping) and "use" in value):
+        return _USE
+    group = isinstance(value, GroupState) or (isinstance(value, Mapping) and value.get("type") == "motion_group")
+    return _GROUP if group else _ACTION
 
 
-State = Annotated[Annotated[ActionState, Tag(_ACTION)] | Annotated[UseState, Tag(_USE)], Discriminator(_kind_of_state)]
+State = Annotated[
+    Annotated[ActionState, Tag(_ACTION)] | Annotated[GroupState, Tag(_GROUP)] | Annotated[UseState, Tag(_USE)],
+    Discriminator(_kind_of_state),
+]
 
 
 class ProgramFile(Model):

@@ -66,8 +66,8 @@ def _message(error: RobotControlError) -> Any:
 
 def error_of(answer: Any) -> RobotControlError:
     """The exception in a refusing answer, with the class and fields of the original."""
-    errors = [_error(message) for message in answer.refusals]
-    if not errors:  # a foreign node
+    errors = [_error(message) for message in getattr(answer, "refusals", ())]
+    if not errors:  # of a foreign node, or of a service of std_srvs
         return RobotControlError(answer.message)
     if len(errors) == 1:
         return errors[0]

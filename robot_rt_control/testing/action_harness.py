@@ -234,6 +234,12 @@ class ActionHarness:
     def _run(self, method: str) -> int:
         return self._methods[method]() if method in self._methods else 0
 
+    def _advance_path_time(self) -> None:
+        """What the loop does for a motion group, here of one part."""
+        state = self._state[0]
+        state.total, state.rate = state.duration, 1.0
+        state.time += self.period * self.speed
+
     def _step(self) -> int:
         self.tick += 1
         parts = self.parts.values()
@@ -255,6 +261,8 @@ class ActionHarness:
             return status
         for part in parts:
             part.prepare_command()
+        if self.action_type.each_part:
+            self._advance_path_time()
         status = self._run("set_parameters") or self._run("control")
         for name in self.action_type.signals:
             self._state[0][name] = 0.0

@@ -10,7 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from robot_rt_control.client.backend import Listener, RunRequest, SessionKey, SessionRequest, StreamKey
+from robot_rt_control.client.backend import (
+    ActionRequest,
+    Listener,
+    RunRequest,
+    SessionKey,
+    SessionRequest,
+    StreamKey,
+)
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.event_source import EventSource
@@ -19,6 +26,7 @@ from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
 from robot_rt_control.hardware.picture import camera_of, picture_path
+from robot_rt_control.realtime.executor.conversions import status_message
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.variable_entries import VariableEntry, variable_entries
@@ -26,7 +34,7 @@ from robot_rt_control.server.node import conversions
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
 from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
 from robot_rt_control.server.programs.programs import find_programs, save_program
-from robot_rt_control.server.runs.runs import Run, plan_program
+from robot_rt_control.server.runs.runs import Run, RunPlan, plan_action, plan_program
 from robot_rt_control.server.tables.entities import SessionContents
 from robot_rt_control.testing.stepped_cell import SteppedCell
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
@@ -211,6 +219,14 @@ class CellBackend:
 
     # --- the workcell ---------------------------------------------------------------------------
 
+    def executor_status(self) -> Any:
+        core = self.cell.executor
+        factor, target, _ = core.real_time_factor()
+        time_ns = int(core.channel.snapshot().time_ns)
+        return status_message(
+            core, stamp=conversions.time_message(time_ns), lifecycle_state="active", factors=(factor, target)
+        )
+
     def list_parts(self) -> list[Any]:
         view = self.server.snapshot()
         return [conversions.part_message(self.server, part, view) for part in self.server.workcell.parts]
@@ -263,6 +279,15 @@ class CellBackend:
                 return file
         raise HardwareError("no device has a camera", hint="Only simulated hardware has one, such as pybullet")
 
+    def record(self, on: bool) -> str:
+        file = self.cell.executor.record(on)
+        if file is None:
+            raise RobotControlError("nothing is recorded")
+        return str(file)
+
+    def save_last_ticks(self) -> str:
+        return str(self.cell.executor.save_last_ticks())
+
     # --- programs -------------------------------------------------------------------------------
 
     def list_programs(self, name: str, *, search: str, tags: Sequence[str], with_text: bool) -> list[Any]:
@@ -286,6 +311,20 @@ class CellBackend:
             parameters=request.parameters,
             parts=request.parts,
         )
+        return self._run(plan, request)
+
+    def run_action(self, request: ActionRequest) -> RunOutcome:
+        plan = plan_action(
+            self.server,
+            request.type,
+            request.parts,
+            request.parameters,
+            until=request.until,
+            timeout=request.timeout_s,
+        )
+        return self._run(plan, request)
+
+    def _run(self, plan: RunPlan, request: RunRequest | ActionRequest) -> RunOutcome:
         run = Run(self.server, plan)
         next_feedback = 0.0
         try:

@@ -22,6 +22,7 @@ a session of either.
 from __future__ import annotations
 
 import functools
+import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -32,12 +33,11 @@ from robot_rt_control.actions import BUILTIN
 from robot_rt_control.client.backend import SessionRequest
 from robot_rt_control.client.session import Session
 from robot_rt_control.definitions.action_type import ActionType
-from robot_rt_control.hardware.from_workcell import hardware_info
-from robot_rt_control.hardware.interfaces import standard_state_interfaces
-from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.workcell import MOCK, DeviceDescription, Workcell, load_workcell
+from robot_rt_control.model.workcell import MOCK, Workcell, load_workcell
+from robot_rt_control.realtime.executor.mock_states import mock_setters
+from robot_rt_control.recording.inputs import InputKind
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.server.types.type_building import LoadedType, build_types
 from robot_rt_control.testing.cell_backend import CellBackend
@@ -62,6 +62,7 @@ class LockstepCell(SteppedCell):
             work, and nothing is compiled or checked. What a method raises is raised by `step`, but for an index out of
             range: that is the action's failure, as in compiled code.
         gated: commands wait for the next `step`; else one that waits for the loop's answer lets it tick.
+        record: the file to record all ticks to.
 
     Attributes:
         events: what happened since the cell was made.
@@ -80,27 +81,17 @@ class LockstepCell(SteppedCell):
         action_types: Iterable[type[ActionType]] = (),
         interpreted: bool = False,
         gated: bool = True,
+        record: Path | None = None,
     ) -> None:
         if not isinstance(workcell, Workcell):
             workcell = load_workcell(workcell, hardware)
         python = InterpretedTypes() if interpreted else None
-        super().__init__(workcell, _types(workcell, action_types, python), interpreted=python, gated=gated)
-        self._sensors = {name: place for device in workcell.devices for name, place in self._mock_states(device)}
+        types = _types(workcell, action_types, python)
+        super().__init__(workcell, types, interpreted=python, gated=gated, record=record)
+        self._sensors = mock_setters(self.executor)
         self._written = {part.name: self._command_places(part) for part in workcell.parts}
         self.step()  # the parts take their default actions
         self.events.clear()
-
-    def _mock_states(self, device: DeviceDescription) -> list[tuple[str, Callable[[float], None]]]:
-        """State interfaces of a mock device, in the loop or beside it, each with its setter."""
-        info = hardware_info(self.workcell, device)
-        names = [interface.name for interface in standard_state_interfaces(info)]
-        if device.plugin == MOCK:
-            state = self.executor.world.memory.devices[device.index].state
-            return [(name, functools.partial(state.__setitem__, i)) for i, name in enumerate(names)]
-        plugin = self.executor.devices.hosts[device.name].plugin
-        if not isinstance(plugin, MockPlugin):
-            return []
-        return [(name, lambda value, name=name: plugin.set_states({name: value})) for name in names]  # type: ignore[misc]  # mypy infers no default arguments
 
     def _command_places(self, part: PartDescription) -> dict[str, tuple[int, int]]:
         """Command interface → device and place in its command image."""
@@ -137,6 +128,7 @@ class LockstepCell(SteppedCell):
         if name not in self._sensors:
             what = f"workcell {self.workcell.name!r}: state interface {name!r}"
             raise HardwareError(what, expected=unknown("state interface of a mock device", name, self._sensors))
+        self.executor.session_recorder.note(InputKind.STATE, lambda: struct.pack("<d", value) + name.encode())
         self._sensors[name](value)
 
     def drive_sensor(self, name: str, value: Callable[[], float]) -> None:

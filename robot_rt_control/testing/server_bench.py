@@ -36,6 +36,7 @@ class ServerBench:
         interpreted: the types that are plain Python; None: all are native code.
         gated: commands wait for the next `step`, as in lockstep by steps; otherwise a command that waits for its answer
             lets the loop tick.
+        record: the file to record all ticks to; None: none is written.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class ServerBench:
         *,
         interpreted: InterpretedTypes | None = None,
         gated: bool = False,
+        record: Path | None = None,
     ) -> None:
         self._now = 1000.0
         self.events: list[ServerEvent] = []
@@ -55,7 +57,9 @@ class ServerBench:
         self._folder = tempfile.TemporaryDirectory(prefix="cell_")
         self.executor = Executor(
             workcell,
-            ExecutorOptions(clock="lockstep", real_time_factor=-1.0, fault_folder=Path(self._folder.name)),
+            ExecutorOptions(
+                clock="lockstep", real_time_factor=-1.0, fault_folder=Path(self._folder.name), record=record
+            ),
             channel_name=None,
             image_name=lambda device: device,
             load=native_loader.load if interpreted is None else interpreted.load,

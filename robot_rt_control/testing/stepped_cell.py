@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.definitions.action_type import ActionType
@@ -29,13 +30,19 @@ class SteppedCell(ServerBench):
     """
 
     def __init__(
-        self, workcell: Workcell, types: ActionTypes, *, interpreted: InterpretedTypes | None = None, gated: bool
+        self,
+        workcell: Workcell,
+        types: ActionTypes,
+        *,
+        interpreted: InterpretedTypes | None = None,
+        gated: bool,
+        record: Path | None = None,
     ) -> None:
         self.workcell = workcell
         self.before_tick: dict[str, Callable[[], None]] = {}
         self.after_tick: list[Callable[[], None]] = []
         self._queues: list[CallbackQueue] = []
-        super().__init__(workcell, types, interpreted=interpreted, gated=gated)
+        super().__init__(workcell, types, interpreted=interpreted, gated=gated, record=record)
 
     @property
     def tick(self) -> int:

@@ -132,8 +132,8 @@ class Document:
         return item.written or ""
 
     def locate(self, error: DefinitionError, *path: Step) -> DefinitionError:
-        """The error with the line of an item in its message, unless it has a line."""
-        return error if error.line else self.prefix(error, self.line(*path))
+        """The error with the line of an item, or of `error.item` in it, in its message, unless it has a line."""
+        return error if error.line else self.prefix(error, self.line(*path, *error.item))
 
     def prefix(self, error: DefinitionError, line: int, what: str = "") -> DefinitionError:
         """The error with a line of this document, and a text, before its message."""

@@ -17,6 +17,9 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 from robot_rt_control.vocabulary.part_kinds import unit_for
 
+COMMANDS = "commands"
+"""Stands for a group's motion commands in `sampled`, if some could not be read."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
@@ -56,6 +59,8 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
         yield unknown_action_type(use.of, action.type, catalogue.types), (*use.path, "type")
         return
     yield from find_in_use(use, action_type, catalogue, sampled)
+    if (action.id, COMMANDS) not in sampled:
+        yield from _find_in_commands(use, action_type, action)
     if action.time_limit is not None and not action_type.can_time_out:
         error = DefinitionError(
             f"{use.of}: time_limit",
@@ -63,6 +68,26 @@ def find_in_action(action: ActionDefinition, catalogue: Catalogue, sampled: Coll
             got=f"{action.time_limit:g} s",
         )
         yield error, (*use.path, "time_limit")
+
+
+def _find_in_commands(use: Use, action_type: DeclaredType, action: ActionDefinition) -> Found:
+    """A motion group has commands, for exactly its parts; other types have none."""
+    path = (*use.path, COMMANDS)
+    parts = slot_parts(use.of, action_type, action.parts) if action_type.each_part else []
+    for i, command in enumerate(action.commands):
+        if command.part not in parts:
+            only = "none: only motion groups have them"
+            expected = unknown("part of the group", command.part, parts) if parts else only
+            error = DefinitionError(f"{use.of}: motion command {i + 1}", expected=expected, got=repr(command.part))
+            yield error, (*path, i)
+    for part in parts:
+        if all(command.part != part for command in action.commands):
+            what = f"{use.of}: motion command of part {part!r}"
+            yield DefinitionError(what, expected="at least one", got="none"), path
+    if action_type.each_part and action.strategies:
+        what = f"{use.of}: strategies"
+        error = DefinitionError(what, expected="none in a motion group", got=str(len(action.strategies)))
+        yield error, (*use.path, "strategies")
 
 
 def find_in_use(
@@ -75,7 +100,8 @@ def find_in_use(
         in_slots = slot_parts(of, action_type, given)
     except DefinitionError as mistake:
         yield mistake, (*path, "parts")
-    for slot, name in zip(action_type.slots, in_slots, strict=False):
+    slots = action_type.slots * len(in_slots) if action_type.each_part else action_type.slots
+    for slot, name in zip(slots, in_slots, strict=False):
         yield from _find_in_slot(of, action_type, slot, name, catalogue, (*path, "parts"))
     first = catalogue.part(in_slots[0]) if in_slots else None
     if first is not None and not set(first.kinds) <= {kind.name.lower() for kind in action_type.slots[0].kinds}:
@@ -95,6 +121,8 @@ def slot_parts(of: str, action_type: DeclaredType, given: tuple[str, ...] | Mapp
         DefinitionError: a slot is unknown, or the number of parts differs from the number of slots.
     """
     slots = action_type.slots
+    if action_type.each_part:
+        return list(given.values() if isinstance(given, Mapping) else given)
     names = [s.name for s in slots]
     shown = ", ".join(f"{s.name} ({' or '.join(_kinds(s))})" for s in slots)
     if not isinstance(given, Mapping):

@@ -72,5 +72,7 @@ def unknown_action_type(of: str, name: str, known: Iterable[str]) -> DefinitionE
 def moved_parts(action_type: DeclaredType, parts: Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
     """The parts that an action of this type moves, in the order of its slots, as far as its slots are right."""
     slots = action_type.slots
+    if action_type.each_part:
+        return tuple(parts.values() if isinstance(parts, Mapping) else parts)
     given = parts if isinstance(parts, Mapping) else dict(zip((s.name for s in slots), parts, strict=False))
     return tuple(given[s.name] for s in slots if s.moves and s.name in given)

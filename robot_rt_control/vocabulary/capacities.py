@@ -14,12 +14,35 @@ MAX_DEVICE_INTERFACES = 2048
 MAX_INTERFACE_LINKS = 8192
 """Connections between device interfaces and fields of parts, in each direction."""
 
+MAX_DRIVES = 64
+"""Drives of one device."""
+MAX_DRIVE_MOTORS = 8
+"""Motors of one drive."""
+MAX_NODE = 127
+"""Highest address of a drive on its network."""
+MAX_EVERY = 100
+"""Ticks from one exchange of a device with its drives to the next."""
+MAX_BUS_DELAY = 16
+"""Exchanges by which a test bus can delay its answers."""
+MAX_DRIVE_ANSWERS = 4
+"""Packets of one drive that are taken in one exchange."""
+MAX_DRIVE_STATES = 128
+"""Numbers that drives report of one part: 3 for each joint, 5 for each drive."""
+
 MAX_SESSIONS = 64
 MAX_SESSION_VARIABLES = 32
 """Numbers that the application of one session writes for conditions and laws."""
 MAX_ACTIONS = 1024
 MAX_ACTION_SLOTS = 4
-"""Slots (parts) of one action."""
+"""Slots (parts) of one action; a motion group has up to MAX_PARTS parts."""
+MAX_GROUP_COMMANDS = 16
+"""Motion commands of one part in a group whose motions are planned in the loop."""
+MAX_COMMANDS_OF_GROUP = 1024
+"""Motion commands of one group, of all its parts together."""
+MAX_MOTION_QUEUES = 64
+"""Motion groups whose motions come from outside the loop."""
+MOTION_QUEUE_BYTES = 1 << 25
+"""Set points of all motion groups that wait for the loop."""
 MAX_USE_DEPTH = 8
 """How deep used programs may be nested."""
 MAX_ACTION_TYPES = 256
@@ -39,6 +62,8 @@ MAX_CAPTURES = 8
 """State variables that one event carries."""
 SNAPSHOT_VARIABLES = 32
 """State variables of an active action that each snapshot contains: the first ones that the type declares."""
+MAX_TRAJECTORY_POINTS = 513
+"""Points of a trajectory that the loop itself holds; a longer one becomes a motion group."""
 PARAMETER_ARENA_BYTES = 1 << 24
 STATE_ARENA_BYTES = 1 << 23
 ACTION_STATE_BYTES = 1 << 20
@@ -64,7 +89,7 @@ MAX_SCHEDULED_COMMANDS = 256
 """Commands waiting for their target tick."""
 MAX_SCHEDULED_BY_SESSION = 16
 """Commands of one session among these, so that no session can fill the queue."""
-MAX_ACTIONS_PER_COMMAND = 8
+MAX_ACTIONS_PER_COMMAND = 64
 PARAMETER_UPDATE_BYTES = 4096
 """Largest parameter record that one command carries; a larger one needs new tables, which takes longer."""
 EVENT_RING_ENTRIES = 8192

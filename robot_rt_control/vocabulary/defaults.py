@@ -23,6 +23,10 @@ STARTUP_REPORT_S = 10.0
 """Interval of that log line."""
 MAX_AGE_TICKS_COMPILED = 1
 MAX_AGE_TICKS_DRIVER = 50
+DRIVE_MISSING_PACKETS = 3
+"""Packets of a drive that are missing in a row when its parts are faulted."""
+DRIVE_ENABLE_S = 1.0
+"""How long the motors of a part may take until all are enabled."""
 EXECUTOR_SILENCE_TICKS = 50
 """Periods without a command after which a driver process brings its device to rest by itself."""
 FAULT_LOG_TICKS = 1000

@@ -87,6 +87,26 @@ class FaultReason(IntEnum):
     """The device's state is older than its max_age_ticks."""
     HARDWARE_ERROR = 6
     DEADLINE_MISSED = 7
+    MOTOR_ERROR = 8
+    """A motor of its drives reports an error."""
+    DRIVE_SILENT = 9
+    """A drive has not answered for more than max_age_ticks."""
+    MOTOR_NOT_ENABLED = 10
+    """A motor did not follow the enabling, or is no longer enabled though its part is."""
+
+
+class MotorStatus(IntEnum):
+    """The state of a motor, in the terms of CiA 402."""
+
+    NOT_READY = 0
+    SWITCH_ON_DISABLED = 1
+    READY_TO_SWITCH_ON = 2
+    SWITCHED_ON = 3
+    ENABLED = 4
+    """Operation enabled: the only state in which it follows commands."""
+    QUICK_STOP = 5
+    FAULT_REACTION = 6
+    FAULT = 7
 
 
 class OverrunPolicy(IntEnum):
@@ -111,10 +131,23 @@ class Status(IntEnum):
     START_TOO_FAR = -4
     """The robot is too far from the start of the motion."""
     SINGULAR = -5
+    NOT_AT_REST = -6
+    """The motion begins at rest, and the robot moves."""
     TIME_BUDGET = -10
     """The action's code exceeded its time budget in several consecutive ticks."""
     DEGREE_MODE = -11
     """A law commands a degree of freedom in a mode that its action cannot carry out."""
+
+
+class GroupFlag(IntFlag):
+    """What the tables say of an action that moves several parts as a motion group."""
+
+    GROUP = 1
+    """The type's methods run for each part, with a parameter and a state record of its own."""
+    TOGETHER = 2
+    """All parts arrive in one tick."""
+    GO_ON = 4
+    """If a part fails, the others go on; otherwise they stop on their paths."""
 
 
 class BudgetPolicy(IntEnum):
@@ -237,6 +270,8 @@ class EventKind(IntEnum):
     """Another strategy governs a degree of freedom of an action."""
     REPLACE_REFUSED = 19
     """New definitions were not taken, because an action that was to start with them cannot start."""
+    MOTION_STARVED = 21
+    """A motion group slows down, because its set points do not come in time."""
 
 
 DETACHED_ENDED = 20
@@ -277,3 +312,7 @@ class StopCause(IntEnum):
     PROTECTIVE_STOP = 9
     TIME_LIMIT = 10
     REPLACED = 11
+    MEMBER_FAILED = 12
+    """A part of a motion group failed; the others have stopped on their paths."""
+    PROFILER_LOST = 13
+    """The process that plans a motion group's set points died; the group has stopped on its path."""

@@ -43,6 +43,8 @@ class DefinitionError(RobotControlError):
 
     line: int = 0
     """Line in the file that the message names; 0: no file is named."""
+    item: tuple[str | int, ...] = ()
+    """Which item of what was checked is wrong, as keys and indices: ("commands", 1)."""
 
 
 class ProgramError(DefinitionError):
@@ -148,6 +150,10 @@ class ChannelError(RobotControlError):
 
 class HardwareError(RobotControlError):
     """A hardware plugin failed or broke its contract."""
+
+
+class NoAnswer(RobotControlError):
+    """A node of the workcell is not there, or does not answer in time."""
 
 
 class CommandRefused(RobotControlError):

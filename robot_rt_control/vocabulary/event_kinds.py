@@ -27,6 +27,7 @@ class Kind(StrEnum):
     BUDGET_EXCEEDED = "budget_exceeded"
     STRATEGY_CHANGED = "strategy_changed"
     REPLACE_REFUSED = "replace_refused"
+    MOTION_STARVED = "motion_starved"
 
     SESSION_OPENED = "session_opened"
     """The following kinds are the control server's."""

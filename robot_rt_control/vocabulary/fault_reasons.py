@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from robot_rt_control.vocabulary.enums import FaultReason
+from robot_rt_control.vocabulary.motor_errors import motor_error_remedy, motor_error_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +53,40 @@ FAULTS: Mapping[FaultReason, FaultInfo] = {
         cause="the device itself is faulted, or its driver gave up following commands",
         remedy="read the driver's log, and remove the device's own error",
     ),
+    FaultReason.MOTOR_ERROR: FaultInfo(
+        text="a motor reports an error",
+        cause="the text names drive, motor and error code; docs/drives.md explains the codes",
+        remedy="remove the cause that the error's text names",
+    ),
+    FaultReason.DRIVE_SILENT: FaultInfo(
+        text="a drive does not answer",
+        cause="the drive is without power, its cable is unplugged, or the network loses packets",
+        remedy="check the power and the cable of the drive, and its counters of lost and corrupt packets",
+    ),
+    FaultReason.MOTOR_NOT_ENABLED: FaultInfo(
+        text="a motor is not enabled",
+        cause="the drive lacks the voltage for its power stage, or its safe torque off is active",
+        remedy="release the emergency stop and the safe torque off; check the power of the drive",
+    ),
     FaultReason.DEADLINE_MISSED: FaultInfo(
         text="the loop missed too many deadlines",
         cause="the machine is too slow or too busy for the period, or the loop has no real-time priority",
         remedy="look at compute and lateness in the executor's status; relieve the machine or lengthen the period",
     ),
 }
+
+
+def fault_in_words(text: str, joint: str, code: int) -> str:
+    """A fault with its joint and, if a motor's error caused it, that error and its remedy.
+
+    Args:
+        text: of the fault.
+        joint: its joint, or motor; empty: none.
+        code: error code of the motor; 0: none.
+    """
+    if joint:
+        text += f" ({joint})"
+    if code:
+        text += f": {motor_error_text(code)}"
+    remedy = motor_error_remedy(code)
+    return f"{text}; {remedy}" if remedy else text

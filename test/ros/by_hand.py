@@ -9,8 +9,9 @@ from typing import Any
 
 import rclpy
 import yaml
-from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
+
+from robot_rt_control.ros.goal_client import GoalClient
 
 
 def fill(message: Any, values: dict[str, Any]) -> Any:
@@ -92,7 +93,7 @@ class ByHand:
         return self._done(client.call_async(fill(kind.Request(), yaml.safe_load(fields[0]) if fields else {})))
 
     def _send(self, path: str, kind: Any, fields: str) -> Any:
-        client: Any = ActionClient(self.node, kind, path)
+        client: Any = GoalClient(self.node, kind, path)
         assert client.wait_for_server(self._timeout_s), f"no action {path}"
         goal = self._done(client.send_goal_async(fill(kind.Goal(), yaml.safe_load(fields))))
         assert goal.accepted, f"{path}: the goal was not accepted"

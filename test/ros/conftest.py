@@ -15,6 +15,14 @@ from robot_rt_control.client import Client
 from robot_rt_control.testing.ros_domain import claim_domain
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+CONTROLLERS = """
+controllers:
+  arm_controller:
+    type: joint_trajectory_controller/JointTrajectoryController
+    part: arm
+    options: {allow_partial_joints_goal: true}
+"""
+"""Of the shared workcell."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,12 +48,21 @@ def workcell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]
     shipped = (REPOSITORY / "config" / "iiwa.yaml").read_text()
     folders = f"action_type_folders: [{REPOSITORY}, {tmp_path_factory.getbasetemp()}]"
     file = folder / "iiwa.yaml"
-    file.write_text(shipped.replace("action_type_folders: [../examples]", folders))
+    file.write_text(shipped.replace("action_type_folders: [../examples]", folders) + CONTROLLERS)
     with DemoWorkcell(["--workcell", str(file)], folder / "workcell.log") as made:
         with Client("starting", timeout_s=60.0) as starting:
             made.wait_until_ready(starting, lambda _: None)
         _running.append(made)
         yield made
+
+
+@pytest.fixture(scope="module")
+def own_domain(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A domain for the nodes of one file, which would meet those of the shared workcell: they have the same names."""
+    shared = os.environ["ROS_DOMAIN_ID"]
+    os.environ["ROS_DOMAIN_ID"] = str(claim_domain(request.module.__name__))
+    yield
+    os.environ["ROS_DOMAIN_ID"] = shared
 
 
 @pytest.fixture

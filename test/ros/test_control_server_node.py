@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rclpy.action
+from pal_statistics_msgs.msg import StatisticsNames, StatisticsValues
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import MarkerArray
 
@@ -25,7 +25,8 @@ from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.lease import longest_silence
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.memory.fault_log import load_fault_log
+from robot_rt_control.recording.fault_log import load_fault_log
+from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
@@ -85,6 +86,7 @@ class Cell:
         self.server = Process(server, folder / "server.log", workcell, simulated, f"programs:={folder / 'programs'}")
         self.attached = 1
         self.secrets: dict[str, str] = {}
+        self.executor.wait_for("ticking every")
         self.wait_until_attached()
         self.events: list[Event] = []
         self.connect()
@@ -133,7 +135,7 @@ def refusal(call: Callable[[], object]) -> str:
 
 
 @pytest.fixture(scope="module")
-def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cell]:
+def cell(tmp_path_factory: pytest.TempPathFactory, own_domain: None) -> Iterator[Cell]:
     made = Cell(tmp_path_factory.mktemp("cell"))
     yield made
     made.client.close()
@@ -217,6 +219,35 @@ actions:
     reactions: [{when: is_done, start: two, event: half, name: first_done}]
   two: {type: wait, parts: waiter, parameters: {duration: 0.5 * $duration}, final: true}
 """
+
+
+def test_introspection_names_a_running_action_and_its_values(cell: Cell, session: str) -> None:
+    names: dict[int, list[str]] = {}
+    last: list[StatisticsValues] = []
+    node = cell.client.node
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    listening = (
+        node.create_subscription(
+            StatisticsNames,
+            "control_server/introspection_data/names",
+            lambda message: names.update({message.names_version: list(message.names)}),
+            latched,
+        ),
+        node.create_subscription(StatisticsValues, "control_server/introspection_data/values", last.append, 10),
+    )
+
+    def seen() -> dict[str, float]:
+        known = names.get(last[-1].names_version) if last else None
+        return dict(zip(known, last[-1].values, strict=True)) if known else {}
+
+    cell.wait(lambda: seen().get("tick", 0.0) > 0.0 and "arm.position[0]" in seen())
+    before = last[-1].names_version
+    cell.call("define_actions", session=session, actions=[wait_action("watched", duration=100.0)], reactions=[])
+    cell.call("start_actions", session=session, actions=["watched"], target_tick=0)
+    cell.wait(lambda: seen().get(f"{session}/watched.elapsed", 0.0) > 0.0)
+    assert last[-1].names_version != before
+    for subscription in listening:
+        node.destroy_subscription(subscription)
 
 
 def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFixture[str]) -> None:
@@ -454,7 +485,7 @@ class Goal:
     def __init__(self, cell: Cell, kind: Any, name: str, **fields: Any) -> None:
         self._cell = cell
         self.feedback: list[Any] = []
-        client: Any = rclpy.action.ActionClient(cell.client.node, kind, f"/control_server/{name}")
+        client: Any = GoalClient(cell.client.node, kind, f"/control_server/{name}")
         assert client.wait_for_server(300.0)
         sent = client.send_goal_async(kind.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
         cell.wait(sent.done)

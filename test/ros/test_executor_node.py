@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -22,10 +23,15 @@ from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
 
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.segment_names import channel_name
 from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.realtime.executor.replay import SAME
+from robot_rt_control.realtime.executor.replay import main as replay
+from robot_rt_control.recording.fault_log import load_fault_log
+from robot_rt_control.recording.tick_reader import TickFile
 from robot_rt_control.testing.ros_domain import claim_domain
 
 WORKCELL = Path(__file__).resolve().parents[2] / "config" / "arm7.yaml"
@@ -75,7 +81,8 @@ class Cell:
         text = WORKCELL.read_text().replace("urdf: ", f"urdf: {WORKCELL.parent}/")
         self.file.write_text(text.replace("    mock: ", '    "breaking.py:Breaking": '))
         self.process = start_executor("/cell", self.log, self.file, "hardware:=breaking.py:Breaking")
-        self.other = start_executor("/other", folder / "other.log", WORKCELL)
+        self.recorded = folder / "other.mcap"
+        self.other = start_executor("/other", folder / "other.log", WORKCELL, f"record:={self.recorded}")
         self.context = Context()
         self.context.init(args=[], domain_id=DOMAIN)
         self.node = rclpy.create_node("observer", context=self.context, namespace="/cell")
@@ -115,6 +122,13 @@ class Cell:
         (result,) = self.ask(self.parameters.set_parameters([Parameter(name, value=value)])).results
         return result.successful, result.reason
 
+    def call(self, service: Any, name: str, **fields: Any) -> tuple[bool, str]:
+        client: Any = self.node.create_client(service, name)
+        self.wait(client.service_is_ready)
+        answer = self.ask(client.call_async(service.Request(**fields)))
+        self.node.destroy_client(client)
+        return answer.success, answer.message
+
     def status(self, what: str) -> DiagnosticStatus | None:
         return self.reports[-1].get(f"/cell/realtime_executor: {what}") if self.reports else None
 
@@ -152,9 +166,30 @@ def test_diagnostics_tell_of_loop_parts_and_server(cell: Cell) -> None:
     assert names == expected, "and nothing of the other workcell"
     loop, part, server = cell.status("loop"), cell.status("part arm"), cell.status("control server")
     assert loop is not None and part is not None and server is not None
-    assert "deadline misses" in [value.key for value in loop.values]
+    assert {"deadline misses", "period mean [s]"} <= {value.key for value in loop.values}
+    assert "ticks without new data" in [value.key for value in part.values]
     assert (part.level, part.message, part.hardware_id) == (DiagnosticStatus.OK, "enabled", "arm")
     assert (server.level, server.message) == (DiagnosticStatus.WARN, "none has attached yet")
+
+
+def test_H5_what_an_executor_recorded_while_time_went_by_runs_again(cell: Cell) -> None:
+    record = "/other/realtime_executor/record"
+    assert cell.call(SetBool, record, data=True)[1].endswith(f"got a recording to {cell.recorded}. Stop that one first")
+    assert cell.call(SetBool, record, data=False) == (True, str(cell.recorded))
+    assert cell.call(SetBool, record, data=False) == (False, "nothing is recorded")
+    assert len(TickFile(cell.recorded).arrays()["tick"]) > 100
+    assert replay([str(cell.recorded)]) == SAME
+
+
+def test_H7_recordings_and_the_last_ticks_on_demand(cell: Cell) -> None:
+    done, path = cell.call(SetBool, "realtime_executor/record", data=True)
+    assert done and Path(path).parent == cell.log.parent / "robot_rt_control" / "recordings"
+    first = len(cell.clocks)
+    cell.wait(lambda: len(cell.clocks) > first + 5)
+    assert cell.call(SetBool, "realtime_executor/record", data=False) == (True, path)
+    assert (np.diff(TickFile(path).arrays()["tick"]) == 1).all()
+    done, path = cell.call(Trigger, "realtime_executor/save_last_ticks")
+    assert done and load_fault_log(path).title().startswith("saved on demand in tick ")
 
 
 def test_the_clock_of_a_workcell_with_topics_of_its_own(cell: Cell) -> None:

@@ -102,7 +102,7 @@ def gantry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cl
         text = text.replace("\ndevices:\n", PERSON)
         text = text.replace("  controller:\n", "  controller:\n    max_age_ticks: 300\n")
         (tmp_path / "cell.yaml").write_text(text)
-        arguments = ["--workcell", str(tmp_path / "cell.yaml"), "--clock", "hardware"]
+        arguments = ["--workcell", str(tmp_path / "cell.yaml"), "--clock", "hardware", "--controllers", "false"]
         with DemoWorkcell(arguments, tmp_path / "workcell.log") as workcell:
             with Client("starting", timeout_s=60.0) as starting:
                 workcell.wait_until_ready(starting, lambda _: None)

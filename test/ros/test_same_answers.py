@@ -34,7 +34,7 @@ def over_ros(workcell_file: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     arguments = ["--workcell", str(workcell_file), "--clock", "lockstep", "--namespace", NAMESPACE]
     with (
         # The other workcell of these tests has its own simulated time.
-        DemoWorkcell([*arguments, "--own-topics"], log) as workcell,
+        DemoWorkcell([*arguments, "--own-topics", "--controllers", "false"], log) as workcell,
         Client("same_answers", namespace=NAMESPACE, timeout_s=60.0, arguments=[]) as client,
     ):
         workcell.wait_until_ready(client, lambda _: None, 400.0)

@@ -11,10 +11,10 @@ from robot_rt_control.client import Client
 
 from .policy import allowed, check_policy
 
-NODES = ("control_server", "realtime_executor", "hardware_driver")
+NODES = ("control_server", "realtime_executor", "frame_publisher", "hardware_driver")
 
 
-@pytest.mark.parametrize("node", ["control_server", "realtime_executor"])
+@pytest.mark.parametrize("node", ["control_server", "realtime_executor", "frame_publisher"])
 def test_each_node_may_do_what_it_does_and_no_more(client: Client, node: str) -> None:
     check_policy(client.node, node)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from rcl_interfaces.srv import GetParameters
+from rclpy._rclpy_pybind11 import InvalidHandle
 
 from robot_rt_control.client import Action, Client, Reaction
 from robot_rt_control.vocabulary import defaults
@@ -102,6 +103,23 @@ def test_bad_input_names_the_item_and_the_session_lives_on(client: Client):
         session.start("a")
     with pytest.raises(SessionError, match="has ended"):
         session.start("a")
+
+
+def test_a_client_outlives_what_its_node_raises(client: Client, monkeypatch: pytest.MonkeyPatch):
+    executor: Any = client.backend._executor  # type: ignore[attr-defined]
+    spin_once, left = executor.spin_once, [InvalidHandle("removed meanwhile"), ValueError("of a callback")]
+
+    def spin(**options: Any) -> None:
+        if left:
+            raise left.pop()
+        spin_once(**options)
+
+    monkeypatch.setattr(executor, "spin_once", spin)
+    deadline = time.monotonic() + 60.0
+    while left:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert [part.name for part in client.parts()] == ["arm", "rangefinder", "wrist"]
 
 
 def test_who_asks_for_an_unknown_part_hears_which_there_are(client: Client):

@@ -88,6 +88,7 @@ def test_the_pages_are_really_searched() -> None:
     assert len(conditions(every)) >= 8 and "rangefinder.distance" in names(every)
     refused = [mistakes_of_condition("wrist.force_sum > $force - 1", c) for c in catalogues().values()]
     assert all("there is no such state variable" in text for text in refused)
-    wrong = programs(every)[0].replace("eye.distance <", "eye.distanse <")
+    shown = next(program for program in programs(every) if "eye.distance <" in program)
+    wrong = shown.replace("eye.distance <", "eye.distanse <")
     refused = [mistakes_of_program(wrong, c) for c in catalogues().values()]
     assert all(refused) and any("there is no such state variable" in text for text in refused)

@@ -24,7 +24,13 @@ FILES = {
     "W": "streams",
     "Y": "strategies",
     "F": "laws",
+    "M": "groups",
     "U": "composing",
+    "D": "drives",
+    "J": "trajectories",
+    "Q": "controllers",
+    "X": "descriptions",
+    "H": "recordings",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
 

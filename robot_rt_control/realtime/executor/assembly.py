@@ -8,14 +8,17 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from robot_rt_control.hardware.drives.configure import configure_drives
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.interfaces import standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.mock import configure_mock
 from robot_rt_control.hardware.process_image import Manifest
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
+from robot_rt_control.model.canopen import CANOPEN
+from robot_rt_control.model.drives import DRIVES
 from robot_rt_control.model.interfaces import InterfaceDescription
-from robot_rt_control.model.workcell import MOCK, Workcell
+from robot_rt_control.model.workcell import COMPILED, MOCK, Workcell
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import BudgetPolicy, OperationalState
 from robot_rt_control.vocabulary.errors import CapacityError, HardwareError
@@ -40,6 +43,10 @@ class World:
         # Variables of actions are unknown until the action is active.
         w.state_arena[:] = np.nan
         devices = {d.name: d.index for d in workcell.devices}
+        self.drives: dict[str, np.record] = {}
+        """Device → its `drives_dtype`, if it runs on drives that the loop exchanges packets with."""
+        self.reported_drives: list[np.record] = []
+        """Those of devices whose driver process exchanges packets with drives, and reports the motors' states."""
         for part in workcell.parts:
             _copy(w.parts[part.index], part.record)
             _copy(w.limits[part.index], part.system_limits)
@@ -49,15 +56,25 @@ class World:
             runtime.external_effort = part.external_effort
             runtime.active_action = runtime.fault_joint = -1
             runtime.state = OperationalState.DISABLED
+            runtime.snapshot_omits = 8 * (capacities.MAX_DRIVE_STATES - len(part.drive_states))
         for device in workcell.devices:
+            info, record = hardware_info(workcell, device), w.devices[device.index]
+            default = defaults.MAX_AGE_TICKS_DRIVER
             if device.plugin == MOCK:
-                info = hardware_info(workcell, device)
-                configure_mock(w.devices[device.index], info)
+                configure_mock(record, info)
+                default = defaults.MAX_AGE_TICKS_COMPILED
+            elif device.plugin in (DRIVES, CANOPEN):
+                assert device.drives is not None  # a plugin without a configuration is refused
+                drives = configure_drives(record, info, device.drives)
+                if device.plugin == CANOPEN:
+                    self.reported_drives.append(drives)
+                else:
+                    self.drives[device.name] = drives
+                    default = device.drives.max_age_ticks
+            if device.plugin in COMPILED:
                 names = Manifest.of(info, standard_state_interfaces(info), standard_command_interfaces(info))
                 self.link_device(device.index, names)
-            default = defaults.MAX_AGE_TICKS_COMPILED if device.plugin == MOCK else defaults.MAX_AGE_TICKS_DRIVER
-            given = device.max_age_ticks
-            w.devices[device.index].max_age = default if given is None else given
+            record.max_age = default if device.max_age_ticks is None else device.max_age_ticks
 
     def link_device(self, index: int, manifest: Manifest) -> None:
         """Connect a device's interfaces with its parts. Before the first tick.

@@ -7,12 +7,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from robot_rt_control.hardware.drives.cia402 import motor_status
+from robot_rt_control.hardware.drives.network import Network, check_topology, open_network
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.process_image import ProcessImage
 from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.layout import offset_of, world_dtype
-from robot_rt_control.model.workcell import MOCK, DeviceDescription
+from robot_rt_control.model.workcell import COMPILED, DeviceDescription
 from robot_rt_control.realtime.executor.assembly import World
+from robot_rt_control.vocabulary.enums import MotorStatus
 from robot_rt_control.vocabulary.errors import ChannelError, HardwareError
 from robot_rt_control.vocabulary.waiting import Waiting
 
@@ -32,11 +35,13 @@ class Devices:
 
     def __init__(self, world: World, *, in_process: bool, image_name: Callable[[str], str]) -> None:
         self._world, self._image_name = world, image_name
-        python = [d for d in world.workcell.devices if d.plugin != MOCK]
+        python = [d for d in world.workcell.devices if d.plugin not in COMPILED]
         self._hosted = python if in_process else []
         self._driven = [] if in_process else python
         self.hosts: dict[str, Any] = {}
         self._images: dict[str, ProcessImage] = {}
+        self.networks: dict[str, Network] = {}
+        """Device → the network of its drives."""
         self._retired: list[ProcessImage] = []
         self.silent: set[str] = set()
         """Lockstep: hosted devices that publish no states, for tests of what follows."""
@@ -45,8 +50,15 @@ class Devices:
         """Start the plugins of this process, and wait for the driver processes of the others.
 
         Raises:
-            HardwareError: a plugin failed, or a driver did not come up in time.
+            HardwareError: a plugin failed, a driver did not come up in time, or other drives than those of the workcell
+                file answer.
         """
+        for name, record in self._world.drives.items():
+            device = self._world.workcell.device(name)
+            assert device.drives is not None
+            progress(f"looking which drives of device {name!r} answer")
+            self.networks[name] = open_network(record, hardware_info(self._world.workcell, device), device.drives)
+            check_topology(name, device.drives, self.networks[name].scan())
         for device in self._hosted:
             from robot_rt_control.hardware.lockstep_host import LockstepHost
 
@@ -103,6 +115,14 @@ class Devices:
             for bit, _name, _read, write in hosts:
                 write(0.0, period, new & bit != 0)
 
+    def motors_enabled(self) -> bool:
+        """Whether a motor of any drive is still enabled, as far as is known."""
+        return any(
+            motor_status(int(motor.statusword)) == MotorStatus.ENABLED
+            for record in self._world.drives.values()
+            for motor in record.motors[: int(record.n_motors)]
+        )
+
     def reattach(self) -> None:
         """Attach to the successors of driver processes that have died. The parts stay faulted until cleared."""
         for device in self._driven:
@@ -124,6 +144,8 @@ class Devices:
 
     def close(self) -> None:
         """Shut the hosted plugins down, and detach from the drivers, which bring their devices to rest."""
+        for network in self.networks.values():
+            network.close()
         for host in self.hosts.values():
             host.shutdown()
         for image in self._images.values():

@@ -6,8 +6,8 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +16,12 @@ from robot_rt_control.hardware.clocks import HARDWARE, LOCKSTEP, REALTIME
 from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.model.drives import drive_counters
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor import native_loader
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
-from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, default_folder
+from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, default_folder, file_stem
 from robot_rt_control.realtime.executor.installer import Installer
 from robot_rt_control.realtime.executor.lockstep import Lockstep
 from robot_rt_control.realtime.executor.loop_guard import LoopGuard
@@ -28,11 +29,14 @@ from robot_rt_control.realtime.executor.loops import loops
 from robot_rt_control.realtime.executor.native_loader import NativeType
 from robot_rt_control.realtime.executor.patient_watch import PatientWatch
 from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
+from robot_rt_control.realtime.executor.session_recorder import SessionRecorder, wall_clock_epoch_ns
+from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.realtime.tick.server_watch import ServerWatch
+from robot_rt_control.recording.inputs import InputKind, pack_tables
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, FaultReason, OperationalState, OverrunPolicy
 from robot_rt_control.vocabulary.errors import RobotControlError
-from robot_rt_control.vocabulary.fault_reasons import FAULTS
+from robot_rt_control.vocabulary.fault_reasons import FAULTS, fault_in_words
 from robot_rt_control.vocabulary.waiting import Waiting, told
 
 _log = logging.getLogger(__name__)
@@ -69,6 +73,8 @@ class ExecutorOptions:
     """count, warn or fault: what missed deadlines lead to; empty: as the workcell says."""
     fault_folder: Path | None = None
     """Where logs of the last ticks go; None: as the workcell says."""
+    record: Path | None = None
+    """Record all ticks to this file, or to one in this folder; None: nothing is recorded before `record`."""
 
     @property
     def gated(self) -> bool:
@@ -86,6 +92,8 @@ class PartStatus:
     fault_file: str
     active_action: str
     session: str
+    drives: Mapping[str, str] = field(default_factory=dict)
+    """Each drive of the part, with its counters."""
 
 
 class Executor:
@@ -122,8 +130,27 @@ class Executor:
         self._set_overruns()
         log = workcell.fault_log
         folder = options.fault_folder or (Path(log.folder).expanduser() if log.folder else default_folder())
+        # Room for what the loop does while a log waits to be copied, and is being copied.
+        rows = log.ticks + log.after + log.ticks // 4 + 500
+        self.ring = TickRing(self.world, self.channel, rows=rows, after=log.after)
+        epoch_ns = 0 if options.clock == LOCKSTEP else wall_clock_epoch_ns()
         self.recorder = FaultRecorder(
-            self.world, self.channel, ticks=log.ticks, after=log.after, files=log.files, folder=folder
+            self.world,
+            self.channel,
+            self.ring,
+            ticks=log.ticks,
+            after=log.after,
+            files=log.files,
+            folder=folder,
+            epoch_ns=epoch_ns,
+        )
+        self.session_recorder = SessionRecorder(
+            self.world,
+            self.channel,
+            self.ring,
+            lockstep=options.clock == LOCKSTEP,
+            epoch_ns=epoch_ns,
+            about=lambda: {"clock": options.clock},
         )
         self._recording = threading.Lock()
         self._commanding = threading.Lock()
@@ -133,6 +160,7 @@ class Executor:
             self.channel,
             load,
             ticking=options.clock != LOCKSTEP,
+            taken=lambda staging: self.session_recorder.note(InputKind.TABLES, lambda: pack_tables(staging)),
         )
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
@@ -185,6 +213,7 @@ class Executor:
             period_ns=self._period_ns,
             factor=self.options.real_time_factor,
             before_tick=self._before_lockstep_tick,
+            recorder=self.session_recorder,
         )
 
     def activate(self, progress: Callable[[str], object] = _log.info) -> None:
@@ -211,6 +240,8 @@ class Executor:
             self._thread.start()
             for warning in self._thread.scheduling.warnings:
                 _log.warning(warning)
+        if self.options.record is not None:
+            self.record(True, self.options.record)
         self._stop.clear()
         self._workers = [
             threading.Thread(target=self._serve_installations, name="installer", daemon=True),
@@ -250,7 +281,7 @@ class Executor:
         """Bring all parts to rest, disable their motion and stop ticking. Returns whether they came to rest in time."""
         self._internal_command(Command.DISABLE)
         deadline = time.monotonic() + timeout_s
-        while not (rest := self._at_rest()) and time.monotonic() < deadline:
+        while not (rest := self._at_rest() and not self.devices.motors_enabled()) and time.monotonic() < deadline:
             if self.lockstep is not None:
                 self.lockstep.step(10)
             else:
@@ -267,6 +298,7 @@ class Executor:
             self._thread = None
         self._guard.stop()
         self.write_logs(finish=True)
+        self.session_recorder.stop("the executor was deactivated")
         return rest
 
     def cleanup(self) -> None:
@@ -311,8 +343,46 @@ class Executor:
         with self._recording:
             self.recorder.serve(finish=finish)
 
+    def save_last_ticks(self) -> Path:
+        """Write the last ticks to a file, without a fault. Raises RobotControlError: they cannot be written."""
+        try:
+            with self._recording:
+                return self.recorder.save()
+        except OSError as error:
+            raise RobotControlError("the last ticks could not be written", got=str(error)) from error
+
+    def record(self, on: bool, path: Path | None = None) -> Path | None:
+        """Begin, or end, to record all ticks.
+
+        Args:
+            path: of the file, with the ending .mcap, or of its folder; None: the folder of recordings.
+
+        Returns:
+            The file; None: nothing was recorded.
+
+        Raises:
+            RobotControlError: something is recorded already, or the file cannot be written.
+        """
+        if not on:
+            stopped: list[Path | None] = []
+            self._between_ticks(lambda: stopped.append(self.session_recorder.stop()))
+            return stopped[0]
+        path = default_folder("recordings") if path is None else path
+        if path.suffix != ".mcap":
+            path = path / f"{file_stem(self.workcell.name)}.mcap"
+        self._between_ticks(lambda: self.session_recorder.start(path))
+        return path
+
+    def _between_ticks(self, function: Callable[[], object]) -> None:
+        """Call a function; in lockstep while no tick runs."""
+        if self.lockstep is None:
+            function()
+        else:
+            self.lockstep.serve(function)
+
     def miss_deadlines(self, count: int) -> None:
         """Lockstep: let the next tick find some missed deadlines, as if the machine had been busy."""
+        self.session_recorder.note(InputKind.MISSES, lambda: count.to_bytes(8, "little"))
         self.world.memory.overrun.missed += count
         self.channel.memory.timing.deadline_misses += count
 
@@ -329,12 +399,10 @@ class Executor:
             self.channel.memory.stop_reason = reason.encode()[:255]
         command = Command.PROTECTIVE_STOP if stop else Command.RELEASE_PROTECTIVE_STOP
         with self._commanding:
-            pending = self.world.address + _INTERNAL
             patience = 1.0 if self.lockstep is None else defaults.SIMULATED_PATIENCE
             deadline = time.monotonic() + _INTERNAL_S * patience
             self._await_internal(deadline)
-            self.world.memory.internal.command = command
-            store_release(pending, 1)
+            self._between_ticks(lambda: self.put_internal(command))
             if self.options.gated:
                 return int(self.world.memory.tick) + 1
             self._await_internal(deadline)
@@ -351,6 +419,13 @@ class Executor:
         """Lockstep: answer an installation that was requested, in the calling thread; others need not wait for it."""
         if self.lockstep is not None:
             self.lockstep.serve(self._installer.serve)
+
+    def put_internal(self, command: Command) -> None:
+        """Let the next tick do a command of the executor's own, for all parts. In lockstep while no tick runs."""
+        internal = self.world.memory.internal
+        internal.command, internal.part = command, -1
+        self.session_recorder.note(InputKind.INTERNAL, lambda: bytes([command]))
+        store_release(self.world.address + _INTERNAL, 1)
 
     def _awaited(self) -> list[str]:
         """Parts with joints or outputs whose device does not deliver states without an error.
@@ -379,10 +454,8 @@ class Executor:
         """Have the loop do a command of the executor's own; the server's ring is not touched."""
         deadline = time.monotonic() + self.options.device_timeout_s
         with self._commanding:
-            internal = self.world.memory.internal
-            internal.command, internal.part = command, -1
             pending = self.world.address + _INTERNAL
-            store_release(pending, 1)
+            self._between_ticks(lambda: self.put_internal(command))
             if self.lockstep is not None:
                 self.lockstep.step(1)
             while load_acquire(pending) and time.monotonic() < deadline:
@@ -405,6 +478,7 @@ class Executor:
         # Gated, simulated time stands still for as long as anybody likes: then heartbeats tell nothing.
         if not self.channel.server_attached or (not self.options.gated and self._patient_watch.lost()):
             self._lost_epoch = epoch
+            self.session_recorder.note(InputKind.SERVER_LOST)
             self.world.memory.server_lost = 1
 
     def _write_logs(self) -> None:
@@ -428,13 +502,15 @@ class Executor:
             runtime = w.parts_runtime[part.index]
             slot, fault = int(runtime.active_action), FaultReason(int(runtime.fault))
             action = tables.actions[slot] if slot >= 0 else None
+            joint = part.motor_names[int(runtime.fault_joint)] if part.motor_names and runtime.fault_joint >= 0 else ""
             found.append(
                 PartStatus(
                     name=part.name,
                     operational_state=OperationalState(int(runtime.state)).name.lower(),
-                    fault=FAULTS[fault].text,
+                    fault=fault_in_words(FAULTS[fault].text, joint, int(runtime.fault_code)),
                     fault_file=self.recorder.path(int(runtime.fault_log)),
                     active_action="" if action is None else bytes(action["name"]).decode(errors="replace"),
+                    drives=drive_counters(part, w.parts[part.index].drive_states),
                     session="" if action is None else bytes(tables.sessions[int(action.session)]["name"]).decode(),
                 )
             )

@@ -1,99 +1,91 @@
-"""The non-real-time side of the recorder: its ring, and the files that it writes. The loop never waits for it."""
+"""Logs of the last ticks: the files that the loop asks for. The loop never waits for it."""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
+from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.memory.fault_log import FORMAT, log_path
-from robot_rt_control.memory.joint_modes import split_modes
-from robot_rt_control.memory.layout import log_request_dtype, offset_of, snapshot_dtype, world_dtype
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.memory.layout import log_request_dtype, offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
-from robot_rt_control.realtime.tick.recorder import copy_rows
+from robot_rt_control.realtime.executor.tick_ring import TickRing
+from robot_rt_control.recording.fault_log import log_path
+from robot_rt_control.recording.tick_writer import TickWriter
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import EventKind, FaultReason
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
-from robot_rt_control.vocabulary.part_kinds import JOINT_QUANTITIES, PART_KINDS
 
 _log = logging.getLogger(__name__)
 
-_LAST = offset_of(world_dtype, "recorder", "last")
 _OPENED = offset_of(world_dtype, "recorder", "opened")
 _WRITTEN = offset_of(world_dtype, "recorder", "written")
+ON_DEMAND = "saved on demand"
+"""Kind of a log that somebody asked for."""
 
 
-def default_folder() -> Path:
-    """Folder of all logs: $ROBOT_RT_CONTROL_FAULTS, else in the user's folder for program state."""
-    given = os.environ.get("ROBOT_RT_CONTROL_FAULTS")
+def default_folder(what: str = "faults") -> Path:
+    """Folder of all logs ("recordings": of recordings): $ROBOT_RT_CONTROL_FAULTS (…RECORDINGS), else in the user's
+    folder for program state."""
+    given = os.environ.get(f"ROBOT_RT_CONTROL_{what.upper()}")
     if given:
         return Path(given)
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "robot_rt_control" / "faults"
+    return (Path(base) if base else Path.home() / ".local" / "state") / "robot_rt_control" / what
 
 
-@dataclass(frozen=True)
-class _Column:
-    """An array of the log: `width` words from an address on."""
+def file_word(name: str) -> str:
+    """A workcell's name as part of a file's name."""
+    return re.sub(r"\W+", "_", name)
 
-    name: str
-    address: int
-    width: int
-    integer: bool = False
-    scalar: bool = True
-    modes_of: int = 0
-    """It is one word with the modes of so many joints, see joint_modes.py."""
+
+def file_stem(name: str) -> str:
+    """Begin of the names of this process's files, as of now."""
+    return file_word(name) + time.strftime(f"_%Y%m%d-%H%M%S_{os.getpid()}")
 
 
 class FaultRecorder:
-    """Sets up the ring of a world, and writes the logs that its loop asks for.
+    """Writes the logs that the loop asks for.
 
     A log is written as soon as it is asked for, and once more when the ticks after it are there. Files appear as a
-    whole. One thread at a time calls `serve`.
+    whole. One thread at a time calls `serve` and `save`.
 
     Args:
         ticks: before what failed.
         after: ticks that follow.
         files: logs of this workcell that are kept; the oldest give way.
         folder: made when the first log is written.
+        epoch_ns: added to the loop's time for time stamps.
     """
 
-    def __init__(self, world: World, channel: Channel, *, ticks: int, after: int, files: int, folder: Path) -> None:
-        self._world, self._ticks, self._after, self._files, self._folder = world, ticks, after, files, folder
-        self._columns = _columns(world, channel)
-        addresses = [c.address + 8 * i for c in self._columns for i in range(c.width)]
-        self._addresses = np.array(addresses, np.int64)
-        # Room for what the loop does while a log waits to be copied, and is being copied.
-        self._rows = np.full((ticks + after + ticks // 4 + 500, 1 + len(addresses)), -1, np.int64)
-        self._copy = self._rows.copy()
+    def __init__(
+        self,
+        world: World,
+        channel: Channel,
+        ring: TickRing,
+        *,
+        ticks: int,
+        after: int,
+        files: int,
+        folder: Path,
+        epoch_ns: int = 0,
+    ) -> None:
+        self._world, self._ring, self._epoch_ns = world, ring, epoch_ns
+        self._ticks, self._after, self._files, self._folder = ticks, after, files, folder
         self._unfinished: np.record | None = None
-        self._name = re.sub(r"\W+", "_", world.workcell.name)
-        stamp = time.strftime("%Y%m%d-%H%M%S")
-        self._prefix = str(folder.resolve() / f"{self._name}_{stamp}_{os.getpid()}")
-        channel.memory.fault_files = self._prefix.encode()
-        recorder = world.memory.recorder
-        recorder.columns, recorder.n_columns = address_of(self._addresses), len(addresses)
-        recorder.n_rows, recorder.after = len(self._rows), after
-        recorder.rows = address_of(self._rows)
+        self._name = file_word(world.workcell.name)
+        self.prefix = str(folder.resolve() / file_stem(world.workcell.name))
+        channel.memory.fault_files = self.prefix.encode()
 
     def path(self, number: int) -> str:
         """The file of a log; empty: there is none."""
-        return log_path(self._prefix, number)
-
-    @property
-    def columns(self) -> int:
-        """Numbers in a row of the ring."""
-        return len(self._addresses)
+        return log_path(self.prefix, number)
 
     def serve(self, *, finish: bool = False) -> list[Path]:
         """Write what is asked for and what has become complete. Returns the files that were written.
@@ -103,7 +95,7 @@ class FaultRecorder:
         """
         world, found = self._world, []
         address, recorder = world.address, world.memory.recorder
-        last = load_acquire(address + _LAST)
+        last = self._ring.last
         for number in range(load_acquire(address + _WRITTEN) + 1, load_acquire(address + _OPENED) + 1):
             request: np.record = recorder.requests[(number - 1) % capacities.LOG_REQUESTS].copy()
             if last < request.tick:
@@ -121,45 +113,53 @@ class FaultRecorder:
         self._unfinished = None
         return self._write(request)
 
-    def take(self, last_tick: int) -> np.ndarray:
-        """The rows up to a tick without a gap, int64 of shape (n, 1 + columns): those that could be copied whole."""
-        n_rows, n_words = self._rows.shape
-        copy_rows(address_of(self._rows), n_rows, n_words, address_of(self._copy))
-        ticks = self._copy[:, 0]
-        rows = self._copy[(ticks >= 0) & (ticks <= last_tick)]
-        rows = rows[np.argsort(rows[:, 0])]
+    def save(self) -> Path:
+        """Write the last ticks now. Raises OSError: they cannot be written."""
+        last = self._ring.last
+        path = Path(f"{self.prefix}_tick_{last}.mcap")
+        about = {"kind": ON_DEMAND, "reason": "", "part": "", "joint": "", "tick": last, "action": "", "status": 0}
+        self._put(path, self._rows(last, last), about)
+        return path
+
+    def _rows(self, tick: int, last: int) -> np.ndarray:
+        """The rows before and after a tick without a gap."""
+        rows = self._ring.take(tick - self._ticks + 1, min(tick + self._after, last))
         gaps = np.flatnonzero(np.diff(rows[:, 0]) != 1)
         return rows[gaps[-1] + 1 :] if len(gaps) else rows
 
     def _write(self, request: Any) -> list[Path]:
-        rows = self.take(int(request.tick) + self._after)
-        rows = rows[rows[:, 0] > request.tick - self._ticks]
-        arrays: dict[str, np.ndarray] = {"tick": rows[:, 0]}
-        place = 1
-        for column in self._columns:
-            block = rows[:, place : place + column.width]
-            values = block if column.integer else block.view(np.float64)
-            if column.modes_of:
-                values = split_modes(values, column.modes_of)
-            arrays[column.name] = values[:, 0] if column.scalar and not column.modes_of else values
-            place += column.width
-        path = Path(self.path(int(request.number)))
+        rows, path = self._rows(int(request.tick), self._ring.last), Path(self.path(int(request.number)))
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_suffix(".unfinished")
-            with unfinished.open("wb") as file:
-                np.savez(file, about=np.array(json.dumps(self._about(request))), **arrays)  # type: ignore[arg-type]  # arrays by name
-            os.replace(unfinished, path)
-            self._drop_old()
+            self._put(path, rows, self._about(request))
         except OSError as error:
             _log.error("the last ticks could not be written to %s: %s", path, error)
             return []
         _log.info("the last %d ticks are in %s", len(rows), path)
         return [path]
 
-    def _drop_old(self) -> None:
-        kept = sorted(self._folder.glob(f"{self._name}_*.npz"), key=lambda file: file.stat().st_mtime_ns)
-        for file in kept[: -self._files]:
+    def _put(self, path: Path, rows: np.ndarray, about: dict[str, Any]) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.unlink(missing_ok=True)
+        workcell = self._world.workcell
+        writer = TickWriter(
+            unfinished,
+            {
+                "workcell": workcell.name,
+                "period": workcell.period,
+                **about,
+                "parts": self._ring.parts(),
+                "actions": self._ring.action_names(),
+            },
+            self._ring.columns,
+            epoch_ns=self._epoch_ns,
+        )
+        try:
+            writer.rows(rows)
+        finally:
+            writer.end(reason=about["kind"])
+        os.replace(unfinished, path)
+        for file in sorted(self._folder.glob(f"{self._name}_*.mcap"), key=_age)[: -self._files]:
             file.unlink(missing_ok=True)
 
     def _about(self, request: Any) -> dict[str, Any]:
@@ -170,79 +170,21 @@ class FaultRecorder:
         kind = EventKind(int(request.kind))
         reason = FAULTS[FaultReason(int(request.reason))].text
         joint = part.joint_names[request.joint] if part is not None and request.joint >= 0 else ""
-        names = self._action_names()
-        w = self._world.memory
-        identity = 0
+        identity, name = 0, ""
         if request.action >= 0:
-            identity = int(w.actions_runtime[int(request.action)].identity)
+            identity = int(self._world.memory.actions_runtime[int(request.action)].identity)
+        if identity:
+            name = self._ring.action_names().get(str(identity), f"action {identity}")
         return {
-            "format": FORMAT,
-            "workcell": workcell.name,
-            "period": workcell.period,
             "kind": kind.name.lower(),
             "reason": f"{reason} ({joint})" if joint else reason,
             "part": part.name if part is not None else "",
             "joint": joint,
             "tick": int(request.tick),
-            "action": names.get(str(identity), f"action {identity}") if identity else "",
+            "action": name,
             "status": int(request.status),
-            "parts": [
-                {"name": p.name, "kind": p.kind.name.lower(), "joints": p.joint_names, "units": p.units}
-                for p in workcell.parts
-            ],
-            "actions": names,
         }
 
-    def _action_names(self) -> dict[str, str]:
-        """Identity → id, of the actions in both tables: also of such that have just been removed."""
-        found: dict[str, str] = {}
-        for tables in self._world.memory.tables:
-            for action in tables.actions[: int(tables.n_actions)]:
-                if action["identity"]:
-                    name = bytes(action["name"]).decode(errors="replace")
-                    found[str(int(action["identity"]))] = name or "an action of the system"
-            for what in ("default", "safety"):
-                for part in self._world.workcell.parts:
-                    slot = int(tables[f"{what}_action"][part.index])
-                    if slot >= 0:
-                        found[str(int(tables.actions[slot].identity))] = f"{what} action"
-        return found
 
-
-def _columns(world: World, channel: Channel) -> list[_Column]:
-    """What each row holds after its tick."""
-    found = [_Column(name, world.address + offset_of(world_dtype, name), 1) for name in ("speed", "protective_stop")]
-    snapshot = channel.address + offset_of(channel.memory.dtype, "snapshot")
-    for part in world.workcell.parts:
-        base = world.address + offset_of(world_dtype, "parts", part.index)
-        runtime = world.address + offset_of(world_dtype, "parts_runtime", part.index)
-        shown = snapshot + offset_of(snapshot_dtype, "parts", part.index)
-        found += _of_part(part, base)
-        types = world_dtype["parts_runtime"].base, snapshot_dtype["parts"].base
-        for name, address in (
-            ("state", runtime + offset_of(types[0], "state")),
-            ("fault", runtime + offset_of(types[0], "fault")),
-            ("action", shown + offset_of(types[1], "active_action")),
-        ):
-            found.append(_Column(f"{part.name}.{name}", address, 1, integer=True))
-        if part.dof:
-            address = runtime + offset_of(types[0], "last_modes")
-            found.append(_Column(f"{part.name}.mode", address, 1, integer=True, modes_of=part.dof))
-    return found
-
-
-def _of_part(part: PartDescription, base: int) -> list[_Column]:
-    dtype = world_dtype["parts"].base
-    outputs = len(part.outputs)
-    widths = {
-        **dict.fromkeys((q.field for q in JOINT_QUANTITIES), part.dof),
-        **{field: dtype[field].shape[0] for field in PART_KINDS[part.kind].fields if dtype[field].shape},
-        **{"inputs": len(part.inputs), "outputs": outputs, "commanded_outputs": outputs},
-    }
-    scalars = ["age", *(field for field in PART_KINDS[part.kind].fields if not dtype[field].shape)]
-    found = [
-        _Column(f"{part.name}.{name}", base + offset_of(dtype, name), width, scalar=False)
-        for name, width in widths.items()
-        if width
-    ]
-    return found + [_Column(f"{part.name}.{name}", base + offset_of(dtype, name), 1) for name in scalars]
+def _age(file: Path) -> int:
+    return file.stat().st_mtime_ns

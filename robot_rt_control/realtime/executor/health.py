@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from robot_rt_control.realtime.executor.executor import PartStatus
+from robot_rt_control.realtime.executor.tick_periods import LOOP
 from robot_rt_control.vocabulary.health import Health, Level
 
 
@@ -42,16 +43,21 @@ def foreign_clock(now: Reading) -> str:
     return f"{now.clock_publishers} nodes publish /clock: simulated time jumps; see own_topics"
 
 
-def executor_health(now: Reading, before: Reading | None) -> list[Health]:
+def executor_health(
+    now: Reading, before: Reading | None, periods: Mapping[str, Mapping[str, str]] | None = None
+) -> list[Health]:
     """Health of the loop, the control server's link and each part.
 
     Args:
         before: the reading of the last report; None: this is the first one.
+        periods: of the ticks since then, from `tick_periods`.
     """
-    return [_loop(now, before), _server(now), *(_part(part) for part in now.parts)]
+    periods = periods or {}
+    parts = [_part(part, periods.get(part.name, {})) for part in now.parts]
+    return [_loop(now, before, periods.get(LOOP, {})), _server(now), *parts]
 
 
-def _loop(now: Reading, before: Reading | None) -> Health:
+def _loop(now: Reading, before: Reading | None, periods: Mapping[str, str]) -> Health:
     missed = 0 if before is None else now.misses - before.misses
     level, message = Level.OK, f"ticks every {now.period_s * 1e3:g} ms ({now.clock})"
     if before is not None and now.pace and now.tick == before.tick:
@@ -68,6 +74,7 @@ def _loop(now: Reading, before: Reading | None) -> Health:
         "tick": str(now.tick),
         "lateness p99 [s]": f"{now.lateness_p99_s:.3g}",
         "deadline misses": str(now.misses),
+        **periods,
     }
     return Health(what="loop", level=level, message=message, values=values)
 
@@ -83,7 +90,7 @@ def _server(now: Reading) -> Health:
     return Health(what=what, level=Level.ERROR, message="lost")
 
 
-def _part(part: PartStatus) -> Health:
+def _part(part: PartStatus, periods: Mapping[str, str]) -> Health:
     level = {"enabled": Level.OK, "disabled": Level.WARN}.get(part.operational_state, Level.ERROR)
     values = {"active action": part.active_action, "session": part.session, "fault log": part.fault_file}
     return Health(
@@ -91,5 +98,5 @@ def _part(part: PartStatus) -> Health:
         hardware=part.name,
         level=level,
         message=part.operational_state + (f": {part.fault}" if part.fault else ""),
-        values={key: value for key, value in values.items() if value},
+        values={key: value for key, value in values.items() if value} | {**part.drives, **periods},
     )

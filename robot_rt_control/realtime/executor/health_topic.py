@@ -12,6 +12,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from robot_rt_control.memory.histogram import percentile
 from robot_rt_control.realtime.executor.executor import Executor
 from robot_rt_control.realtime.executor.health import Reading, executor_health
+from robot_rt_control.realtime.executor.tick_periods import tick_periods
 from robot_rt_control.realtime.executor.trouble_log import TroubleLog
 from robot_rt_control.ros.diagnostics import DIAGNOSTICS, diagnostic_array
 
@@ -48,7 +49,9 @@ class HealthTopic:
         self._reported = now
         stamp = self._node.get_clock().now().to_msg()
         name = self._node.get_fully_qualified_name()
-        self._publisher.publish(diagnostic_array(name, executor_health(now, before), stamp))
+        first = 0 if before is None else before.tick
+        periods = tick_periods(self._core.ring, [part.name for part in now.parts], first)
+        self._publisher.publish(diagnostic_array(name, executor_health(now, before, periods), stamp))
 
     def _read(self) -> Reading:
         core = self._core

@@ -10,9 +10,9 @@ import numpy as np
 
 from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.memory.layout import offset_of, tables_dtype, world_dtype
+from robot_rt_control.memory.layout import motion_dtype, offset_of, tables_dtype, world_dtype
 from robot_rt_control.realtime.executor.native_loader import NativeType
-from robot_rt_control.realtime.executor.table_check import check_new_parameters, check_tables
+from robot_rt_control.realtime.executor.table_check import check_motion_queues, check_new_parameters, check_tables
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError
 
 _PENDING = offset_of(world_dtype, "pending_tables")
@@ -24,13 +24,22 @@ class Installer:
     Args:
         world: record of `layout.world_dtype`, and its address.
         load: gives the native code of a key, see `native_loader.load`.
+        taken: called with what was staged once it is pending, before a tick takes it.
         ticking: whether another thread runs ticks meanwhile; in lockstep nobody does.
     """
 
     def __init__(
-        self, world: np.record, address: int, channel: Channel, load: Callable[[str], NativeType], *, ticking: bool
+        self,
+        world: np.record,
+        address: int,
+        channel: Channel,
+        load: Callable[[str], NativeType],
+        *,
+        ticking: bool,
+        taken: Callable[[np.record], object] = lambda _: None,
     ) -> None:
         self._world, self._address, self._channel, self._load = world, address, channel, load
+        self._taken = taken
         self._ticking = ticking
         # Checked where the server cannot change it any more, and where it replaces nothing yet.
         self._tables: np.record = np.zeros(1, tables_dtype)[0]
@@ -60,12 +69,14 @@ class Installer:
         blobs = staging.blobs[: max(int(staging.n_blobs), 0)].copy()
         self._fill_in_code(tables)
         check_tables(tables, n_parts=int(w.n_parts))
+        check_motion_queues(tables, w.parts["dof"])
         check_new_parameters(int(staging.n_blobs), blobs, w.tables[int(w.active_tables)])
         store_release(self._address + _PENDING, 0)  # in lockstep, tables that nobody has taken yet are replaced
         _copy(w.tables[1 - int(w.active_tables)], tables)
         for blob in blobs:
             first, last = int(blob["offset"]) // 8, int(blob["offset"] + blob["size"]) // 8
             w.parameter_arena[first:last] = staging.parameters[first:last]
+        self._taken(staging)
         store_release(self._address + _PENDING, 1)
 
     def _fill_in_code(self, tables: np.record) -> None:
@@ -96,8 +107,18 @@ class Installer:
     def _check_sizes(self, tables: np.record, i: int, params_size: int, state_size: int) -> None:
         actions = tables.actions[: tables.n_actions]
         laws = tables.strategies[: tables.n_strategies]
-        for mine in (actions[(actions["identity"] != 0) & (actions["type"] == i)], laws[laws["type"] == i]):
-            if (mine["parameter_size"] != params_size).any() or (mine["state_size"] != state_size).any():
+        own = actions[(actions["identity"] != 0) & (actions["type"] == i)]
+        grouped = own["group"] != 0
+        n = np.where(grouped, own["n_parts"], 1)
+        state = np.where(grouped, motion_dtype.itemsize, 0) + n * state_size
+        mine = laws[laws["type"] == i]
+        for sizes, expected in (
+            (own["parameter_size"], n * params_size),
+            (own["state_size"], state),
+            (mine["parameter_size"], params_size),
+            (mine["state_size"], state_size),
+        ):
+            if (sizes != expected).any():
                 raise ChannelError(
                     f"program tables refused: records of action type {i}",
                     expected=f"{params_size} bytes of parameters and {state_size} of state",

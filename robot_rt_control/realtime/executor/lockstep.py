@@ -18,6 +18,8 @@ from robot_rt_control.realtime.executor.devices import Devices
 from robot_rt_control.realtime.executor.lockstep_loop import lockstep_dtype
 from robot_rt_control.realtime.executor.loops import LOCKSTEP, loops, loops_with_gil
 from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
+from robot_rt_control.realtime.executor.session_recorder import SessionRecorder
+from robot_rt_control.realtime.executor.set_points import SetPoints
 
 _LOOP_CLOCK = offset_of(world_dtype, "loop_clock")
 _WRITTEN = (offset_of(channel_dtype, "events", "head"), offset_of(channel_dtype, "samples_out"))
@@ -36,6 +38,7 @@ class Lockstep:
     Args:
         factor: simulated seconds in a second; 0: as fast as possible; negative: only by `step`.
         before_tick: called before each batch of ticks, by the thread that runs them, under the lock.
+        recorder: is shown the ticks before the ring is too short for them.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class Lockstep:
         period_ns: int,
         factor: float,
         before_tick: Callable[[], object],
+        recorder: SessionRecorder | None = None,
     ) -> None:
         self._world, self._channel, self._devices = world, channel, devices
         self._period_ns, self._factor, self._before_tick = period_ns, factor, before_tick
@@ -55,6 +59,8 @@ class Lockstep:
         self._counts = [ctypes.c_int64.from_address(channel.address + offset) for offset in _WRITTEN]
         self._record = self._lockstep_record()
         self._run_ticks = partial(loops_with_gil() if devices.hosts else loops(), LOCKSTEP, address_of(self._record))
+        self._set_points = SetPoints(world, channel)
+        self._recorder = recorder
         self._lock = threading.Lock()
         self._guests = 0
         self._counting = threading.Lock()
@@ -116,10 +122,17 @@ class Lockstep:
         self._before_tick()
         self._clock.value = time.pthread_getcpuclockid(threading.get_ident())
         head = self._written()
-        if self._devices.hosts:
-            self._devices.run(ticks, partial(self._run_ticks, 1))
-        else:
-            self._run_ticks(ticks, 0)
+        while ticks > 0:
+            n = self._set_points.wait(ticks)
+            if self._recorder is not None:
+                n = self._recorder.ticks_at_once(n)
+            if self._devices.hosts:
+                self._devices.run(n, partial(self._run_ticks, 1))
+            else:
+                self._run_ticks(n, 0)
+            ticks -= n
+            if self._recorder is not None:
+                self._recorder.drain()
         if self._written() != head:
             self._channel.ring_events()
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import sensor_msgs.msg
 import std_msgs.msg
+import std_srvs.srv
 from builtin_interfaces.msg import Time
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -22,9 +21,9 @@ from robot_rt_control import msg, srv
 from robot_rt_control.hardware.clocks import AUTO, CLOCK_HELP, CLOCKS, FACTOR_HELP, LOCKSTEP, chosen_clock
 from robot_rt_control.hardware.from_workcell import with_window
 from robot_rt_control.hardware.picture import camera_of, picture_path
-from robot_rt_control.memory.histogram import percentile
 from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.realtime.executor.conversions import status_message
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, PartStatus
 from robot_rt_control.realtime.executor.health_topic import HealthTopic
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
@@ -88,6 +87,11 @@ _PARAMETERS = (
         choices=("workcell", "count", "warn", "fault"),
         description="What missed deadlines lead to; workcell: as the workcell file says.",
     ),
+    NodeParameter(
+        name="record",
+        default="",
+        description="File (.mcap), or folder, to which all ticks are recorded from the first one on; empty: none.",
+    ),
 )
 
 _CLOCK_S = 0.025
@@ -130,6 +134,8 @@ class RealtimeExecutorNode(WorkcellNode):
         if not path:
             raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
         workcell = load_workcell(Path(path), self.value("hardware") or None)
+        for warning in workcell.warnings:
+            self.get_logger().warning(warning)
         clock = chosen_clock(self.value("clock"), workcell)
         if self.value("gui") and clock == LOCKSTEP:
             workcell = with_window(workcell)
@@ -141,6 +147,7 @@ class RealtimeExecutorNode(WorkcellNode):
             lock_memory=self.value("lock_memory"),
             device_timeout_s=self.value("device_timeout"),
             overrun_policy="" if self.value("overrun_policy") == "workcell" else self.value("overrun_policy"),
+            record=Path(self.value("record")) if self.value("record") else None,
         )
         namespace = self.get_namespace()
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
@@ -212,6 +219,10 @@ class RealtimeExecutorNode(WorkcellNode):
                 callback_group=MutuallyExclusiveCallbackGroup(),
             )
         )
+        self._made += [
+            self.create_service(std_srvs.srv.SetBool, "~/record", self._record, callback_group=slow),
+            self.create_service(std_srvs.srv.Trigger, "~/save_last_ticks", self._save, callback_group=slow),
+        ]
         if self._core().devices.hosts:
             self._made.append(
                 self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
@@ -253,36 +264,14 @@ class RealtimeExecutorNode(WorkcellNode):
         core = self.executor_core
         if core is None or not self.active:
             return
-        snapshot, memory = core.channel.snapshot(), core.channel.memory
-        timing = memory.timing
         factor, target, shortfall = core.real_time_factor()
         if shortfall:
             self.get_logger().warning(shortfall, throttle_duration_sec=_SHORTFALL_S)
-        message = msg.ExecutorStatus(
-            stamp=self._stamp(int(snapshot.time_ns)),
-            tick=int(snapshot.tick),
-            period=core.workcell.period,
-            clock=core.options.clock,
-            real_time_factor=factor,
-            real_time_factor_target=target,
-            lifecycle_state=self.lifecycle_word,
-            server_attached=core.channel.server_attached,
-            speed=float(snapshot.speed),
-            protective_stop=bool(snapshot.protective_stop),
-            scheduler=core.scheduling,
-            overrun_policy=core.overrun_policy,
-            deadline_misses=int(timing.deadline_misses),
-            events_lost=int(snapshot.events_lost),
+        stamp = self._stamp(int(core.channel.snapshot().time_ns))
+        self._tell_trouble(core.part_status())
+        self._status.publish(
+            status_message(core, stamp=stamp, lifecycle_state=self.lifecycle_word, factors=(factor, target))
         )
-        for what, worst in (("compute", timing.max_compute_ns), ("lateness", timing.max_lateness_ns)):
-            counts = np.array(timing[what])
-            for suffix, fraction in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999)):
-                setattr(message, f"{what}_{suffix}", percentile(counts, fraction))
-            setattr(message, f"{what}_max", float(worst) * 1e-9)
-        parts = core.part_status()
-        message.parts.extend(msg.PartStatus(**asdict(part)) for part in parts)
-        self._tell_trouble(parts)
-        self._status.publish(message)
 
     def parameter_changed(self, name: str) -> None:
         if name == "joint_state_rate" and self.active:
@@ -318,6 +307,24 @@ class RealtimeExecutorNode(WorkcellNode):
             response.tick = self._core().protective_stop(request.stop, request.reason)
 
         return answer_to("protective_stop", do, response, self.get_logger().error)
+
+    def _record(self, request: Any, response: Any) -> Any:
+        """Begin or end a recording; the message is its file, or why it was refused."""
+        return self._path_or_error(lambda: self._core().record(request.data), response)
+
+    def _save(self, _: Any, response: Any) -> Any:
+        """Write the last ticks; the message is their file."""
+        return self._path_or_error(self._core().save_last_ticks, response)
+
+    def _path_or_error(self, do: Callable[[], Path | None], response: Any) -> Any:
+        try:
+            path = do()
+        except RobotControlError as error:
+            self.get_logger().error(str(error))
+            response.message = str(error)
+        else:
+            response.success, response.message = path is not None, str(path or "nothing is recorded")
+        return response
 
     def _take_picture(self, request: Any, response: Any) -> Any:
         def do() -> None:

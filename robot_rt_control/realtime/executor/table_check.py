@@ -15,11 +15,14 @@ from robot_rt_control.memory.layout import (
     action_runtime_dtype,
     degree_dtype,
     governed_dtype,
+    motion_dtype,
     offset_of,
     part_dtype,
     world_dtype,
 )
+from robot_rt_control.memory.set_points import set_point_bytes
 from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import GroupFlag
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _TIME = offset_of(world_dtype, "time")
@@ -86,7 +89,8 @@ def _check_actions(t: np.record, n_parts: int) -> None:
         _refuse("action identities", "each once", "one twice")
     _in_range("session of action", used["session"], 0, int(t.n_sessions))
     _in_range("type of action", used["type"], 0, int(t.n_types))
-    _in_range("number of parts of action", used["n_parts"], 1, capacities.MAX_ACTION_SLOTS + 1)
+    _in_range("number of parts of action", used["n_parts"], 1, capacities.MAX_PARTS + 1)
+    _check_groups(used)
     _in_range("part of action", used["parts"].ravel(), 0, max(n_parts, 1))
     for s in range(capacities.MAX_ACTION_SLOTS):
         for u in range(s):
@@ -114,6 +118,23 @@ def _check_actions(t: np.record, n_parts: int) -> None:
         _refuse("first reaction of action", "after the free-standing ones", "an earlier one")
     if len(owned) and int((owned["first_reaction"] + owned["n_reactions"]).max()) > t.n_reactions:
         _refuse("reactions of action", f"at most {int(t.n_reactions)}", "more")
+
+
+def _check_groups(used: np.ndarray) -> None:
+    plain, groups = used[used["group"] == 0], used[used["group"] != 0]
+    _in_range("number of parts of action", plain["n_parts"], 1, capacities.MAX_ACTION_SLOTS + 1)
+    _in_range("flags of group", groups["group"], 1, 2 * max(GroupFlag))
+    _in_range("queue of group", groups["queue"], -1, capacities.MAX_MOTION_QUEUES)
+    queues = groups["queue"][groups["queue"] >= 0]
+    if len(np.unique(queues)) != len(queues):
+        _refuse("queues of groups", "each once", "one twice")
+    for a in groups:
+        n = int(a["n_parts"])
+        if len(set(a["parts"][:n])) != n:
+            _refuse("parts of group", "each part once", f"identity {int(a['identity'])}")
+        room = int(a["state_size"]) - motion_dtype.itemsize
+        if room < n * motion_dtype.itemsize or room % (8 * n) or int(a["parameter_size"]) % (8 * n):
+            _refuse("records of group", "one of equal size for each part", f"identity {int(a['identity'])}")
 
 
 def _check_fallbacks(t: np.record, n_parts: int) -> None:
@@ -201,7 +222,7 @@ def _check_strategies(t: np.record, n_parts: int) -> None:
     first, count = owners["first_axis"].astype(np.int64), owners["n_axes"].astype(np.int64)
     rows = np.arange(len(axes))
     owned = (rows >= first) & (rows < first + count) & (owners["identity"] != 0)
-    moved = np.arange(capacities.MAX_ACTION_SLOTS) < owners["n_parts"][:, None]
+    moved = np.arange(capacities.MAX_PARTS) < owners["n_parts"][:, None]
     owned &= ((owners["parts"] == axes["part"][:, None]) & moved).any(axis=1)
     if not owned.all() or int(actions["n_axes"][used].sum()) != len(axes):
         _refuse("axes of action", "those that it owns, on parts that it moves", "others")
@@ -311,6 +332,27 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
     _check_strategies(t, n_parts)
     _check_starts(t)
     _check_streams(t)
+
+
+def check_motion_queues(t: np.record, dofs: np.ndarray) -> None:
+    """The queues of motion groups lie inside their arena. The tables must have been checked.
+
+    Args:
+        dofs: number of joints of each part.
+
+    Raises:
+        DefinitionError: names what is wrong.
+    """
+    actions = t.actions[: t.n_actions]
+    for a in actions[(actions["identity"] != 0) & (actions["group"] != 0) & (actions["queue"] >= 0)]:
+        of = f"identity {int(a['identity'])}"
+        if not (a["n_points"] >= 1 and 0.0 < a["braking_rate"] < np.inf):
+            _refuse("set points of group", "at least one, and a braking rate", of)
+        size = set_point_bytes(int(dofs[a["parts"][: int(a["n_parts"])]].sum()))
+        offset, entries = int(a["queue_offset"]), int(a["queue_entries"])
+        end = offset + entries * size
+        if offset < 0 or offset % 8 or entries < 2 or end > capacities.MOTION_QUEUE_BYTES:
+            _refuse("queue of group", "a place among the set points, with room for at least two", of)
 
 
 def check_new_parameters(count: int, blobs: np.ndarray, active: np.record) -> None:

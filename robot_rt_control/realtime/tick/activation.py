@@ -8,6 +8,8 @@ from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import set_time, show_motion
 from robot_rt_control.realtime.tick.budget_watch import begin_timing, elapsed_ns
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.motion_group import enter_group, sense_group
+from robot_rt_control.realtime.tick.motion_queue import begin_next_run
 from robot_rt_control.realtime.tick.native_call import call_action
 from robot_rt_control.realtime.tick.outputs import make_outputs_safe
 from robot_rt_control.realtime.tick.recorder import request_log
@@ -79,19 +81,19 @@ def _take_in_streams(w, slot, first, count):
 
 
 @realtime
-def enter_and_sense(w, slot):
+def enter_and_sense(w, ch, slot):
     """on_enter, then sense, of an action that has just begun; sense alone afterwards. Returns a status.
 
     The present values of its stream inputs come first.
     """
     began = begin_timing(w)
-    status = _enter_and_sense(w, slot)
+    status = _enter_and_sense(w, ch, slot)
     w.actions_runtime[slot].busy_ns = elapsed_ns(w, began)
     return status
 
 
 @realtime
-def _enter_and_sense(w, slot):
+def _enter_and_sense(w, ch, slot):
     t = w.tables[w.active_tables]
     a = t.actions[slot]
     code = t.types[a.type]
@@ -107,10 +109,10 @@ def _enter_and_sense(w, slot):
         rt.entering = 0
         for s in range(t.actions[slot].n_parts):
             show_motion(w, t.actions[slot].parts[s])
-        status = call(w, slot, code.on_enter)
+        status = enter_group(w, ch, slot) if a.group != 0 else call(w, slot, code.on_enter)
         if status != _OK:
             return status
-    return call(w, slot, code.sense)
+    return sense_group(w, slot) if a.group != 0 else call(w, slot, code.sense)
 
 
 @realtime
@@ -133,6 +135,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt.status = _OK
     rt.strikes = 0
     rt.elapsed = rt.timed_out = 0.0
+    rt.ending = 0
     first = a.state_offset // 8
     for i in range(first, first + a.state_size // 8):
         w.state_arena[i] = 0.0
@@ -179,6 +182,8 @@ def end_activation(w, ch, slot, cause):
     a = w.tables[w.active_tables].actions[slot]
     rt = w.actions_runtime[slot]
     rt.active = 0
+    if a.queue >= 0 and a.group != 0:
+        begin_next_run(ch, a.queue)
     forget_variables(w, slot)
     k = 0
     for i in range(w.n_active):

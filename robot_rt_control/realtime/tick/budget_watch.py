@@ -44,7 +44,7 @@ def judge_budget(w, ch, slot):
         return _OK
     a = w.tables[w.active_tables].actions[slot]
     rt = w.actions_runtime[slot]
-    budget = w.tables[w.active_tables].types[a.type].budget_ns
+    budget = w.tables[w.active_tables].types[a.type].budget_ns * (a.n_parts if a.group != 0 else 1)
     if budget == 0 or rt.busy_ns <= budget:
         rt.strikes = 0
         return _OK

@@ -21,6 +21,7 @@ from robot_rt_control.realtime.tick.activation import (
 )
 from robot_rt_control.realtime.tick.detached import detach_session, watch_detached
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.motion_group import stops_on_path
 from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters, take_variables
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
@@ -114,10 +115,25 @@ def _stop(w, ch, c, session):
         return refusal
     for i in range(c.n_actions):
         slot = c.actions[i]
-        if w.actions_runtime[slot].active == 1:
+        if w.actions_runtime[slot].active == 1 and not stops_on_path(w, slot, _BY_COMMAND):
             end_activation(w, ch, slot, _BY_COMMAND)
             release_parts(w, ch, slot, DEFAULT)
     return 0
+
+
+@realtime
+def _stop_all(w, ch, session):
+    """Stop what is active of a session; motion groups stop on their paths."""
+    for _ in range(w.n_active):
+        found = -1
+        for k in range(w.n_active):
+            slot = w.active[k]
+            if w.tables[w.active_tables].actions[slot].session == session and not stops_on_path(w, slot, _BY_COMMAND):
+                found = slot
+        if found < 0:
+            return
+        end_activation(w, ch, found, _BY_COMMAND)
+        release_parts(w, ch, found, DEFAULT)
 
 
 @realtime
@@ -185,7 +201,7 @@ def _execute(w, ch, c, parameters):
     if c.command == _STOP:
         return _stop(w, ch, c, session)
     if c.command == _STOP_SESSION:
-        stop_session(w, ch, session, _BY_COMMAND, DEFAULT)
+        _stop_all(w, ch, session)
         return 0
     if c.command == _END_SESSION:
         end_session(w, ch, session, _SESSION_END)

@@ -4,6 +4,7 @@ from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import show_motion
 from robot_rt_control.realtime.tick.activation import call, fail_activation
 from robot_rt_control.realtime.tick.budget_watch import begin_timing, elapsed_ns, judge_budget
+from robot_rt_control.realtime.tick.motion_group import control_group
 from robot_rt_control.realtime.tick.outputs import hold_outputs
 from robot_rt_control.realtime.tick.sense_step import sense
 from robot_rt_control.realtime.tick.strategy_step import govern
@@ -19,6 +20,8 @@ def _prepare_commands(w, slot):
     """Show the last command's motion. Joints that the action does not write hold; a part without command is braked."""
     a = w.tables[w.active_tables].actions[slot]
     for s in range(a.n_parts):
+        if w.parts_runtime[a.parts[s]].active_action != slot:
+            continue  # it has left its motion group
         show_motion(w, a.parts[s])
         part = w.parts[a.parts[s]]
         part.command_mode = _NO_MODE
@@ -50,10 +53,13 @@ def control(w, ch):
         status = _OK
         if a.n_axes > 0:
             status = govern(w, slot, True)
-        if status == _OK:
-            status = call(w, slot, code.set_parameters)
-        if status == _OK:
-            status = call(w, slot, code.control)
+        if a.group != 0:
+            status = control_group(w, ch, slot)
+        else:
+            if status == _OK:
+                status = call(w, slot, code.set_parameters)
+            if status == _OK:
+                status = call(w, slot, code.control)
         if a.n_axes > 0 and status == _OK:
             status = govern(w, slot, False)
         rt.busy_ns += elapsed_ns(w, began)

@@ -2,6 +2,7 @@
 
 import math
 
+from robot_rt_control.memory.drive_layout import drives_at
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.activation import (
     DEFAULT,
@@ -11,6 +12,7 @@ from robot_rt_control.realtime.tick.activation import (
     take_fallback,
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.motion_group import leave_group
 from robot_rt_control.realtime.tick.outputs import begin_outputs, settle_outputs
 from robot_rt_control.realtime.tick.recorder import request_log
 from robot_rt_control.vocabulary import capacities
@@ -40,6 +42,7 @@ def _report(w, ch, p, kind, reason, joint, log):
         e = ch.events.entries[k]
         e.part = p
         e.joint = joint
+        e.status = w.parts_runtime[p].fault_code
         e.log = log
         publish_event(ch)
 
@@ -64,11 +67,12 @@ def fault_part(w, ch, p, reason, joint):
         return
     pr.fault = reason
     pr.fault_joint = joint
+    pr.enabling = 0
     set_state(w, p, _FAULTED)
     slot = pr.active_action
     pr.fault_log = request_log(w, _PART_FAULTED, reason, p, joint, 0, slot)
     _report(w, ch, p, _PART_FAULTED, reason, joint, pr.fault_log)
-    if slot >= 0:
+    if slot >= 0 and not leave_group(w, slot, p):
         end_activation(w, ch, slot, _BY_FAULT)
         release_parts(w, ch, slot, SAFETY)
     settle_outputs(w, p)
@@ -76,14 +80,23 @@ def fault_part(w, ch, p, reason, joint):
 
 @realtime
 def clear_fault(w, p):
-    """Clear a fault whose cause is gone; the part is then disabled. Returns 0, or why not."""
+    """Clear a fault whose cause is gone; the part is then disabled. Returns 0, or why not.
+
+    Errors of motors are reset from then on: only enabling shows whether their cause is gone.
+    """
     pr = w.parts_runtime[p]
     if pr.state != _FAULTED:
         return 0
     d = w.devices[pr.device]
     if d.age > d.max_age or d.faulted == 1:
         return _STILL_FAULTED
+    if d.drives != 0:
+        drives = drives_at(d.drives)
+        if drives.age[p] > d.max_age:
+            return _STILL_FAULTED
+        drives.clear[p] = drives.enable_ticks
     pr.fault = 0
+    pr.fault_code = 0
     pr.fault_joint = -1
     pr.fault_log = 0
     set_state(w, p, _DISABLED)
@@ -92,7 +105,10 @@ def clear_fault(w, p):
 
 @realtime
 def enable_part(w, ch, p):
-    """Enable motion, starting from the measured position. Returns 0, or why not."""
+    """Enable motion, starting from the measured position. Returns 0, or why not.
+
+    The motors of a part on drives are enabled first: its motion follows once all of them are.
+    """
     pr = w.parts_runtime[p]
     if pr.state == _ENABLED:
         return 0
@@ -102,6 +118,20 @@ def enable_part(w, ch, p):
     for j in range(part.dof):
         if not math.isfinite(part.position[j]):
             return _NOT_ENABLED
+    drives = w.devices[pr.device].drives
+    if drives == 0:
+        start_motion(w, ch, p)
+    elif pr.enabling == 0:
+        pr.enabling = drives_at(drives).enable_ticks
+    return 0
+
+
+@realtime
+def start_motion(w, ch, p):
+    """Motion is enabled from now on; the default action begins."""
+    pr = w.parts_runtime[p]
+    part = w.parts[p]
+    pr.enabling = 0
     for j in range(capacities.MAX_JOINTS):
         if j < part.dof:
             part.commanded_position[j] = part.position[j]
@@ -115,18 +145,18 @@ def enable_part(w, ch, p):
     set_state(w, p, _ENABLED)
     _report(w, ch, p, _PART_ENABLED, 0, -1, 0)
     take_fallback(w, ch, p, DEFAULT)
-    return 0
 
 
 @realtime
 def disable_part(w, ch, p):
     """End the part's action; the loop itself brakes it, and then writes no more commands."""
     pr = w.parts_runtime[p]
+    pr.enabling = 0
     if pr.state != _ENABLED:
         return
     set_state(w, p, _DISABLED)
     slot = pr.active_action
-    if slot >= 0:
+    if slot >= 0 and not leave_group(w, slot, p):
         end_activation(w, ch, slot, _BY_COMMAND)
         release_parts(w, ch, slot, SAFETY)
     settle_outputs(w, p)

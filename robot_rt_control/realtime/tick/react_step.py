@@ -17,6 +17,7 @@ from robot_rt_control.realtime.tick.activation import (
     take_fallback,
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.motion_group import stops_on_path
 from robot_rt_control.realtime.tick.sense_step import sense
 from robot_rt_control.realtime.tick.used_programs import active_within, program_left
 from robot_rt_control.vocabulary.capacities import MAX_USE_DEPTH
@@ -204,7 +205,7 @@ def _switch(w, ch, r):
         for k in range(w.n_active):
             if t.actions[w.active[k]].session == r.session and _claimed(w, w.active[k]):
                 return _OVERLAP
-    if ends_owner:
+    if ends_owner and (r.n_starts > 0 or not stops_on_path(w, r.owner, _BY_REACTION)):
         _give_way(w, ch, r, r.owner)
     for i in range(r.n_starts):
         a = t.actions[r.starts[i]]
@@ -247,14 +248,21 @@ def _respond(w, ch, i):
 
 
 @realtime
-def _end_timed_out(w, ch):
-    """End the actions whose time limit has been reached, as far as no reaction of this tick has ended them."""
+def _is_ending(rt):
+    """Whether an action ends by itself in this tick: its time limit has been reached, or its group has stopped."""
+    return rt.timed_out == 1.0 or rt.ending != 0
+
+
+@realtime
+def _end_by_itself(w, ch):
+    """End these actions, as far as no reaction of this tick has ended them. Motion groups stop on their paths first."""
     k = 0
     while k < w.n_active:
         slot = w.active[k]
-        if w.actions_runtime[slot].timed_out == 1.0:
-            _claim(w, slot)
-            end_activation(w, ch, slot, _BY_TIME_LIMIT)  # the next one takes its place in the list
+        rt = w.actions_runtime[slot]
+        if _is_ending(rt) and (rt.ending != 0 or not stops_on_path(w, slot, _BY_TIME_LIMIT)):
+            _claim(w, slot)  # the next one takes its place in the list
+            end_activation(w, ch, slot, _BY_TIME_LIMIT if rt.ending == 0 else rt.ending)
         else:
             k += 1
 
@@ -270,11 +278,11 @@ def react(w, ch):
                 _prepare(w, t, i, i + 1, 0)
             n = _judge(w, t, i, i + 1, n)
     w.judged_installs = w.installs
-    timed_out = False
+    ending = False
     for k in range(w.n_active):
         slot = w.active[k]
         rt = w.actions_runtime[slot]
-        timed_out |= rt.timed_out == 1.0
+        ending |= _is_ending(rt)
         if rt.judged_from <= w.tick:
             a = t.actions[slot]
             last = a.first_reaction + a.n_reactions
@@ -282,14 +290,14 @@ def react(w, ch):
                 rt.judged_installs = w.installs
                 _prepare(w, t, a.first_reaction, last, rt.activation)
             n = _judge(w, t, a.first_reaction, last, n)
-    if n == 0 and not timed_out:
+    if n == 0 and not ending:
         return
     for f in range(n):
         _report(w, ch, w.firings[f])
     for f in range(n):
         _respond(w, ch, w.firings[f])
-    if timed_out:
-        _end_timed_out(w, ch)
+    if ending:
+        _end_by_itself(w, ch)
     for p in range(w.n_parts):
         pr = w.parts_runtime[p]
         if pr.claimed_tick == w.tick and pr.active_action < 0:

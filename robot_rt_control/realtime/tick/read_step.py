@@ -4,14 +4,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from robot_rt_control.hardware.drives.exchange import take_reports
+from robot_rt_control.hardware.drives.network import REPORTED
 from robot_rt_control.hardware.image import read_state
 from robot_rt_control.hardware.mock import MOCK_PLUGIN, mock_cycle
 from robot_rt_control.memory.atomics import address_of, record_at
+from robot_rt_control.memory.drive_layout import drives_at
 from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
 from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.model.forward import tool_state
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import set_time
+from robot_rt_control.realtime.tick.drive_step import follow_drives, read_drives
 from robot_rt_control.realtime.tick.gravity import find_gravity
 from robot_rt_control.realtime.tick.parts import fault_part, takes_commands
 from robot_rt_control.vocabulary import defaults
@@ -37,6 +41,9 @@ def _read_device(w, d):
         mock_cycle(dev, w.period)
         dev.age = 0
         return
+    if dev.drives != 0 and drives_at(dev.drives).network != REPORTED:
+        read_drives(w, d)
+        return
     new = read_state(dev.image, dev) if dev.image != 0 else 0
     if new == 1:
         dev.age = 0
@@ -45,6 +52,8 @@ def _read_device(w, d):
         dev.age += 1
         if new < 0:
             dev.faulted = 1
+    if dev.drives != 0:
+        take_reports(drives_at(dev.drives), dev)
 
 
 @realtime
@@ -104,6 +113,8 @@ def read(w, ch):
         set_time(w, p)
         part.age = dev.age
         _derive(w, p)
+        if dev.drives != 0:
+            follow_drives(w, ch, p)
         if pr.state == _ENABLED:
             if not takes_commands(part):
                 continue  # its values are unknown until they come again

@@ -56,8 +56,8 @@ def record(w, ch):
                 n += 1
     parts = address_of(w) + _PARTS
     for p in range(w.n_parts):
-        copy_bytes(base + _SNAPSHOT_PARTS + p * _SNAPSHOT_PART, parts + p * _PART, _MEASURED)
         pr = w.parts_runtime[p]
+        copy_bytes(base + _SNAPSHOT_PARTS + p * _SNAPSHOT_PART, parts + p * _PART, _MEASURED - pr.snapshot_omits)
         slot = pr.active_action
         s.parts[p].active_action = w.actions_runtime[slot].identity if slot >= 0 else 0
         s.parts[p].fault = pr.fault

@@ -19,7 +19,7 @@ def sense(w, ch):
         if w.actions_runtime[slot].sensed_tick == w.tick:
             k += 1
             continue
-        status = enter_and_sense(w, slot)
+        status = enter_and_sense(w, ch, slot)
         if status != _OK:
             fail_activation(w, ch, slot, status)
             k = 0  # the list has changed, also before this place; those that ran already are passed over

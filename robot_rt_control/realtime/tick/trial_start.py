@@ -6,6 +6,7 @@ from robot_rt_control.memory.plain_access import copy_bytes
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import show_motion_of
 from robot_rt_control.realtime.tick.activation import end_activation
+from robot_rt_control.realtime.tick.motion_group import member_size
 from robot_rt_control.realtime.tick.native_call import call_action
 from robot_rt_control.realtime.tick.used_programs import active_within, program_left
 from robot_rt_control.vocabulary import capacities
@@ -95,9 +96,27 @@ def give_way(w, ch, tables, slots, n):
 
 @realtime
 def _try_start(w, tables, slot):
+    """Try an action: of a motion group, the motion of each part. Returns the first status that is not OK."""
+    a = w.tables[tables].actions[slot]
+    if a.group == 0:
+        return _try(w, tables, slot, 0, 0, a.state_size)
+    for s in range(a.n_parts):
+        status = _try(w, tables, slot, s, s * (a.parameter_size // a.n_parts), member_size(a))
+        if status != _OK:
+            return status
+    return _OK
+
+
+@realtime
+def _try(w, tables, slot, first, parameters, state_size):
     """Run an action's `on_enter` on copies of its parts and on a state of its own. Nothing else changes.
 
     An action with stream inputs is not tried: its samples are taken in only once it has started.
+
+    Args:
+        first: which of its parts comes first.
+        parameters: offset of the record that it gets, in the action's [bytes].
+        state_size: [bytes].
 
     Returns:
         The status that `on_enter` will return if the action starts in this tick; OK if there is none.
@@ -112,28 +131,28 @@ def _try_start(w, tables, slot):
             return _OK
     base = address_of(w)
     for s in range(capacities.MAX_ACTION_SLOTS):
-        p = int(a.parts[s])
+        p = int(a.parts[min(first + s, capacities.MAX_PARTS - 1)])
         copy_bytes(base + _TRIAL_PARTS + s * _PART_SIZE, base + _PARTS + p * _PART_SIZE, _PART_SIZE)
-        if s < a.n_parts:
+        if first + s < a.n_parts:
             part = w.trial_parts[s]
             part.dt = w.period * w.speed
             past, modes = w.past_speeds, w.parts_runtime[p].last_modes
             show_motion_of(part, w.limits[p], modes, w.period, past[0], past[1], past[2])
-    for i in range(a.state_size // 8):
+    for i in range(state_size // 8):
         w.trial_state[i] = 0.0
-    first = base + _TRIAL_PARTS
+    records = base + _TRIAL_PARTS
     w.inside = slot + 1 if tables == w.active_tables else slot + 1 + capacities.MAX_ACTIONS
     status = call_action(
         address,
         base + _TRIAL_STATE,
-        base + _PARAMETERS + a.parameter_offset,
-        first,
-        first + _PART_SIZE,
-        first + 2 * _PART_SIZE,
-        first + 3 * _PART_SIZE,
+        base + _PARAMETERS + a.parameter_offset + parameters,
+        records,
+        records + _PART_SIZE,
+        records + 2 * _PART_SIZE,
+        records + 3 * _PART_SIZE,
     )
     w.inside = 0
-    w.trial_slot, w.trial_status = slot, status
+    w.trial_slot, w.trial_status, w.trial_part = slot, status, first
     return status
 
 
@@ -146,7 +165,7 @@ def report_trial(w, tables, e):
     """
     a = w.tables[tables].actions[w.trial_slot]
     e.current_action = a.identity
-    e.part = a.parts[0]
+    e.part = a.parts[w.trial_part]
     e.status = w.trial_status
     e.n_values = min(a.n_variables, capacities.MAX_CAPTURES)
     for i in range(e.n_values):

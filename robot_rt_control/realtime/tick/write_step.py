@@ -1,7 +1,9 @@
 """Step 7, write: the parts' last commands into the devices' command images, only where motion is enabled."""
 
+from robot_rt_control.hardware.drives.network import REPORTED
 from robot_rt_control.hardware.image import write_command
 from robot_rt_control.memory.atomics import address_of, load_relaxed
+from robot_rt_control.memory.drive_layout import drives_at
 from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
 from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.native.realtime_code import realtime
@@ -30,6 +32,12 @@ def _is_written(w, p):
 
 
 @realtime
+def _is_being_enabled(pr, drives):
+    """From the tick after the command on: in the first one, an error that was not cleared ends the enabling."""
+    return drives.network == REPORTED and 0 < pr.enabling < drives.enable_ticks
+
+
+@realtime
 def write(w):
     """Write the commands of all parts that may move, then hand each command image over as a whole."""
     for d in range(w.n_devices):
@@ -40,6 +48,10 @@ def write(w):
         pr.written = written
         dev = w.devices[pr.device]
         dev.mode[p] = pr.last_modes if written else 0
+        if dev.drives != 0 and _is_being_enabled(pr, drives_at(dev.drives)):
+            # A driver process enables motors that have a mode, where they are.
+            pr.written = written = True
+            dev.mode[p] = drives_at(dev.drives).holding_modes[p]
         if written:
             dev.enabled = 1
     base = address_of(w)

@@ -12,6 +12,7 @@ from robot_rt_control.memory.channel import Channel
 from robot_rt_control.server.events.session_ends import Stamp
 from robot_rt_control.server.link.executor_link import ExecutorLink
 from robot_rt_control.server.link.heartbeat import Heartbeats
+from robot_rt_control.server.profiler.profilers import Profilers
 from robot_rt_control.server.streams.stream_hub import StreamHub
 from robot_rt_control.server.tables.definer import Definer
 from robot_rt_control.server.tables.definition_store import DefinitionStore
@@ -66,8 +67,17 @@ class Attachment:
             channel, on_event=self._take, on_lost=on_lost, while_waiting=while_waiting, first_transaction=base + 1
         )
         self.link.after_dispatch = after_dispatch
-        self.store = DefinitionStore(types, self.link.install, self.directory, base, gated=self.link.gated)
-        self.preparer = Preparer(types, parts)
+        self.profilers = Profilers(channel)
+        self.store = DefinitionStore(
+            types,
+            self.link.install,
+            self.directory,
+            base,
+            profilers=self.profilers,
+            period=period,
+            gated=self.link.gated,
+        )
+        self.preparer = Preparer(types, parts, period)
         self.streams = StreamHub(
             channel,
             period,
@@ -104,6 +114,7 @@ class Attachment:
         with self._reading:
             self._closed = True
             self.streams.close()
+            self.profilers.close()
             self.channel.release_server()
             self.channel.close()
 
@@ -127,6 +138,16 @@ class Attachment:
                 return None
             snapshot = self.channel.snapshot()
         return snapshot if snapshot.tick > 0 else None
+
+    def figures(self) -> tuple[np.record, tuple[float, float, float]] | None:
+        """The snapshot, and of the loop since its start: missed deadlines, longest tick [s], latest start [s]."""
+        snapshot = self.snapshot()
+        with self._reading:
+            if snapshot is None or self._closed:
+                return None
+            timing = self.channel.memory.timing
+            longest, latest = float(timing.max_compute_ns), float(timing.max_lateness_ns)
+            return snapshot, (float(timing.deadline_misses), longest * 1e-9, latest * 1e-9)
 
     def take_ended(self) -> list[tuple[int, Stamp]]:
         """Sessions that the loop has ended on request since the last call, and when. In the dispatcher's thread."""

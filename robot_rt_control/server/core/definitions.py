@@ -101,14 +101,18 @@ class Definitions:
         prepared = definer.prepare(session, program.actions, places)
         with self._core.changing:
             session = self._core.session(session_id)  # it may have ended meanwhile, and the executor with it
-            if self._core.at().definer is not definer:
+            at = self._core.at()
+            if at.definer is not definer:
                 raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
             for action in prepared:
                 for used in (action.type, *(law.type for axis in action.axes for law in axis.laws)):
                     self._core.types.check_present(used, f"action {action.id!r}")
             if definer.defined(session) is not before:
                 check(session)  # again: others may have defined or removed meanwhile
-            return self._core.tick(definer.define(session, program, prepared, start=start))
+            tick = self._core.tick(definer.define(session, program, prepared, start=start))
+        if any(action.group is not None and action.group.is_asynchronous for action in prepared):
+            at.profilers.wait_ready()  # its queue bridges a pause of a second, but not the start of a process
+        return tick
 
     def upload_program(
         self,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.events.reasons import fault_remedy
+from robot_rt_control.server.link.executor_link import TIMEOUT_S
 from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal
-from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import ChannelError, CommandRefused, DefinitionError, unknown
 
 _COMMANDS = {"enable": Command.ENABLE, "disable": Command.DISABLE, "clear_faults": Command.CLEAR_FAULTS}
 
@@ -36,7 +39,8 @@ class Motion:
         Raises:
             DefinitionError: unknown part or command; nothing was done.
             SessionError: a session holds a part, and this is not its secret; nothing was done.
-            CommandRefused: a part refused or is still faulted; the other parts (if named: those before it) are done.
+            CommandRefused: a part refused or is still faulted, or was disabled while its motors were being enabled;
+                the other parts (if named: those before it) are done.
             ChannelError: there is no executor, or it is silent.
         """
         core = self._core
@@ -46,19 +50,22 @@ class Motion:
             if part not in core.parts:
                 raise DefinitionError("unknown part", expected=unknown("part", part, core.parts), got=repr(part))
         left_out = self._left_out(parts or core.parts, command, secret, refuse=bool(parts) or command == "disable")
+        asked = list(parts) or [name for name in core.parts if name not in left_out]
         if parts:
-            for name in parts:
-                self._set(name, command)
-            return ""
-        asked = [name for name in core.parts if name not in left_out]
-        if left_out or core.gated:
+            tick = max([self._set(name, command) for name in parts])
+        elif left_out or core.gated:
             refused = [error for name in asked if (error := self._attempt(name, command)) is not None]
             if core.gated and refused:
                 raise refused[0]
             tick = core.at().now()[0]
         else:
             tick = core.at().link.send(_COMMANDS[command], part=-1).tick
-        return self._remark(command, tick, asked, left_out)
+        if command == "enable" and not core.gated:
+            for name in asked:
+                tick, enabled = self._motors_enabled(name, tick)
+                if parts and not enabled:
+                    raise self._refusal(name, command, core.snapshot_after(tick))
+        return "" if parts else self._remark(command, tick, asked, left_out)
 
     def _left_out(self, parts: Iterable[str], command: str, secret: str | None, *, refuse: bool) -> dict[str, str]:
         """Part → the session whose secret this is not."""
@@ -79,8 +86,8 @@ class Motion:
             return error
         return None
 
-    def _set(self, name: str, command: str) -> None:
-        """Raises CommandRefused: also where the loop is gated, and will refuse in the next step."""
+    def _set(self, name: str, command: str) -> int:
+        """Returns the tick. Raises CommandRefused: also where the loop is gated, and will refuse in the next step."""
         core, index = self._core, self._core.parts[name].index
         view = core.snapshot() if core.gated else None
         if view is not None:
@@ -92,6 +99,37 @@ class Motion:
         answer = core.at().link.send(_COMMANDS[command], part=index)
         if answer.refusal != Refusal.NONE:
             raise self._refusal(name, command, core.snapshot_after(answer.tick))
+        return answer.tick
+
+    def _motors_enabled(self, name: str, tick: int) -> tuple[int, bool]:
+        """Wait until a part on drives is enabled or faulted. It only watches: a further ENABLE would undo a `disable`.
+
+        Args:
+            tick: in which the loop was told to enable it.
+
+        Returns:
+            The last tick that was seen, and whether the part was not left disabled or faulted.
+
+        Raises:
+            ChannelError: the executor is gone, or does not tick.
+        """
+        core, part = self._core, self._core.parts[name].description
+        drives = core.workcell.device(part.device).drives
+        if drives is None:
+            return tick, True
+        last, heard = tick + drives.enable_ticks(core.workcell.period), time.monotonic()
+        while True:
+            attachment = core.at()
+            if attachment.without_threads:  # nobody else can disable it, and each command lets the loop tick
+                tick = attachment.link.send(Command.ENABLE, part=part.index).tick
+            view = core.snapshot_after(tick)
+            if view is not None and view.tick >= tick:
+                state = view.operational_state(part.index)
+                if state != OperationalState.DISABLED or view.tick > last:
+                    return view.tick, state == OperationalState.ENABLED
+                tick, heard = view.tick + 1, time.monotonic()
+            elif time.monotonic() - heard > TIMEOUT_S * defaults.SIMULATED_PATIENCE:
+                raise ChannelError(f"enable of part {name!r}: the executor does not tick")
 
     def _refusal(self, name: str, command: str, view: SnapshotView | None) -> CommandRefused:
         index = self._core.parts[name].index
@@ -100,7 +138,7 @@ class Motion:
         log = self._core.fault_file(name)
         return CommandRefused(
             f"{command} of part {name!r} was refused",
-            got=(fault or "a part whose position is not known, or whose fault persists")
+            got=(fault or "a part whose position is not known, whose fault persists, or that was disabled meanwhile")
             + (f" (the last ticks: {log})" if log else ""),
             hint=f"Remove the cause{': ' + remedy if remedy else ''}, then clear_faults, then enable",
         )

@@ -14,9 +14,9 @@ import numpy as np
 from robot_rt_control.definitions.definitions import ProgramDefinition
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.memory.fault_log import log_path
 from robot_rt_control.model.catalogue import workcell_catalogue, workcell_variables
 from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.recording.fault_log import log_path
 from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.events.event_hub import EventHub, Listener
 from robot_rt_control.server.events.events import EventTranslator, ServerEvent
@@ -128,7 +128,7 @@ class ServerCore:
             self._translator = EventTranslator(
                 attachment.directory,
                 list(self.parts),
-                [p.joint_names for p in self.workcell.parts],
+                [p.motor_names or p.joint_names for p in self.workcell.parts],
                 self.session_of_part,
                 log_file=lambda number: log_path(bytes(channel.memory.fault_files).decode(), number),
                 stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),

@@ -14,6 +14,7 @@ from robot_rt_control.server.events.reasons import fault_text, found_at_start, r
 from robot_rt_control.server.tables.directory import Directory
 from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
 from robot_rt_control.vocabulary.event_kinds import Kind
+from robot_rt_control.vocabulary.fault_reasons import fault_in_words
 
 _FIELDS = event_dtype.names or ()
 _CAUSES = frozenset(StopCause)
@@ -64,7 +65,7 @@ class EventTranslator:
     Args:
         directory: names of identities.
         part_names: in the workcell's order.
-        joint_names: of each part.
+        joint_names: of each part; of one on drives, with the joint's motor.
         holder_of: id of the session that holds a part, or an empty text.
         log_file: path of the log of this number; empty: there is none.
         stop_reason: why the protective stop was asked for.
@@ -146,7 +147,7 @@ class EventTranslator:
         if kind in (*_REFUSALS, EventKind.SWITCH_DROPPED):
             action = self._directory.actions.get(int(event["current_action"]))
             if reason == Refusal.CANNOT_START and action is not None:
-                found = found_at_start(action, int(event["status"]), event["values"])
+                found = found_at_start(action, int(event["status"]), event["values"], int(event["part"]))
                 return f"action {action.id!r} cannot start from the present state: {found}"
             return refusal_text(reason)
         if kind == EventKind.ACTION_STOPPED:
@@ -157,8 +158,8 @@ class EventTranslator:
         if kind == EventKind.PART_FAULTED:
             part, joint = int(event["part"]), int(event["joint"])
             names = self._joint_names[part] if 0 <= part < len(self._joint_names) else ()
-            where = f" ({names[joint]})" if 0 <= joint < len(names) else ""
-            return fault_text(reason) + where
+            where = names[joint] if 0 <= joint < len(names) else ""
+            return fault_in_words(fault_text(reason), where, int(event["status"]))
         if kind == EventKind.SIGNAL_DROPPED:
             return "a signal was raised to an action that is not active"
         if kind == EventKind.STRATEGY_CHANGED:
@@ -171,6 +172,8 @@ class EventTranslator:
         if kind == EventKind.BUDGET_EXCEEDED:
             took, budget = (float(v) * 1e6 for v in event["values"][:2])
             return f"its code took {took:.0f} µs in this tick, more than its time budget of {budget:.0f} µs"
+        if kind == EventKind.MOTION_STARVED:
+            return "it slows down on its path: the next set points have not come yet"
         if kind == EventKind.SERVER_LOST:
             return "the loop heard nothing from the control server"
         return ""

@@ -37,6 +37,8 @@ _STOP_CAUSES = {
     StopCause.PROTECTIVE_STOP: "a protective stop",
     StopCause.TIME_LIMIT: "its time limit was reached",
     StopCause.REPLACED: "the action was replaced",
+    StopCause.MEMBER_FAILED: "a part of the motion group failed",
+    StopCause.PROFILER_LOST: "the process that planned its motion ended",
 }
 
 
@@ -46,6 +48,7 @@ _STATUSES = {
     Status.NO_CODE: "its native code is missing",
     Status.PLANNING_FAILED: "a motion could not be planned from the present state",
     Status.START_TOO_FAR: "the robot is too far from where the motion begins",
+    Status.NOT_AT_REST: "the motion begins at rest, and the robot moves",
     Status.SINGULAR: "the kinematics are singular",
     Status.DEGREE_MODE: "a law commands a degree of freedom in a mode that the action cannot carry out",
     Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",
@@ -86,14 +89,17 @@ def status_text(status: int) -> str:
     return _text(_STATUSES, Status, status)
 
 
-def found_at_start(action: DefinedAction, status: int, values: Sequence[float]) -> str:
+def found_at_start(action: DefinedAction, status: int, values: Sequence[float], part_index: int) -> str:
     """Why an action's `on_enter` fails: its status, and the state variables that it has set.
 
     Args:
         values: of its first state variables; what is 0 or unknown was not set.
+        part_index: of the workcell's part that it concerns, if it is a motion group.
     """
-    part = action.prepared.parts[0]
-    found = []
+    part, found = action.prepared.parts[0], []
+    if action.prepared.group is not None:
+        part = next((p for p in action.prepared.parts if p.index == part_index), part)
+        found.append(f"part {part.name!r}")
     for variable, value in zip(action.type.declared.state_variables, values, strict=False):
         if variable.unit == JOINT_INDEX and math.isfinite(value) and 0 <= value < len(part.joint_names):
             found.append(f"{variable.name} {part.joint_names[int(value)]!r}")

@@ -22,7 +22,8 @@ _HINTS = {
 
 
 _START_HINTS = {
-    int(Status.START_TOO_FAR): "Nothing has changed: move to where its motion begins first, for example with move_joint"
+    int(Status.START_TOO_FAR): "Nothing has changed: move to where its motion begins first, as with move_joint",
+    int(Status.NOT_AT_REST): "Nothing has changed: stop first, or let the loop plan the motion (profile: realtime)",
 }
 
 
@@ -69,7 +70,7 @@ def explain(
             if action.entry.identity == identity:
                 return CommandRefused(
                     f"{what}: action {action.id!r} cannot start from the present state",
-                    got=found_at_start(action, status, answer.event["values"]),
+                    got=found_at_start(action, status, answer.event["values"], int(answer.event["part"])),
                     hint=_START_HINTS.get(status, "Nothing has changed: look at what its on_enter needs"),
                 )
     if refusal == Refusal.TARGET_TICK_PASSED and snapshot is not None:

@@ -14,8 +14,23 @@ from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import OperationalState
 
 _PARTS = offset_of(world_dtype, "parts")
-_TIME, _SPEED = offset_of(world_dtype, "time"), offset_of(world_dtype, "speed")
-_PROTECTIVE_STOP = offset_of(world_dtype, "protective_stop")
+_SYSTEM = {
+    offset_of(world_dtype, name): offset_of(snapshot_dtype, name) // 8 for name in ("time", "speed", "protective_stop")
+}
+
+
+def word_of(offset: int) -> int | None:
+    """Which float64 of a snapshot is the variable of the system or of a part at this offset of the world; None: none.
+
+    Args:
+        offset: [bytes].
+    """
+    if offset in _SYSTEM:
+        return _SYSTEM[offset]
+    part, within = divmod(offset - _PARTS, part_dtype.itemsize)
+    if not (0 <= part < capacities.MAX_PARTS and within < measured_dtype.itemsize):
+        return None
+    return (offset_of(snapshot_dtype, "parts", part, "measured") + within) // 8
 
 
 class SnapshotView:
@@ -25,12 +40,14 @@ class SnapshotView:
 
     def __init__(self, snapshot: np.record) -> None:
         self._snapshot = snapshot
-        self._bytes = np.frombuffer(memoryview(snapshot).cast("B"), np.uint8)
+        self.words = np.frombuffer(memoryview(snapshot).cast("B"), np.float64)
+        """All of it; only those of variables are float64."""
         self.tick = int(snapshot.tick)
         self.time = float(snapshot.time)
         """[s] since the first tick, in ticks times the period."""
         self.time_ns = int(snapshot.time_ns)
         self.speed = float(snapshot.speed)
+        self.events_lost = int(snapshot.events_lost)
         self.protective_stop = bool(snapshot.protective_stop)
         n = int(snapshot.n_active)
         self._active = {int(identity): k for k, identity in enumerate(snapshot.active[:n])}
@@ -70,32 +87,36 @@ class SnapshotView:
         k = self._active.get(action)
         return None if k is None else int(self._snapshot.active_since[k])
 
+    @property
+    def first_axes(self) -> tuple[int, ...]:
+        """Of each active action that has strategies, where its first degree of freedom is."""
+        return tuple(self._snapshot.first_axis[: len(self._active)].tolist())
+
     def value(self, offset: int) -> float:
         """A variable of the system or of a part, by its offset in the world; NaN: unknown."""
-        if offset == _TIME:
-            return self.time
-        if offset == _SPEED:
-            return self.speed
-        if offset == _PROTECTIVE_STOP:
-            return float(self.protective_stop)
-        part, within = divmod(offset - _PARTS, part_dtype.itemsize)
-        if not (0 <= part < capacities.MAX_PARTS and within < measured_dtype.itemsize):
-            return math.nan
-        start = offset_of(snapshot_dtype, "parts", part, "measured") + within
-        return float(self._bytes[start : start + 8].view(np.float64)[0])
+        word = word_of(offset)
+        return math.nan if word is None else float(self.words[word])
 
     def action_value(self, action: DefinedAction, variable: str) -> float:
         """A state variable of an action; NaN: unknown, as the action is not active or the snapshot does not show it."""
+        word = self.action_word(action, variable)
+        return math.nan if word is None else float(self.words[word])
+
+    def action_word(self, action: DefinedAction, variable: str) -> int | None:
+        """Which of `words` is a state variable of an action; None: it is not active, or the snapshot does not show it.
+
+        The same for later snapshots with the same `active_identities` and `first_axes`.
+        """
         k = self._active.get(action.entry.identity)
         if k is None:
-            return math.nan
+            return None
         declared = action.type.declared
         if variable in (v.name for v in declared.action_variables):
-            return float(self._snapshot[variable][k])
+            return offset_of(snapshot_dtype, variable, k) // 8
         axes, (axis, _, of_axis) = [x.name for x in action.prepared.axes], variable.rpartition(".")
         if axis in axes and of_axis in STRATEGY_VARIABLES:
             row = int(self._snapshot.first_axis[k]) + axes.index(axis)
-            return float(self._snapshot.governed[row, list(STRATEGY_VARIABLES).index(of_axis)])
+            return offset_of(snapshot_dtype, "governed", row, list(STRATEGY_VARIABLES).index(of_axis)) // 8
         names = [v.name for v in declared.state_variables]
         i = names.index(variable) if variable in names else capacities.SNAPSHOT_VARIABLES
-        return float(self._snapshot.values[k, i]) if i < capacities.SNAPSHOT_VARIABLES else math.nan
+        return offset_of(snapshot_dtype, "values", k, i) // 8 if i < capacities.SNAPSHOT_VARIABLES else None

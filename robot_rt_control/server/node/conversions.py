@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from builtin_interfaces.msg import Time
 
 from robot_rt_control import msg
@@ -18,6 +19,7 @@ from robot_rt_control.definitions.definitions import (
     StrategyDefinition,
     Value,
 )
+from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
 from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput, numbers
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.control_server import ControlServer
@@ -27,6 +29,9 @@ from robot_rt_control.server.link.variable_entries import variable_entries
 from robot_rt_control.server.types.action_types import RegisteredType
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError
+
+_POINTS = ("positions", "velocities", "accelerations", "poses")
+"""What a trajectory may have at each of its times."""
 
 # --- from messages -------------------------------------------------------------------------------
 
@@ -97,6 +102,67 @@ def _axis_definition(message: Any) -> AxisDefinition:
     )
 
 
+def motion_commands(messages: Iterable[Any]) -> tuple[MotionCommand, ...]:
+    """From msg/MotionCommand of each.
+
+    Raises:
+        DefinitionError: one is not valid in itself.
+    """
+    return tuple(map(_motion_command, messages))
+
+
+def _motion_command(message: Any) -> MotionCommand:
+    of = f"motion command of {message.part!r}"
+    pose = _rows(f"{of}: pose", message.pose, 7)
+    n = next((len(x) for x in (message.position, message.start, message.velocity) if len(x)), 0)
+    via = () if not len(message.via) else tuple(map(tuple, _rows(f"{of}: via", message.via, n or len(message.via))))
+    return MotionCommand(
+        part=message.part,
+        position=_given(message.position),
+        pose=None if not len(pose) else (tuple(pose[0][:3]), tuple(pose[0][3:])),
+        velocity=_given(message.velocity),
+        time=message.time or None,
+        trajectory=_trajectory(of, message),
+        start=_given(message.start),
+        start_tolerance=message.start_tolerance,
+        speed=message.speed,
+        joint_speed=_given(message.joint_speed),
+        acceleration_percent=message.acceleration_percent,
+        jerk_percent=message.jerk_percent,
+        duration=message.duration or None,
+        via=via,
+        blend=message.blend,
+    )
+
+
+def _given(numbers: Any) -> tuple[float, ...] | None:
+    """Numbers of a message; None: there are none."""
+    return tuple(map(float, numbers)) or None
+
+
+def _rows(what: str, numbers: Any, width: int) -> np.ndarray:
+    """(n, width) numbers of a message, row by row."""
+    array = np.array(numbers, float)
+    if array.size % width:
+        raise DefinitionError(what, expected=f"a multiple of {width} numbers", got=str(array.size))
+    return array.reshape(-1, width)
+
+
+def _trajectory(of: str, message: Any) -> Trajectory | None:
+    n = len(message.trajectory_times)
+    given = {name: getattr(message, f"trajectory_{name}") for name in _POINTS}
+    if n == 0:
+        if any(len(numbers) for numbers in given.values()):
+            raise DefinitionError(f"{of}: trajectory", expected="the times of its points", got="none")
+        return None
+    arrays = {}
+    for name, flat in given.items():
+        if len(flat) % n:
+            raise DefinitionError(f"{of}: trajectory_{name}", expected=f"a multiple of {n} numbers", got=str(len(flat)))
+        arrays[name] = np.array(flat, float).reshape(n, -1) if len(flat) else None
+    return Trajectory(times=np.array(message.trajectory_times, float), **arrays)
+
+
 def action_definition(message: Any) -> ActionDefinition:
     """From msg/ActionDefinition.
 
@@ -111,6 +177,7 @@ def action_definition(message: Any) -> ActionDefinition:
         reactions=tuple(map(reaction_definition, message.reactions)),
         strategies=tuple(map(_axis_definition, message.strategies)),
         time_limit=message.time_limit or None,
+        commands=motion_commands(message.commands),
     )
 
 

@@ -24,7 +24,9 @@ from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.link.introspection import Introspection
 from robot_rt_control.server.node.conversions import event_message, time_message
+from robot_rt_control.server.node.introspection_topics import IntrospectionTopics
 from robot_rt_control.server.node.program_state_topic import ProgramStateTopic
 from robot_rt_control.server.node.run_actions import RunActions
 from robot_rt_control.server.node.services import Services
@@ -53,6 +55,14 @@ _PARAMETERS = (
         name="programs",
         default="",
         description="Folder in which programs are kept; empty: robot_rt_control/programs in XDG_DATA_HOME.",
+    ),
+    NodeParameter(
+        name="introspection_rate",
+        default=10.0,
+        minimum=0.0,
+        maximum=500.0,
+        description="[Hz] of the topics ~/introspection_data/names and values, while they have a subscriber; 0: none.",
+        changeable=True,
     ),
 )
 
@@ -89,6 +99,7 @@ class ControlServerNode(WorkcellNode):
         self._offered_runs: RunActions | None = None
         self._program_state: ProgramStateTopic | None = None
         self._stream_topics: StreamTopics | None = None
+        self._introspection: IntrospectionTopics | None = None
         self._channel_name = ""
         self._digest = 0
         self._simulated = False
@@ -145,6 +156,12 @@ class ControlServerNode(WorkcellNode):
         self._offered_services = Services(self, lambda: self.server, lambda: self._recoveries, parallel)
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
         self._stream_topics = StreamTopics(self, lambda: self.server)
+        self._introspection = IntrospectionTopics(
+            self,
+            Introspection(self.server.core),
+            lambda ns: time_message(self._ros_time(ns)),
+            self.value("introspection_rate"),
+        )
         self._keeper = self.create_timer(_KEEP_S, self._keep, callback_group=single)
 
     def deactivate(self) -> None:
@@ -152,6 +169,8 @@ class ControlServerNode(WorkcellNode):
             self.destroy_timer(self._keeper)
         if self.server is not None:
             self.server.detach("the control server was deactivated")
+        if self._introspection is not None:
+            self._introspection.close()
         for offered in (self._stream_topics, self._offered_runs, self._offered_services, self._program_state):
             if offered is not None:
                 offered.close()
@@ -159,7 +178,11 @@ class ControlServerNode(WorkcellNode):
         if events is not None:
             self.destroy_publisher(events)
         self._keeper = self._offered_runs = self._offered_services = None
-        self._stream_topics = self._program_state = None
+        self._stream_topics = self._program_state = self._introspection = None
+
+    def parameter_changed(self, name: str) -> None:
+        if name == "introspection_rate" and self._introspection is not None:
+            self._introspection.set_rate(self.value(name))
 
     def cleanup(self) -> None:
         self.server = None

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from robot_rt_control import action
 from robot_rt_control.ros.refusals import refuse
 from robot_rt_control.server.control_server import ControlServer
-from robot_rt_control.server.node.conversions import parameter_values
+from robot_rt_control.server.node.conversions import motion_commands, parameter_values
 from robot_rt_control.server.node.judging_action_server import JudgingActionServer
 from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.request_sizes import check_sizes
@@ -166,6 +166,7 @@ def _action_plan(server: ControlServer, goal: Any) -> RunPlan:
         parameter_values(goal.parameters),
         until=goal.until,
         timeout=goal.timeout,
+        commands=motion_commands(goal.commands),
     )
 
 

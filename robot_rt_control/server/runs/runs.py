@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
+from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.server.control_server import ControlServer
@@ -28,7 +30,12 @@ from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlErro
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _DONE = "done"
-_BROKEN_OFF = (StopCause.PART_FAULT, StopCause.PROTECTIVE_STOP, StopCause.TIME_LIMIT)
+_BROKEN_OFF = (
+    *(StopCause.PART_FAULT, StopCause.PROTECTIVE_STOP, StopCause.TIME_LIMIT),
+    *(StopCause.MEMBER_FAILED, StopCause.PROFILER_LOST),
+)
+_STOPPING_S = 10.0
+"""[s] at most for which a run that is broken off waits until its motion groups stand on their paths."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +86,13 @@ def plan_action(
     *,
     until: str,
     timeout: float,
+    commands: Sequence[MotionCommand] = (),
 ) -> RunPlan:
     """The plan for one action.
 
     Args:
         parts: "arm", or "slot=part".
+        commands: of a motion group.
         until: the condition that ends it; empty: the action's own `is_done`.
 
     Raises:
@@ -103,7 +112,12 @@ def plan_action(
         id_ += "_action"
     end = ReactionDefinition(condition=until or "is_done", name="until", event=_DONE, stop=True)
     definition = ActionDefinition(
-        id=id_, type=type_name, parts=tuple(parts), parameters=tuple(parameters), reactions=(end,)
+        id=id_,
+        type=type_name,
+        parts=tuple(parts),
+        parameters=tuple(parameters),
+        reactions=(end,),
+        commands=tuple(commands),
     )
     program = ProgramDefinition(actions=(definition,), start=(id_,))
     return RunPlan(
@@ -345,10 +359,21 @@ class Run:
 
     def close(self) -> None:
         """Stop what is still active, with its default action, and give the parts back."""
-        self._server.remove_listener(self._take)
         if self._session.end_reason:
+            self._server.remove_listener(self._take)
             return
         try:
             self._server.stop(self._session.id)
+            deadline = time.monotonic() + _STOPPING_S
+            while self._is_stopping() and time.monotonic() < deadline:
+                self.wait(0.02)
         finally:
+            self._server.remove_listener(self._take)
             self._server.close_session(self._session.id)
+
+    def _is_stopping(self) -> bool:
+        """Whether a motion group has yet to come to rest on its paths."""
+        with self._lock:
+            active, ended = tuple(self._active), self._end
+        actions = {} if ended or self._server.gated else self._server.contents(self._session).actions
+        return any(actions[name].prepared.group is not None for name in active if name in actions)

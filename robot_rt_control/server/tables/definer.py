@@ -13,7 +13,7 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
-from robot_rt_control.memory.layout import governed_dtype
+from robot_rt_control.memory.layout import governed_dtype, motion_dtype
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.link.transactions import InstallRefused
 from robot_rt_control.server.sessions import Session
@@ -167,9 +167,12 @@ class Definer:
             if old is not None:
                 action = replace(action, within=old.prepared.within)
             registered = action.type
-            n_moved = len(registered.moving_slots)
             indices = tuple(p.index for p in action.parts)
+            n_moved = len(registered.moving_slots)
             state_size = registered.declared.state_record.size
+            if action.group is not None:
+                n_moved = len(indices)
+                state_size = motion_dtype.itemsize + n_moved * state_size
             identity = change.new_identity()
             entry = ActionEntry(
                 identity=identity,
@@ -197,6 +200,17 @@ class Definer:
                 if old is None
                 else old.entry.within,
             )
+            queue = None
+            if action.group is not None:
+                if action.group.is_asynchronous:
+                    queue = change.motion_queue(f"action {action.id!r}", action.group)
+                entry = replace(
+                    entry,
+                    queue=queue,
+                    group=int(action.group.flags),
+                    n_points=action.group.n_points,
+                    braking_rate=action.group.braking_rate,
+                )
             entry = replace(entry, axes=tuple(self._place_axis(change, axis, entry) for axis in action.axes))
             variables = dict(variables_of(registered, entry.slot, entry.state_offset))
             for axis, its_entry in zip(action.axes, entry.axes, strict=True):
@@ -327,6 +341,12 @@ class Definer:
             DefinitionError: a value is not valid.
         """
         present = action.prepared
+        if present.group is not None:
+            raise DefinitionError(
+                f"action {action.id!r} is a motion group: its parameters cannot be changed",
+                expected="a new definition of it, by `replace`, or a group of another id",
+                got=", ".join(value.name for value in values),
+            )
         merged = self._preparer.new_values(action.id, action.type, present.parts[0].name, present.values, values)
         with present.preparing:
             parameters = self._preparer.fill(f"action {action.id!r}", present.instance, merged)

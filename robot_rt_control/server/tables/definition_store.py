@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from robot_rt_control.memory.layout import governed_dtype
+from robot_rt_control.server.profiler.profilers import Profilers
+from robot_rt_control.server.profiler.queue_writer import Motion, MotionQueue, entry_words, queue_entries
 from robot_rt_control.server.tables.allocation import Arena, SlotPool
 from robot_rt_control.server.tables.directory import Directory
 from robot_rt_control.server.tables.entities import DefinedAction, DefinedReaction, SessionContents
+from robot_rt_control.server.tables.group_preparation import PreparedGroup
 from robot_rt_control.server.tables.session_variables import SessionVariables
 from robot_rt_control.server.tables.table_composer import Blob, SessionEntry, TableContents, compose
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
@@ -29,6 +32,7 @@ class _Retired:
     parameters: list[tuple[int, int]] = field(default_factory=list)
     state: list[tuple[int, int]] = field(default_factory=list)
     identities: list[int] = field(default_factory=list)
+    queues: list[MotionQueue] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,24 @@ class DefinitionStore:
         install: hands tables to the executor.
         directory: names for events.
         base: identities and versions begin above this number, so that they are never those of another server.
+        profilers: fill the queues of motion groups.
+        period: of the loop [s].
         gated: whether the loop ticks on request only, so that `install` returns before it takes the tables.
     """
 
     def __init__(
-        self, types: ActionTypes, install: Install, directory: Directory, base: int, *, gated: bool = False
+        self,
+        types: ActionTypes,
+        install: Install,
+        directory: Directory,
+        base: int,
+        *,
+        profilers: Profilers,
+        period: float,
+        gated: bool = False,
     ) -> None:
         self._types, self._install, self.directory, self.gated = types, install, directory, gated
+        self.profilers, self.period = profilers, period
         self._identity = self._version = base
         self._installed = self._taken_version = base
         self.sessions: dict[int, SessionContents] = {}
@@ -65,6 +80,8 @@ class DefinitionStore:
         self.state = Arena(capacities.STATE_ARENA_BYTES, name="STATE_ARENA_BYTES", what="state")
         self.action_slots = SlotPool(capacities.MAX_ACTIONS, name="MAX_ACTIONS", what="actions")
         self.reaction_slots = SlotPool(capacities.MAX_REACTIONS, name="MAX_REACTIONS", what="reactions")
+        self.motion_queues = SlotPool(capacities.MAX_MOTION_QUEUES, name="MAX_MOTION_QUEUES", what="async groups")
+        self.set_points = Arena(capacities.MOTION_QUEUE_BYTES, name="MOTION_QUEUE_BYTES", what="set points")
         self.stream_places = SlotPool(capacities.MAX_STREAMS, name="MAX_STREAMS", what="streams")
         self.session_slots = SlotPool(capacities.MAX_SESSIONS, name="MAX_SESSIONS", what="sessions with definitions")
         self.retiring: set[int] = set()
@@ -137,6 +154,9 @@ class DefinitionStore:
             for offset, size in gone.state:
                 self.state.release(offset, size)
             self.directory.forget(gone.identities)
+            for queue in gone.queues:
+                self.motion_queues.release([queue.number])
+                self.set_points.release(queue.offset, queue.size)
 
     def _contents(
         self, sessions: dict[int, SessionContents], fallbacks: Fallbacks, starts: Sequence[int] | None
@@ -243,6 +263,27 @@ class Change:
             CapacityError: fewer are free.
         """
         return self._take(self._store.stream_places, count)
+
+    def motion_queue(self, label: str, group: PreparedGroup) -> MotionQueue:
+        """A queue for the set points of a motion group, filled.
+
+        Args:
+            label: the action, for messages.
+
+        Raises:
+            CapacityError: no room.
+        """
+        store = self._store
+        (number,) = self._take(store.motion_queues, 1)
+        entries = queue_entries(group.braking_rate, group.n_points, store.period)
+        size = 8 * entries * entry_words(group.plans)
+        queue = MotionQueue(
+            number=number, offset=self._region(store.set_points, size), entries=entries, size=size
+        )
+        motion = Motion(queue=queue, plans=group.plans, n_points=group.n_points, period=store.period)
+        store.profilers.start(motion, label)
+        self._undo.append(lambda: store.profilers.stop(number))
+        return queue
 
     def _take(self, pool: SlotPool, count: int) -> list[int]:
         taken = pool.take(count)
@@ -365,6 +406,9 @@ class Change:
             self._retired.parameters += [(s.parameter_offset, s.parameter_size) for s in axis.strategies]
             self._retired.state += [(s.state_offset, s.state_size) for s in axis.strategies]
         self._retired.identities.append(entry.identity)
+        if (queue := entry.queue) is not None:
+            self._retired.queues.append(queue)
+            self._released.append(lambda: self._store.profilers.stop(queue.number))
         slots = self._store.action_slots
         if not keep_slot:
             self._released.append(lambda: slots.release([entry.slot]))

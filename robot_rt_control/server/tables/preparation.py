@@ -24,6 +24,8 @@ from robot_rt_control.server.preparer.remote import RemoteAction, Worker
 from robot_rt_control.server.preparer.user_code import run_user_code
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.axis_view import AxisView, degree_limits, degree_views, joint_views
+from robot_rt_control.server.tables.group_preparation import PreparedGroup, prepare_group
+from robot_rt_control.server.tables.long_trajectory import as_group
 from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.actions import slot_parts
@@ -81,6 +83,8 @@ class PreparedAction:
     """The parameter record as bytes, shape (size,) of uint8."""
     time_limit: float
     """[s]; 0: none."""
+    group: PreparedGroup | None = None
+    """None: it is not a motion group."""
     preparing: threading.Lock = field(default_factory=threading.Lock)
     """Held while the instance prepares: its author need not think of threads."""
 
@@ -91,10 +95,11 @@ class Preparer:
     Args:
         types: the action types.
         parts: all parts of the workcell, by name.
+        period: of the loop [s].
     """
 
-    def __init__(self, types: ActionTypes, parts: Mapping[str, PartView]) -> None:
-        self._types, self._parts = types, parts
+    def __init__(self, types: ActionTypes, parts: Mapping[str, PartView], period: float) -> None:
+        self._types, self._parts, self._period = types, parts, period
         self._workers: dict[tuple[Session | None, RegisteredType, StreamKey | None], Worker] = {}
         self._changing = threading.Lock()
 
@@ -109,14 +114,18 @@ class Preparer:
         Raises:
             DefinitionError: the type's own code refuses it, or raised an exception.
         """
-        of = f"action {definition.id!r}"
+        of, definition = f"action {definition.id!r}", as_group(definition)
         registered = self._types.get(definition.type, of)
         slots = registered.declared.slots
         parts = tuple(self._parts[name] for name in slot_parts(of, registered.declared, definition.parts))
         values = self._values(definition.id, registered, parts[0], definition.parameters)
-        by_slot = {s.name: p for s, p in zip(slots, parts, strict=True)}
+        by_slot = {s.name: p for s, p in zip(slots, parts, strict=not registered.declared.each_part)}
         instance = self._create(of, registered, by_slot, session)
-        parameters = self.fill(of, instance, values)
+        group = None
+        if registered.declared.each_part:
+            group, parameters = prepare_group(of, definition.commands, parts, values, self._period)
+        else:
+            parameters = self.fill(of, instance, values)
         return PreparedAction(
             id=definition.id,
             type=registered,
@@ -127,6 +136,7 @@ class Preparer:
             values=values,
             parameters=parameters,
             time_limit=definition.time_limit or 0.0,
+            group=group,
         )
 
     def _create(

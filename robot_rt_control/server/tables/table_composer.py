@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_rt_control.memory.layout import action_dtype, instruction_dtype, reaction_dtype
+from robot_rt_control.server.profiler.queue_writer import MotionQueue
 from robot_rt_control.server.tables.strategy_entries import AxisEntry, write_strategies
 from robot_rt_control.server.tables.stream_entries import StreamEntry, write_streams
 from robot_rt_control.vocabulary import capacities
@@ -66,6 +67,14 @@ class ActionEntry:
     axes: tuple[AxisEntry, ...] = ()
     within: tuple[int, ...] = ()
     """Numbers of the used programs that contain it, outermost first: the identity of the first action of each."""
+    group: int = 0
+    """GroupFlag; 0: an ordinary action."""
+    queue: MotionQueue | None = None
+    """Of a motion group's set points; None: they do not come from outside the loop."""
+    n_points: int = 0
+    """Set points of its whole motion."""
+    braking_rate: float = 0.0
+    """[1/s] see `action_dtype`."""
     replaces: int = 0
     """Identity of the action whose id and slot it took over; 0: none."""
 
@@ -278,12 +287,20 @@ def _write_actions(
         "n_signals",
         "n_variables",
         "time_limit",
+        "group",
+        "n_points",
+        "braking_rate",
     ):
         rows[name] = [getattr(a, name) for a in actions]
     rows["name"] = [_label(a.name) for a in actions]
-    padding = (0,) * capacities.MAX_ACTION_SLOTS
-    rows["parts"] = [(a.moved_parts + a.read_parts + padding)[: capacities.MAX_ACTION_SLOTS] for a in actions]
+    rows["queue"] = -1
+    for row, action in zip(rows["parts"], actions, strict=True):
+        parts = action.moved_parts + action.read_parts
+        row[: len(parts)] = parts
     for row, action in zip(rows, actions, strict=True):
+        if action.queue is not None:
+            row["queue"], row["queue_offset"] = action.queue.number, action.queue.offset
+            row["queue_entries"] = action.queue.entries
         if action.within:
             row["within"][: len(action.within)] = action.within
     tables.actions[[a.slot for a in actions]] = rows

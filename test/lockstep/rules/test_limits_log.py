@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.memory.fault_log import load_fault_log
+from robot_rt_control.recording.fault_log import load_fault_log
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, FaultReason, OperationalState
 from robot_rt_control.vocabulary.errors import SessionError
@@ -58,11 +58,11 @@ def test_L13_what_happens_while_a_log_goes_on_is_in_the_same_file(cell: Lockstep
     cell.server.protective_stop(True)
     cell.step()
     left, right = cell.kinds("part_faulted")
-    assert left.file == right.file and left.file.endswith("_001.npz")
+    assert left.file == right.file and left.file.endswith("_001.mcap")
     log = load_fault_log(left.file)
     assert (log["right.fault"][log.ticks == right.tick] == FaultReason.NON_FINITE_COMMAND).all()
     (stop,) = cell.kinds("protective_stop")
-    assert stop.file.endswith("_002.npz")
+    assert stop.file.endswith("_002.mcap")
     assert load_fault_log(stop.file).title() == f"protective stop in tick {stop.tick}"
 
 

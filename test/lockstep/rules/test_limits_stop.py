@@ -7,7 +7,7 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
-from robot_rt_control.memory.fault_log import load_fault_log
+from robot_rt_control.recording.fault_log import load_fault_log
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import CommandRefused
 

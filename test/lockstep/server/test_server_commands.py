@@ -69,9 +69,9 @@ def test_A1_starts_that_cannot_be_are_refused_by_name(bench: ServerBench, sessio
 def test_no_more_actions_start_in_one_tick_than_fit_into_a_command(
     bench: ServerBench, wait: MakeAction, session: str
 ) -> None:
-    bench.server.define(session, [wait(f"n{i}") for i in range(9)])
-    assert refusal(lambda: bench.server.start(session, [f"n{i}" for i in range(9)])) == (
-        "too many actions to start in one tick; expected at most 8 (MAX_ACTIONS_PER_COMMAND); got 9"
+    bench.server.define(session, [wait(f"n{i}") for i in range(65)])
+    assert refusal(lambda: bench.server.start(session, [f"n{i}" for i in range(65)])) == (
+        "too many actions to start in one tick; expected at most 64 (MAX_ACTIONS_PER_COMMAND); got 65"
     )
 
 

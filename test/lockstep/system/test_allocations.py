@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
-from robot_rt_control.client.actions import Action, Reaction, Strategy
+from robot_rt_control.client import Action, MotionCommand, MotionGroup, Reaction, Strategy
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -90,7 +90,7 @@ def test_the_counter_counts() -> None:
 
 
 def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
-    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS}
+    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS, "motion_group"}
     assert here == {t.name for t in cell.types.all()}
 
 
@@ -107,6 +107,19 @@ def test_a_tick_with_the_action_active_allocates_nothing(cell: LockstepCell, act
     session.start("a")
     cell.step(2)
     assert cell.active("arm") == "a"
+    assert allocations(cell, 10) == allocations(cell, 1000)
+    assert cell.active("arm") == "a" and not cell.kinds("action_failed")
+
+
+@pytest.mark.parametrize("profile", ["realtime", "async"])
+def test_a_tick_with_a_motion_group_allocates_nothing(cell: LockstepCell, profile: str) -> None:
+    _nrt_python.memsys_enable_stats()
+    session = cell.session("arm")
+    there, back = MotionCommand(part="arm", position=GOAL), MotionCommand(part="arm", position=[0.0] * 7)
+    session.add(MotionGroup("a", there, back, profile=profile))
+    session.start("a")
+    cell.step(2)
+    assert cell.active("arm") == "a" and 0.0 < session.value("a.remaining_time") < 60.0
     assert allocations(cell, 10) == allocations(cell, 1000)
     assert cell.active("arm") == "a" and not cell.kinds("action_failed")
 

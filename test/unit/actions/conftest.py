@@ -21,6 +21,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "stop": {"synchronized": True},
     "hold": {},
     "move_joint": {"position": list(GOAL)},
+    "motion_group": {},
     "velocity_move": {"linear": [0.0, 0.0, -0.1], "angular": [0.0, 0.0, 0.2]},
     "track_trajectory": {"times": [0.0, 1.0, 2.0], "positions": [*BENT, *GOAL, *BENT]},
     "sine_wave": {"amplitude": 0.2, "frequency": 0.5},

@@ -45,6 +45,52 @@ def test_a_start_within_the_tolerance_is_led_onto_the_trajectory(harness, bent, 
     np.testing.assert_allclose(part.commanded_position[:7], goal, atol=1e-12)
 
 
+@pytest.mark.parametrize("pieces", ["at the points", "of the pieces"])
+def test_given_accelerations_are_met(harness, bent, pieces):
+    a = [0.0] * 7 + [0.5] * 7 + [0.0] * 7
+    if pieces == "of the pieces":
+        a = [0.0] * 7 + [-0.5] * 7 + [0.5] * 7 + [0.0] * 7
+    h = harness(
+        TrackTrajectory,
+        compiled=True,
+        times=[0.0, 1.0, 2.0],
+        positions=[*bent, *(q + 0.1 for q in bent), *bent],
+        velocities=[0.0] * 21,
+        accelerations=a,
+    )
+    part = h.part("part")
+    h.start()
+    h.step(999)
+    np.testing.assert_allclose(part.commanded_acceleration[:7], 0.5, atol=5e-2)
+    h.step(3)
+    np.testing.assert_allclose(part.commanded_acceleration[:7], 0.5 if pieces == "at the points" else -0.5, atol=5e-2)
+
+
+def test_it_takes_over_a_motion_without_a_jump(harness, bent, goal):
+    h = harness(TrackTrajectory, compiled=True, times=[0.0, 2.0], positions=[*bent, *goal])
+    part = h.part("part")
+    part.commanded_velocity[:7] = 0.2
+    h.start()
+    h.step()
+    np.testing.assert_allclose(part.commanded_position[:7], np.array(bent) + 0.2e-3, atol=2e-6)
+    h.step(2100)
+    np.testing.assert_allclose(part.commanded_position[:7], goal, atol=1e-12)
+
+
+def test_the_signal_stop_brings_it_to_rest_on_its_path(harness, bent, goal):
+    h = harness(TrackTrajectory, compiled=True, times=[0.0, 2.0], positions=[*bent, *goal])
+    part = h.part("part")
+    h.start()
+    h.step(800)
+    h.signal("stop")
+    for _ in range(1000):
+        h.step()
+        assert (np.abs(part.commanded_acceleration[:7]) <= part.acceleration_limit[:7] * 1.01).all()
+        way = (part.commanded_position[:7] - bent)[[0, 1, 2, 3, 4, 5, 6]] / (np.array(goal) - bent)
+        np.testing.assert_allclose(way, way[0], atol=1e-9)
+    assert h.state.is_stopped == 1.0 and h.state.is_done == 0.0 and 0.3 < way[0] < 0.8
+
+
 def test_a_start_that_is_too_far_off_fails_and_commands_nothing(harness, bent, goal):
     start = tuple(q + 0.1 for q in bent)
     h = harness(TrackTrajectory, compiled=True, times=[0.0, 2.0], positions=[*start, *goal])
@@ -76,5 +122,6 @@ def test_what_cannot_be_followed_is_refused_with_joint_time_and_value(harness, p
 
 def test_too_many_points_name_the_capacity(harness):
     n = MAX_SEGMENTS + 2
-    with pytest.raises(CapacityError, match=f"expected at most {MAX_SEGMENTS + 1}; got {n}"):
+    expected = rf"expected at most {MAX_SEGMENTS + 1}; got {n}\. Only an action without strategies may have more points"
+    with pytest.raises(CapacityError, match=expected):
         harness(TrackTrajectory, times=list(np.arange(n) * 0.1), positions=[0.0] * 7 * n)

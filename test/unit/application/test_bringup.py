@@ -8,16 +8,22 @@ from typing import Any
 import pytest
 import yaml
 
+from robot_rt_control.application import bringup
 from robot_rt_control.application.bringup import (
+    NO_FRAMES,
     BringupOptions,
     ProcessDescription,
     find_executable,
     find_workcell,
+    has_messages,
     processes,
+    publishes_frames,
+    remarks,
     view_file,
 )
 from robot_rt_control.application.workcell import options_of, parser
 from robot_rt_control.model.robot_description import WORLD
+from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError
 
 ARM = """
@@ -30,6 +36,11 @@ devices:
   one: {{mock: {{}}, "my.module:Plugin": {{}}}}
   two: {{mock: {{}}, "my.module:Plugin": {{}}}}
 """
+
+
+@pytest.fixture(autouse=True)
+def without_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bringup, "has_messages", lambda package: False)
 
 
 def nothing(package: str, executable: str) -> Path | None:
@@ -109,10 +120,10 @@ def test_mock_overrides_the_workcells_hardware(two_devices: Path) -> None:
 
 
 def test_I13_a_simulator_lives_in_simulated_time_and_so_do_all_nodes() -> None:
-    found = by_name(described(everything, workcell="iiwa", gui=True, rviz=True, program="a.py"))
+    found = by_name(described(everything, workcell="iiwa", gui=True, rviz=True, program="a.py", record="/tmp/a.mcap"))
     assert list(found) == ["realtime_executor", "control_server", "robot_state_publisher", "rviz2", "application"]
     parameters = found["realtime_executor"].parameters
-    assert parameters["clock"] == "lockstep" and parameters["gui"] is True
+    assert parameters["clock"] == "lockstep" and parameters["gui"] is True and parameters["record"] == "/tmp/a.mcap"
     assert parameters["real_time_factor"] == 1.0 and isinstance(parameters["real_time_factor"], float)
     assert all(process.parameters["use_sim_time"] is True for process in found.values())
 
@@ -215,6 +226,25 @@ def test_all_nodes_are_in_the_namespace() -> None:
     assert {process.namespace for process in found} == {"cell_1"}
 
 
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_frames_are_published_by_whatever_is_installed(monkeypatch: pytest.MonkeyPatch, clock: str) -> None:
+    def names(find: Any, **options: Any) -> list[str]:
+        return [p.name for p in described(find, clock=clock, **options) if publishes_frames([p])]
+
+    assert names(nothing) == []
+    monkeypatch.setattr(bringup, "has_messages", lambda package: package == "tf2_msgs")
+    assert names(everything) == ["robot_state_publisher"]
+    assert names(nothing) == ["frame_publisher"]
+    assert names(everything, frames=False) == names(nothing, frames=False) == []
+    ours = by_name(described(nothing, clock=clock, namespace="cell"))["frame_publisher"]
+    assert ours.parameters == ({"use_sim_time": True} if clock == "lockstep" else {})
+    assert (ours.package, ours.namespace, ours.required) == ("robot_rt_control", "cell", False)
+
+
+def test_messages_are_found_where_they_are_installed() -> None:
+    assert has_messages("sensor_msgs") and not has_messages("nothing_msgs")
+
+
 def test_viewers_where_they_are_installed() -> None:
     found = by_name(described(everything, rviz=True, clock="lockstep"))
     publisher, rviz = found["robot_state_publisher"], found["rviz2"]
@@ -234,6 +264,9 @@ def test_the_view_shows_what_the_executor_publishes() -> None:
     assert (robots["Value"], robots["Durability Policy"]) == ("robot_description", "Transient Local")
     assert displays["Effort"]["Topic"]["Value"] == "joint_states"
     assert "TF" in displays
+    frames = load_workcell(find_workcell("iiwa"), "mock").frame_names()
+    for kind, topic in (("Range", "rangefinder/range"), ("Wrench", "wrist/wrench")):
+        assert displays[kind]["Topic"]["Value"] == topic and topic.partition("/")[0] in frames
 
 
 def test_rviz_that_is_not_installed_is_an_error() -> None:
@@ -297,3 +330,31 @@ def test_nothing_hangs_on_the_driver_of_topics(two_devices: Path) -> None:
     found = by_name(described(workcell=two_devices, clock="realtime"))
     assert found["hardware_driver_one"].required and not found["hardware_driver_two"].required
     assert found["hardware_driver_two"].consequence == "the parts of device 'two' are unknown"
+
+
+def test_the_controller_manager_runs_if_its_messages_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bringup, "has_messages", lambda package: True)
+    found = described(controllers="auto", frames=False, namespace="cell", program="a.py")
+    names = [process.name for process in found]
+    assert names == ["realtime_executor", "control_server", "controller_manager", "application"]
+    assert found[2].parameters == found[1].parameters and found[2].namespace == "cell" and not found[2].required
+    assert remarks(BringupOptions(), described(controllers="auto", frames=True)) == []
+    assert options_of(parser().parse_args(["--controllers", "false"])).controllers == "false"
+    assert "controller_manager" not in by_name(described(controllers="false"))
+
+
+def test_without_its_messages_it_is_left_out_or_an_error() -> None:
+    assert "controller_manager" not in by_name(described(controllers="auto"))
+    assert remarks(BringupOptions(), []) == [
+        NO_FRAMES,
+        "without the controller manager: no control_msgs and controller_manager_msgs (./run interfaces builds them)",
+    ]
+    assert remarks(BringupOptions(controllers="false", frames=False), []) == []
+    with pytest.raises(DefinitionError) as caught:
+        described(controllers="true")
+    assert str(caught.value) == (
+        "controllers; expected the messages of control_msgs and controller_manager_msgs; got no such package. "
+        "./run interfaces builds them; on a ROS installation install them"
+    )
+    with pytest.raises(DefinitionError, match="^controllers; expected one of: auto, true, false; got 'yes'$"):
+        described(controllers="yes")

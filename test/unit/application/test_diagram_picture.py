@@ -47,6 +47,19 @@ reactions:
 """
 
 
+def test_a_motion_group_shows_its_parts_and_its_finish() -> None:
+    commands = ", ".join(f"{{part: arm{i}, position: 0}}" for i in range(12))
+    text = f"""\
+actions:
+  all: {{type: motion_group, final: true, manual: true, commands: [{commands}], parameters: {{finish: together}}}}
+  one: {{type: motion_group, final: true, manual: true, commands: [{{part: arm0, position: 0}}]}}
+"""
+    states = {s.key[1]: " ".join(line.text for line in s.lines) for s in diagram_of(ProgramTemplate(text)).states}
+    seven = ", ".join(f"arm{i}" for i in range(7))
+    assert states["all"] == f"all motion_group · {seven}, 5 more finish together"
+    assert states["one"] == "one motion_group · arm0 finish own"
+
+
 def shown(diagram: Diagram) -> dict[tuple[str, str], list[str]]:
     return {(s.source[1], s.target[1]): [line.text for line in s.label] for s in diagram.switches}
 

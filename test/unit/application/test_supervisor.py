@@ -77,6 +77,14 @@ def test_I18_all_is_up_is_only_said_if_all_is_well() -> None:
         assert run.stop() == 0
 
 
+def test_I18_a_process_that_has_ended_is_not_waited_for_if_the_others_can_do_without() -> None:
+    with running(fake("executor", GOOD), fake("viewer", "sys.exit(7)", required=False)) as run:
+        assert run.ready.wait(120.0)
+        assert run.says("ended with exit code 7") and run.says("but not all is well")
+        assert "all is up" not in run.text
+        assert run.stop() == 0
+
+
 def test_processes_that_do_not_report_are_not_waited_for() -> None:
     with running(fake("viewer", "wait()", reports_ready=False), fake("executor", GOOD)) as run:
         assert run.ready.wait(120.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.cells import JOINTS, arms_cell, never_firing
+from bench.cells import JOINTS, arms_cell, motions, never_firing
 from robot_rt_control.conditions.compiler import compile_condition
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.vocabulary.enums import PartKind
@@ -28,3 +28,12 @@ def test_conditions_have_three_terms_each():
         condition = compile_condition(str(reaction.condition), lambda name: VariableRef(8))
         assert len(condition.instructions) == 3
         assert all(name.endswith(("_2.distance",)) or name.startswith("arm_2.") for name in condition.variables)
+
+
+def test_a_group_goes_there_and_the_other_one_back_whatever_is_between():
+    there, back = motions(3, profile="async", duration=2.0, repeat=True)
+    assert there.parts == back.parts == ("arm_0", "arm_1", "arm_2")
+    for one, other in ((there, back), (back, there)):
+        assert [c.position for c in one.commands] == [c.start for c in other.commands]
+        assert [c.duration for c in one.commands] == [2.0, None, None]
+        assert [r.start for r in one.reactions] == [(other.id,)]

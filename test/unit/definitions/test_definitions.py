@@ -13,6 +13,7 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
+from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
@@ -101,9 +102,17 @@ def test_refuses_actions(given: dict[str, Any], message: str) -> None:
     assert refusal(action, **given).startswith(message)
 
 
-def test_slot_capacity() -> None:
-    with pytest.raises(CapacityError, match=r"too many parts; expected at most 4 \(MAX_ACTION_SLOTS\); got 5"):
-        action(parts=["a", "b", "c", "d", "e"])
+def test_capacities_of_an_action() -> None:
+    with pytest.raises(CapacityError, match=r"too many parts; expected at most 64 \(MAX_PARTS\); got 65"):
+        action(parts=[f"p{i}" for i in range(65)])
+    command = MotionCommand(part="arm", position=(0.0,))
+    with pytest.raises(CapacityError, match=r"too many motion commands; expected at most 1024 .*; got 1025"):
+        action(commands=[command] * 1025)
+
+
+def test_the_parts_of_a_group_are_those_of_its_commands() -> None:
+    commands = [MotionCommand(part=name, position=(0.0,)) for name in ("b", "a", "b")]
+    assert action(parts=(), commands=commands).parts == ("b", "a")
 
 
 def test_program() -> None:
@@ -144,6 +153,6 @@ def test_program_capacities(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal(ProgramDefinition, actions=actions[:2], reactions=[reaction]) == (
         "too many reactions; expected at most 2 (MAX_REACTIONS); got 3"
     )
-    assert "at most 8 (MAX_ACTIONS_PER_COMMAND); got 9" in refusal(
-        ProgramDefinition, actions=[], start=[f"a{i}" for i in range(9)]
+    assert "at most 64 (MAX_ACTIONS_PER_COMMAND); got 65" in refusal(
+        ProgramDefinition, actions=[], start=[f"a{i}" for i in range(65)]
     )

@@ -138,6 +138,25 @@ def test_withdrawn_commands_brake_without_error():
     assert bench.host.lifecycle.state[1] == 0.25
 
 
+def test_joints_are_released_once_a_disabled_device_is_at_rest_but_not_when_the_executor_is_silent():
+    bench = Bench()
+    bench.move()
+    bench.device.enabled = 0
+    bench.cycle(1)
+    assert bench.host.lifecycle.modes["arm"][0] == CommandMode.POSITION, "it brakes in its mode"
+    bench.cycle(110)
+    assert bench.mode == DriverMode.HOLDING
+    assert bench.host.lifecycle.modes["arm"] == (CommandMode.NONE,) * 2
+    bench.move(10)
+    assert bench.host.lifecycle.modes["arm"][0] == CommandMode.POSITION
+    bench.cycle(SILENCE + 150, writes=False)
+    assert bench.mode == DriverMode.HOLDING
+    assert bench.host.lifecycle.modes["arm"][0] == CommandMode.POSITION, "nobody has disabled it: it holds with torque"
+    bench.command(CommandMode.POSITION, 0.0, enabled=0)
+    bench.cycle(2)
+    assert bench.host.lifecycle.modes["arm"] == (CommandMode.NONE,) * 2
+
+
 def test_effort_commands_that_stop_become_a_held_position():
     bench = Bench()
     bench.command(CommandMode.EFFORT, 50.0, 2)

@@ -30,3 +30,11 @@ def test_late_cycles_are_not_ok(now: tuple[int, int], before: tuple[int, int], l
     health = driver_health("sim", DriverMode.FOLLOWING, *made)
     assert (health.what, health.hardware, health.level, health.message) == ("device sim", "sim", level, message)
     assert health.values == {"cycles": str(now[0]), "overruns": str(now[1]), "mode": "following"}
+
+
+def test_the_period_is_that_of_the_cycles_since_the_last_report() -> None:
+    before = Cycles(cycles=3, overruns=0)
+    now = Cycles(cycles=6, overruns=0, starts_ns=(0, 1, 2_000_000, 3_000_000, 4_000_000, 7_000_000))
+    values = driver_health("sim", DriverMode.FOLLOWING, now, before).values
+    assert values["period mean [s]"] == "0.001667" and values["period maximum [s]"] == "0.003"
+    assert values["period deviation [s]"] == "0.0009428"

@@ -185,7 +185,7 @@ def test_plugins_are_found_by_name():
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("mok", "plugin 'mok'; expected 'mock', 'pybullet', 'topic', 'package.module:Class' or 'file.py:Class'"),
+        ("mok", "'mok'; expected 'canopen', 'mock', 'pybullet', 'topic', 'package.module:Class' or 'file.py:Class'"),
         ("/nowhere/driver.py:Driver", "plugin '/nowhere/driver.py:Driver'; expected a Python file; got nothing at"),
         ("no_such_module:Plugin", "cannot import 'no_such_module'; got No module named 'no_such_module'"),
         ("robot_rt_control.testing.fan_plugin:Fan", "module 'robot_rt_control.testing.fan_plugin' has no 'Fan'"),

@@ -89,3 +89,14 @@ def test_loops_and_two_parents(tmp_path):
 def test_missing_file(tmp_path):
     with pytest.raises(DefinitionError, match="expected a file; got nothing there"):
         read_urdf(tmp_path / "none.urdf")
+
+
+def test_macros_in_a_plain_file_are_an_error(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text('<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro">\n<xacro:arm/>\n</robot>')
+    text = r"arm.urdf:2: URDF; expected no macros; got <xacro:arm>. Name the file ….xacro"
+    with pytest.raises(DefinitionError, match=text):
+        read_urdf(path)
+    path.write_text(path.read_text().replace("<xacro:arm/>", '<link name="b"/>'))
+    with pytest.raises(DefinitionError, match=r"arm.urdf: xacro arguments; expected none, or a file .* with .xacro"):
+        read_urdf(path, xacro_arguments={"a": "1"})

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from robot_rt_control.motion import (
     plan_position,
+    plan_position_in,
     plan_position_synchronized,
     plan_stop,
     profile_dtype,
@@ -120,3 +121,15 @@ def test_any_magnitude_is_planned_or_refused(v0, a0, q1, vmax, amax, jmax):
             assert all(map(math.isfinite, sample_profile(profiles[j], s * profiles[j].total)))
         if status == Status.OK:
             assert sample_profile(profiles[j], profiles[j].total) == (q1[j], 0.0, 0.0)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(signed, signed, limits, limits, limits, st.floats(1.0, 30.0))
+def test_all_arrive_at_a_later_time(laws, q0, q1, vmax, amax, jmax, factor):
+    profiles, zero = new_profiles(), np.zeros(N)
+    plan_position_synchronized(profiles, N, q0, zero, zero, q1, vmax, amax, jmax)
+    later = factor * profiles["total"].max()
+    assert plan_position_in(profiles, N, q0, zero, zero, q1, vmax, amax, jmax, later) == Status.OK
+    for j in range(N):
+        laws(profiles[j], (q0[j], 0.0, 0.0), q1[j], 0.0, vmax[j], amax[j], jmax[j])
+        assert profiles[j].total == (0.0 if q0[j] == q1[j] else later)

@@ -54,6 +54,19 @@ PROGRAM: dict[str, Any] = {
             "manual": False,
             "reactions": [{"when": "x", "stop": True}],
         },
+        "both": {
+            "type": "motion_group",
+            "parts": ["robot", "left"],
+            "manual": True,
+            "commands": [
+                {"part": "robot", "position": [0, "2 * $speed"], "speed": "2 * $speed", "via": [[0, 1], "$path"]},
+                {
+                    "part": "left",
+                    "trajectory": {"times": [0, 1], "poses": [[0, 0, 1, 0, 0, 0, 1], [0, 0, 2, 0, 0, 0, 1]]},
+                },
+                {"part": "left", "pose": {"position": [0, 0, 1], "orientation": [0, 0, 0, 1]}, "duration": 1},
+            ],
+        },
     },
     "reactions": [{"when": "speed < 0.1", "event": "slow"}],
 }  # fmt: skip
@@ -116,6 +129,7 @@ def changed(document: Any, path: list[Any], value: Any) -> Any:
 
 
 GO = ["actions", "go"]
+BOTH = ["actions", "both"]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +162,17 @@ GO = ["actions", "go"]
         ([*GO, "reactions", 0, "evnt"], "x"),
         ([*GO, "reactions"], {"when": "x", "event": "e"}),
         ([*GO, "final"], 1),
-        (["start"], ["go"] * 9),
+        ([*BOTH, "type"], "move_joint"),
+        ([*BOTH, "parts"], "a b"),
+        ([*BOTH, "strategies"], {}),
+        ([*BOTH, "commands", 0, "part"], ...),
+        ([*BOTH, "commands", 0, "speed"], "fast"),
+        ([*BOTH, "commands", 0, "position"], []),
+        ([*BOTH, "commands", 0, "via", 0], []),
+        ([*BOTH, "commands", 0, "sped"], 1),
+        ([*BOTH, "commands", 1, "trajectory", "times"], ...),
+        ([*BOTH, "commands", 2, "pose"], [0, 0, 1]),
+        (["start"], ["go"] * 65),
     ],
 )  # fmt: skip
 def test_what_the_schema_refuses_the_reader_refuses(path: list[Any], value: Any) -> None:

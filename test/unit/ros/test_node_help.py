@@ -15,6 +15,8 @@ from robot_rt_control.ros.node_help import NodeHelp, asks_for_help
 REPOSITORY = Path(__file__).resolve().parents[3]
 NODES = {
     "application": "robot_rt_control.application.node",
+    "controller_manager": "robot_rt_control.controllers.node",
+    "frame_publisher": "robot_rt_control.frames.node",
     "control_server": "robot_rt_control.server.node.node",
     "hardware_driver": "robot_rt_control.hardware.driver_node",
     "realtime_executor": "robot_rt_control.realtime.executor.node",
@@ -69,4 +71,9 @@ def test_every_executable_prints_help_instead_of_running(executable: str) -> Non
 
 def test_only_what_takes_effect_at_once_is_changeable() -> None:
     parameters = [(n, p) for n, module in NODES.items() for p in importlib.import_module(module).ABOUT.parameters]
-    assert [(n, p.name) for n, p in parameters if p.changeable] == [("realtime_executor", "joint_state_rate")]
+    changeable = [
+        ("control_server", "introspection_rate"),
+        ("frame_publisher", "rate"),
+        ("realtime_executor", "joint_state_rate"),
+    ]
+    assert sorted((n, p.name) for n, p in parameters if p.changeable) == changeable

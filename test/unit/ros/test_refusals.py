@@ -52,7 +52,7 @@ ERRORS = [
     _with_line(DefinitionError("program.yaml:12: a mistake", got="x"), 12),
     _with_line(ConditionError("condition, column 5", text="x < \ny", position=4, expected="a number"), 3),
     ConditionError("of an expression, without its text"),
-    SessionEnded.of("s28", "sleeper", "its lease has run out", "/tmp/log.npz"),
+    SessionEnded.of("s28", "sleeper", "its lease has run out", "/tmp/log.mcap"),
     ProgramError([_with_line(DefinitionError("a", got="b"), 2), ConditionError("c", text="d <", position=3)]),
 ]
 

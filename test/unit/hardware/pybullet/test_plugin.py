@@ -8,8 +8,10 @@ import numpy as np
 import pybullet
 import pytest
 
+from robot_rt_control.hardware.from_workcell import hardware_part
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.hardware.plugin import HardwareInfo, Pose
+from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.testing.simulated_devices import GANTRY_URDF, gantry, iiwa, panda, panda_gripper
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError
@@ -349,3 +351,22 @@ def test_a_failed_configuration_leaves_no_client_behind(simulate):
     with pytest.raises(HardwareError):
         simulate(iiwa(), world={"objects": [{"name": "x", "urdf": "no/such.urdf"}]})
     assert [pybullet.isConnected(client) for client in range(8)] == before
+
+
+PREFIXED = """name: c
+parts:
+  left:
+    {kind: arm, device: sim, urdf: pybullet_data://kuka_iiwa/model.urdf, prefix: left_,
+     start_position: [0, 0, 0, 0, 0, 0, 0.3], base_link: left_lbr_iiwa_link_0,
+     tip_link: left_lbr_iiwa_link_7}
+devices: {sim: {pybullet: {}}}
+"""
+
+
+def test_a_robot_with_a_prefix_is_loaded_with_its_meshes(simulate, tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBOT_RT_CONTROL_CACHE", str(tmp_path))
+    (tmp_path / "cell.yaml").write_text(PREFIXED)
+    sim = simulate(hardware_part(load_workcell(tmp_path / "cell.yaml").part("left")))
+    names = [interface.name for interface in sim.state_interfaces]
+    assert sim.state[names.index("left/left_lbr_iiwa_joint_7/position")] == pytest.approx(0.3, abs=1e-6)
+    assert len(pybullet.getVisualShapeData(0, physicsClientId=sim.plugin.world.client)) == 8

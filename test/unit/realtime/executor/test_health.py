@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from robot_rt_control.realtime.executor.health import Reading, executor_health
+from robot_rt_control.realtime.executor.tick_periods import LOOP
 from robot_rt_control.vocabulary.health import Health, Level
 
 
@@ -30,6 +31,12 @@ def test_all_is_well(reading: Any) -> None:
         "lateness p99 [s]": "2e-05",
         "deadline misses": "0",
     }
+
+
+def test_periods_are_among_the_values(reading: Any) -> None:
+    periods = {LOOP: {"period mean [s]": "0.001"}, "arm": {"ticks without new data": "3"}}
+    loop, _, part = executor_health(reading(1.0, 1000), reading(0.0, 0), periods)
+    assert loop.values["period mean [s]"] == "0.001" and part.values["ticks without new data"] == "3"
 
 
 def test_misses_are_a_warning_while_they_grow(reading: Any) -> None:

@@ -18,7 +18,7 @@ from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import blob_dtype, command_dtype, offset_of, part_dtype, tables_dtype, world_dtype
 from robot_rt_control.realtime.executor import native_loader
 from robot_rt_control.realtime.executor.installer import Installer
-from robot_rt_control.realtime.executor.table_check import check_new_parameters, check_tables
+from robot_rt_control.realtime.executor.table_check import check_motion_queues, check_new_parameters, check_tables
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary import capacities as c
 from robot_rt_control.vocabulary.enums import Command
@@ -135,8 +135,10 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "action's type": ("actions.type", 200, "type of action"),
     "no parts": ("actions.n_parts", 0, "number of parts of action"),
     "many parts": ("actions.n_parts", 5, "number of parts of action"),
-    "part": ("actions.parts", [63, 0, 0, 0], "part of action"),
-    "negative part": ("actions.parts", [-1, 0, 0, 0], "part of action"),
+    "part": ("actions.parts", [63, *63 * [0]], "part of action"),
+    "negative part": ("actions.parts", [-1, *63 * [0]], "part of action"),
+    "flags of a group": ("actions.group", 64, "flags of group"),
+    "group of an ordinary type": ("actions.group", 1, "records of group"),
     "parameters outside": ("actions.parameter_offset", c.PARAMETER_ARENA_BYTES, "parameters"),
     "parameters unaligned": ("actions.parameter_offset", 4, "parameters"),
     "parameters negative": ("actions.parameter_size", -8, "parameters size"),
@@ -155,9 +157,9 @@ CORRUPTIONS: dict[str, tuple[str, Any, str]] = {
     "reaction's session": ("reactions.session", 64, "session of reaction"),
     "owner": ("reactions.owner", 900, "owner of reaction"),
     "free one with an owner": ("reactions.owner", 6, "another session|order of reactions|same session"),
-    "start": ("reactions.starts", [900] + 7 * [0], "start of reaction"),
-    "start of another session": ("reactions.starts", [0] + 7 * [0], "same session"),
-    "no start": ("reactions.starts", [-1] + 7 * [0], "start of reaction"),
+    "start": ("reactions.starts", [900, *63 * [0]], "start of reaction"),
+    "start of another session": ("reactions.starts", [0, *63 * [0]], "same session"),
+    "no start": ("reactions.starts", [-1, *63 * [0]], "start of reaction"),
     "starts": ("reactions.n_starts", c.MAX_ACTIONS_PER_COMMAND + 1, "number of starts of reaction"),
     "program left": ("reactions.leaves", c.MAX_USE_DEPTH, "leaves of reaction"),
     "signal of nobody": ("reactions.signal_action", -2, "signal_action of reaction"),
@@ -401,3 +403,29 @@ def test_what_is_accepted_is_harmless(
     assert untouched(cell) == before
     assert part_dtype.itemsize  # the world's parts stay where they are
     assert np.isfinite(w.parts["commanded_position"][: int(w.n_parts)]).all()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"queue_offset": -8},
+        {"queue_offset": 4},
+        {"queue_entries": 1},
+        {"queue_entries": c.MOTION_QUEUE_BYTES},
+        {"queue_offset": c.MOTION_QUEUE_BYTES},
+        {"n_points": 0},
+        {"braking_rate": float("nan")},
+    ],
+)
+def test_the_queue_of_a_motion_group_lies_among_the_set_points(changed: dict[str, float]) -> None:
+    tables, dofs = np.zeros(1, tables_dtype)[0], np.full(c.MAX_PARTS, 7)
+    tables.n_actions = 1
+    a = tables.actions[0]
+    for name, value in {"identity": 1, "group": 1, "n_parts": 2, "n_points": 9, "braking_rate": 1.0}.items():
+        a[name] = value
+    a["parts"][:2], a["queue_offset"], a["queue_entries"] = (0, 1), 64, 10
+    check_motion_queues(tables, dofs)
+    for name, value in changed.items():
+        a[name] = value
+    with pytest.raises(RobotControlError, match="queue of group|set points of group"):
+        check_motion_queues(tables, dofs)

@@ -129,8 +129,8 @@ def test_many_threads_get_their_own_answers(loop: Loop, link: ExecutorLink) -> N
 
 
 def test_too_many_actions_are_refused_here(link: ExecutorLink) -> None:
-    with pytest.raises(CapacityError, match=r"expected at most 8 \(MAX_ACTIONS_PER_COMMAND\); got 9"):
-        link.send(Command.START, session=1, actions=[(i, i + 1) for i in range(9)])
+    with pytest.raises(CapacityError, match=r"expected at most 64 \(MAX_ACTIONS_PER_COMMAND\); got 65"):
+        link.send(Command.START, session=1, actions=[(i, i + 1) for i in range(65)])
 
 
 def test_a_silent_executor_is_an_error_in_time(loop: Loop, link: ExecutorLink, monkeypatch: pytest.MonkeyPatch) -> None:

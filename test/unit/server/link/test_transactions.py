@@ -14,5 +14,5 @@ def test_a_row_names_its_actions_with_their_identities() -> None:
 
 
 def test_too_many_actions_are_refused() -> None:
-    with pytest.raises(CapacityError, match=r"at most 8 \(MAX_ACTIONS_PER_COMMAND\); got 9"):
-        transaction_row(Command.START, session=5, actions=[(i, i + 1) for i in range(9)])
+    with pytest.raises(CapacityError, match=r"at most 64 \(MAX_ACTIONS_PER_COMMAND\); got 65"):
+        transaction_row(Command.START, session=5, actions=[(i, i + 1) for i in range(65)])

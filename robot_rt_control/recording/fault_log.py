@@ -1,20 +1,19 @@
-"""Logs of the last ticks before a failure: NumPy archives (.npz) that any Python can read.
+"""Logs of the last ticks before a failure: files as of all recorded ticks, see docs/recording.md.
 
-    log = load_fault_log("/…/cell_20260101-120000_42_001.npz")
+    log = load_fault_log("/…/cell_20260101-120000_42_001.mcap")
     print(log.text())
     log["arm.position"]     # shape (ticks, joints) [rad]
 
-Arrays: `tick`, `speed`, `protective_stop`; for each part `part.action` (identity), `part.state` (OperationalState),
-`part.fault` (FaultReason), `part.age` [ticks]; for parts with joints also `mode` (CommandMode of each joint),
-`position`, `velocity`, `effort` (measured), `commanded_position`, `commanded_velocity`, `commanded_acceleration`,
-`commanded_effort`; `wrench`, `distance`, `inputs`, `outputs` for sensors and channels. Unknown is NaN.
+Arrays: `tick`, `time_ns`, `speed`, `protective_stop`; for each part `part.action` (identity), `part.state`
+(OperationalState), `part.fault` (FaultReason), `part.age` [ticks]; for parts with joints also `mode` (CommandMode of
+each joint), `position`, `velocity`, `effort` (measured), `commanded_position`, `commanded_velocity`,
+`commanded_acceleration`, `commanded_effort`; `wrench`, `distance`, `inputs`, `outputs` for sensors and channels.
+Unknown is NaN.
 """
 
 from __future__ import annotations
 
 import csv
-import json
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,16 +21,15 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.recording.tick_reader import TickFile
 from robot_rt_control.vocabulary.enums import CommandMode, FaultReason, OperationalState
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
 
-FORMAT = 2
-
 
 def log_path(prefix: str, number: int) -> str:
     """The file of the log with this number; empty: there is no log."""
-    return f"{prefix}_{number:03d}.npz" if number > 0 and prefix else ""
+    return f"{prefix}_{number:03d}.mcap" if number > 0 and prefix else ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -143,18 +141,7 @@ def load_fault_log(path: Path | str) -> FaultLog:
     Raises:
         RobotControlError: the file does not exist or is not a log.
     """
-    file = Path(path)
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        about = json.loads(str(arrays.pop("about")))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise RobotControlError(
-            f"fault log {file}",
-            expected="a log of the last ticks (.npz)",
-            got=f"{type(error).__name__}: {error}",
-            hint="The event `part_faulted` gives its path on the executor's machine",
-        ) from error
-    if about.get("format") != FORMAT:
-        raise RobotControlError(f"fault log {file}", expected=f"format {FORMAT}", got=repr(about.get("format")))
-    return FaultLog(path=file, about=about, arrays=arrays)
+    file = TickFile(path)
+    if "kind" not in file.about:
+        raise RobotControlError(f"recording {path}", expected="a log of the last ticks", got="a recorded session")
+    return FaultLog(path=file.path, about=file.about, arrays=file.arrays())

@@ -1,0 +1,84 @@
+# PYTHON_ARGCOMPLETE_OK
+"""Look at a workcell, start and stop its robots, examine files and this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from robot_rt_control.application.command_line.exit_codes import ExitCode
+from robot_rt_control.application.command_line.verbs import VERBS, Verb, find_verb, summary
+from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
+
+_EXAMPLES = """\
+examples:
+  %(prog)s status --live
+  %(prog)s start move_joint --part arm position='[0, 0.3, 0, -1.6, 0, 1.2, 0]'
+  %(prog)s stop
+  %(prog)s trace --kind reaction_fired --json
+  %(prog)s validate config/arm7.yaml my_program.yaml
+  %(prog)s doctor
+
+%(prog)s VERB --help describes a verb. Exit codes: 0 done, 1 failed, 2 wrong command line, 3 no workcell answered,
+130 interrupted. On a ROS 2 installation with ros2cli the same verbs are there as `ros2 rt VERB`.
+"""
+
+
+def add_verb(parser: argparse.ArgumentParser, verb: Verb) -> None:
+    """Fill the parser of a verb, which may be ros2cli's."""
+    parser.description = (verb.__doc__ or "").strip()
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--json", action="store_true", help="print results as JSON: docs/command_line.md has the shape")
+    verb.add_arguments(parser)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of `robot-rt`."""
+    made = argparse.ArgumentParser(
+        prog="robot-rt",
+        description=__doc__,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verbs = made.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name in VERBS:
+        verb = find_verb(name)
+        add_verb(verbs.add_parser(name, help=summary(verb)), verb)
+    return made
+
+
+def run_verb(verb: Verb, arguments: argparse.Namespace) -> int:
+    """Run a verb, and print its error. Returns the exit code."""
+    from robot_rt_control.application.output import Output  # slow
+
+    try:
+        code = verb.run(arguments)
+        sys.stdout.flush()
+        return code
+    except RobotControlError as error:
+        Output(as_json=arguments.json).error(error)
+        return ExitCode.NO_WORKCELL if isinstance(error, NoAnswer) else ExitCode.FAILED
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line. Returns the exit code."""
+    made = parser()
+    try:
+        import argcomplete
+    except ImportError:
+        pass  # without it, there is no completion by the Tab key
+    else:
+        argcomplete.autocomplete(made)
+    arguments = made.parse_args(argv)
+    return int(run_verb(find_verb(arguments.verb), arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

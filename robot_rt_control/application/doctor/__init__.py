@@ -1,0 +1,1 @@
+"""Examines the machine that a workcell shall run on: `robot-rt doctor`."""

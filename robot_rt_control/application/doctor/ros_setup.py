@@ -1,0 +1,116 @@
+"""The ROS installation, DDS, and the cache of compiled code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from robot_rt_control.application.doctor.finding import Finding, Level, Machine
+from robot_rt_control.vocabulary.errors import unknown
+
+_RESOURCES = "share/ament_index/resource_index"
+_DISCOVERY = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
+_LAST_DOMAIN = 101
+"""The ports of higher ones meet those that Linux hands out to programs."""
+REQUIRED = {
+    "rclpy": "all nodes",
+    "lifecycle_msgs": "life cycles of the nodes",
+    "diagnostic_msgs": "/diagnostics",
+    "visualization_msgs": "markers",
+    "robot_rt_control": "its messages: build and source them, or `pip install .`",
+}
+"""Package → what it is for."""
+OPTIONAL = {
+    "launch_ros": "ros2 launch; without it, the command `workcell`",
+    "robot_state_publisher": "frames on /tf from joint_states",
+    "rviz2": "a picture of the robot",
+    "xacro": "URDF files with macros",
+    "control_msgs": "trajectories of MoveIt, gripper commands, joint jogs",
+    "controller_manager_msgs": "the command `ros2 control`, spawners, MoveIt's controller manager",
+    "tf2_msgs": "frames on /tf",
+    "pal_statistics_msgs": "state variables in PlotJuggler and Foxglove",
+    "rosbag2_transport": "ros2 bag",
+}
+
+
+def middleware(machine: Machine) -> Finding:
+    """The DDS middleware."""
+    wanted = machine.environment.get("RMW_IMPLEMENTATION", "")
+    installed = sorted(set(_resources(machine, "rmw_typesupport")) - {"rmw_implementation"})
+    seen = f"{wanted or 'the default'}; installed: {', '.join(installed) or 'none'}"
+    if installed and (not wanted or wanted in installed):
+        return Finding("DDS middleware", Level.OK, seen)
+    return Finding(
+        "DDS middleware",
+        Level.PROBLEM,
+        seen,
+        "No node can start without it.",
+        f"Set RMW_IMPLEMENTATION to {unknown('installed middleware', wanted, installed)}; or install it",
+    )
+
+
+def discovery(machine: Machine) -> Finding:
+    """Who finds the nodes: domain, range, security."""
+    environment = machine.environment
+    domain, range_ = environment.get("ROS_DOMAIN_ID", "0"), environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
+    peers = environment.get("ROS_STATIC_PEERS", "")
+    secure = environment.get("ROS_SECURITY_ENABLE", "") == "true"
+    seen = f"ROS_DOMAIN_ID {domain}, range {range_}" + (f", peers {peers}" if peers else "")
+    seen += ", SROS 2 on" if secure else ""
+    name = "discovery"
+    if not (domain.isdigit() and int(domain) <= _LAST_DOMAIN):
+        why = f"Expected a domain from 0 to {_LAST_DOMAIN}: the ports of others are not free, or do not exist."
+        return Finding(name, Level.PROBLEM, seen, why, "export ROS_DOMAIN_ID=…")
+    if range_ not in _DISCOVERY:
+        why = f"Expected {unknown('range', range_, _DISCOVERY)}."
+        return Finding(name, Level.PROBLEM, seen, why, "export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST")
+    if range_ in ("SUBNET", "SYSTEM_DEFAULT") and not secure:
+        return Finding(
+            name,
+            Level.WARNING,
+            seen,
+            "Every machine on the network with this domain can command and stop this workcell.",
+            "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST if all runs on one machine; else SROS 2: docs/security.md",
+        )
+    return Finding(name, Level.OK, seen)
+
+
+def packages(machine: Machine) -> Iterator[Finding]:
+    """ROS packages, with what the missing ones are for."""
+    installed = set(_resources(machine, "packages"))
+    for level, wanted, name in (
+        (Level.PROBLEM, REQUIRED, "ROS packages"),
+        (Level.WARNING, OPTIONAL, "optional ROS packages"),
+    ):
+        missing = [package for package in wanted if package not in installed and not machine.importable(package)]
+        if missing:
+            why = "; ".join(f"{package}: {wanted[package]}" for package in missing)
+            mend = "Source the ROS installation. Debian, Ubuntu: apt install ros-$ROS_DISTRO-<name with dashes>"
+            yield Finding(name, level, f"missing: {', '.join(missing)}", f"{why}.", mend)
+        else:
+            yield Finding(name, Level.OK, f"all {len(wanted)} are installed")
+
+
+def code_cache(machine: Machine) -> Finding:
+    """The folder of compiled code."""
+    from robot_rt_control.native.code_cache import cache_root  # slow: it loads the compiler
+
+    folder = cache_root()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    compiled = sum(1 for _ in folder.rglob("*.nbc")) if folder.exists() else 0
+    seen = f"{folder}, {compiled} compiled functions"
+    if not machine.writable(existing):
+        why = "Compiled code cannot be kept: each start compiles the loop again, for minutes."
+        return Finding("compiled code", Level.PROBLEM, seen, why, "Set ROBOT_RT_CONTROL_CACHE to a folder of your own")
+    if not compiled:
+        why = "The first start compiles the loop, for one to five minutes. Nothing to mend."
+        return Finding("compiled code", Level.OK, seen, why)
+    return Finding("compiled code", Level.OK, seen)
+
+
+def _resources(machine: Machine, kind: str) -> Iterator[str]:
+    for prefix in machine.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        folder = Path(prefix) / _RESOURCES / kind
+        if prefix and folder.is_dir():
+            yield from (file.name for file in folder.iterdir())

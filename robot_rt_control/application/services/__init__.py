@@ -1,0 +1,1 @@
+"""Services: external systems move robots through them (docs/services.md)."""

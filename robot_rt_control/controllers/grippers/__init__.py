@@ -1,0 +1,1 @@
+"""Grippers, with the semantics of ros2_control's gripper controllers."""

@@ -1,0 +1,1 @@
+"""Trajectories of other packages, with the semantics of joint_trajectory_controller."""

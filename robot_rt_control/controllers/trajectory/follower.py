@@ -1,0 +1,412 @@
+"""Follows goals with one part, one after the other: the half of the controller that knows no ROS."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robot_rt_control.client import Action, Client, Session
+from robot_rt_control.client.event import Event
+from robot_rt_control.controllers.trajectory.check import check_goal
+from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused, Outcome
+from robot_rt_control.controllers.trajectory.options import Options
+from robot_rt_control.controllers.trajectory.splice import Motion, Present, splice
+from robot_rt_control.controllers.trajectory.tolerances import Tolerances, tolerances_of
+from robot_rt_control.controllers.trajectory.watching import FINISHED, REACHED, violation, watch
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.part_facts import PartFacts
+from robot_rt_control.motion_group.limits import part_limits
+from robot_rt_control.vocabulary.errors import CommandRefused, RobotControlError, SessionError
+from robot_rt_control.vocabulary.event_kinds import Kind
+
+_log = logging.getLogger(__name__)
+
+_AHEAD_S = (0.05, 0.25, 1.0)
+"""[s] of the workcell's time from now to the tick of a start that was chosen beforehand; the later ones if it has
+passed meanwhile."""
+_SAME_CLOCK_S = 5.0
+"""[s] A larger difference is no delay."""
+_REST_S = 10.0
+"""[s] in which a part comes to rest, at the latest."""
+_REST = 1e-3
+"""[rad/s or m/s] A slower joint stands."""
+_QUANTITIES = ("position", "velocity", "commanded_position", "commanded_velocity", "commanded_acceleration")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sample:
+    """What the part does, from one tick; each (dof,), NaN: unknown."""
+
+    position: np.ndarray
+    velocity: np.ndarray
+    commanded_position: np.ndarray
+    commanded_velocity: np.ndarray
+    commanded_acceleration: np.ndarray
+    speed: float
+    """Speed override."""
+    elapsed: float
+    """[s] on the motion; NaN: there is none."""
+
+
+@dataclass(eq=False, kw_only=True)
+class _Run:
+    """A goal that is followed."""
+
+    id: str
+    goal: Goal
+    motion: Motion
+    tolerances: Tolerances
+    done: Callable[[Outcome], None]
+    is_decided: bool = False
+    is_cancelled: bool = False
+    is_stopping: bool = False
+    is_finished: bool = False
+    """The part has stood at its end for some ticks."""
+    faults: list[str] = field(default_factory=list)
+
+    def decide(self, outcome: Outcome) -> None:
+        """Report the outcome, once."""
+        if not self.is_decided:
+            self.is_decided = True
+            self.done(outcome)
+
+
+class Follower:
+    """Opens a session on the part for a goal, keeps it while goals replace each other, and closes it when the part
+    stands.
+
+    Its methods may be called from any thread; they wait for answers of the workcell, `follow` also until a part that
+    stops stands. `process` must be called soon after events have come: `on_event` says so.
+
+    Args:
+        name: of the controller: that of its sessions.
+        part: that it moves.
+        client: of the workcell.
+        options: of the controller.
+        on_event: called in the thread that receives events; returns at once.
+    """
+
+    def __init__(
+        self, name: str, part: PartDescription, client: Client, options: Options, on_event: Callable[[], None]
+    ) -> None:
+        self._name, self._part, self._client, self._options = name, part, client, options
+        self._limits = part_limits(PartFacts(part))
+        self._continuous = tuple(kind == "continuous" for kind in part.joint_types)
+        self._period = float(part.record.dt)
+        self._changed = threading.Condition(threading.RLock())
+        self._events: deque[Event] = deque()
+        self._on_event = on_event
+        self._session: Session | None = None
+        self._run: _Run | None = None
+        self._count = 0
+        self._clock: tuple[int, float] | None = None
+        """A tick, and its time on the ROS clock [s]."""
+        client.add_listener(self._receive)
+
+    def _receive(self, event: Event) -> None:
+        if event.time > 0.0:
+            self._clock = event.tick, event.time
+        self._events.append(event)
+        self._on_event()
+
+    # --- goals ----------------------------------------------------------------------------------
+
+    def follow(self, goal: Goal, done: Callable[[Outcome], None], now: float) -> None:
+        """Begin to follow a goal. It replaces the one that is followed, whose outcome is then INVALID_GOAL.
+
+        Args:
+            done: called once with the outcome, by the thread that calls `process` or another method.
+            now: [s] on the ROS clock.
+
+        Raises:
+            GoalRefused: the goal is not valid, or another session holds the part; what is followed goes on.
+            RobotControlError: the workcell does not answer.
+        """
+        with self._changed:
+            self.process()
+            check_goal(goal, self._limits, self._options, now)
+            tolerances = tolerances_of(goal, self._options.constraints, self._part.joint_names)
+            self._wait(lambda: self._run is None or not self._run.is_stopping)
+            session = self._open()
+            try:
+                self._check_clock(goal, now)
+                run = self._begin(session, goal, tolerances, done)
+            except BaseException:
+                if self._run is None:
+                    self._close()
+                raise
+            before, self._run = self._run, run
+            if before is not None:
+                before.decide(Outcome(code=Code.INVALID_GOAL, text="preempted by a newer goal"))
+                session.remove(before.id)
+
+    def cancel(self) -> None:
+        """Stop on the path. Once the part stands, the outcome is a cancelled one; nothing happens if there is no
+        goal."""
+        with self._changed:
+            self.process()
+            if self._run is not None and not self._run.is_decided:
+                self._run.is_cancelled = True
+                self._stop()
+
+    def stop(self, why: str) -> None:
+        """Stop on the path. The outcome of what is followed is INVALID_GOAL, at once.
+
+        Args:
+            why: the outcome's text.
+        """
+        with self._changed:
+            self.process()
+            if self._run is not None:
+                self._run.decide(Outcome(code=Code.INVALID_GOAL, text=why))
+                self._stop()
+
+    def close(self, why: str) -> None:
+        """As `stop`; returns when the session has ended. The follower is not used any more."""
+        with self._changed:
+            self.stop(why)
+            try:
+                self._wait(lambda: self._run is None)
+            finally:
+                self._close()
+                self._client.remove_listener(self._receive)
+
+    def sample(self) -> Sample:
+        """What the part does now."""
+        run, session = self._run, self._session
+        names = [f"{self._part.name}.{quantity}[" for quantity in _QUANTITIES]
+        asked = [*names, "speed", *([f"{run.id}.elapsed"] if run is not None else [])]
+        if session is not None and session.ended is None:
+            values = session.values(asked)
+        else:
+            values = self._client.backend.state_values(asked, "")
+        joints = range(self._part.dof)
+        arrays = {
+            quantity: np.array([values[f"{self._part.name}.{quantity}[{j}]"] for j in joints])
+            for quantity in _QUANTITIES
+        }
+        elapsed = math.nan if run is None else values.get(f"{run.id}.elapsed", math.nan)
+        return Sample(**arrays, speed=values["speed"], elapsed=elapsed)
+
+    def index(self, elapsed: float) -> int:
+        """Number of the goal's point that is to be reached next; 0 without a goal."""
+        run = self._run
+        if run is None or math.isnan(elapsed):
+            return 0
+        passed = int(np.searchsorted(run.motion.track.times, elapsed, side="right")) - run.motion.first
+        return min(max(passed, 0) + run.motion.skipped, len(run.goal.points))
+
+    # --- the session ----------------------------------------------------------------------------
+
+    def _open(self) -> Session:
+        if self._session is None or self._session.ended is not None:
+            try:
+                self._session = self._client.session(self._part.name, name=self._name)
+            except SessionError as error:
+                raise GoalRefused(
+                    f"part {self._part.name!r} is not free: {error.what}",
+                    expected=error.expected,
+                    got=error.got,
+                    hint=error.hint,
+                ) from None
+        return self._session
+
+    def _close(self) -> None:
+        session, self._session, self._run = self._session, None, None
+        if session is not None:
+            session.close()
+
+    def _stop(self) -> None:
+        """Let the motion slow down on its path; it ends as soon as it stands."""
+        run, session = self._run, self._session
+        if run is None or session is None or run.is_stopping:
+            return
+        run.is_stopping = True
+        with contextlib.suppress(CommandRefused):  # it has just ended, and the event that says so comes
+            if run.motion.is_long:
+                session.stop(run.id)
+            else:
+                session.signal(run.id, "stop")
+
+    def _wait(self, happened: Callable[[], bool]) -> None:
+        """Wait for events until something has happened.
+
+        Raises:
+            RobotControlError: it does not.
+        """
+
+        def look() -> bool:
+            self.process()
+            return happened()
+
+        end = self._client.backend.now() + _REST_S
+        while not look():
+            remaining = end - self._client.backend.now()
+            if remaining <= 0.0:
+                raise RobotControlError(f"part {self._part.name!r} did not come to rest within {_REST_S:g} s")
+            self._client.backend.wait(self._changed, look, remaining)
+
+    # --- the start ------------------------------------------------------------------------------
+
+    def _begin(self, session: Session, goal: Goal, tolerances: Tolerances, done: Callable[[Outcome], None]) -> _Run:
+        """Start the motion of a goal.
+
+        Raises:
+            GoalRefused: it cannot be followed from the present state.
+        """
+        for i, ahead in enumerate(_AHEAD_S):
+            self._count += 1
+            run_id = f"goal_{self._count}"
+            tick, present = self._present(ahead, at_once=goal.start is None)
+            start_in = 0.0 if goal.start is None else goal.start - self._time_of(tick)
+            motion = splice(
+                goal,
+                present,
+                self._limits,
+                self._continuous,
+                start_in=start_in,
+                start_tolerance=self._options.start_tolerance,
+            )
+            run = _Run(id=run_id, goal=goal, motion=motion, tolerances=tolerances, done=done)
+            try:
+                session.add(self._action(run))
+                session.start(run_id, at_tick=tick)
+            except CommandRefused as error:
+                session.remove(run_id)
+                if tick == 0 or i == len(_AHEAD_S) - 1:
+                    raise GoalRefused(error.what, expected=error.expected, got=error.got, hint=error.hint) from None
+                _log.info("%s: a start at tick %d was too late: %s", self._name, tick, error)
+                continue
+            except RobotControlError as error:
+                raise GoalRefused(error.what, expected=error.expected, got=error.got, hint=error.hint) from None
+            return run
+        raise AssertionError("unreachable")
+
+    def _action(self, run: _Run) -> Action:
+        track = run.motion.track
+        accelerations: dict[str, Any] = {"accelerations": track.a}
+        if run.motion.is_long:  # its pieces are cubic, or their accelerations are equal at the points
+            joined = np.concatenate([track.a[0], track.a[1, -1:]])
+            accelerations = {"accelerations": joined} if run.motion.is_quintic else {}
+        reactions = watch(
+            run.id,
+            self._part.name,
+            run.motion,
+            run.tolerances,
+            goal_counts=run.goal.is_monitored,
+            rest=5 * self._period,
+        )
+        return Action(
+            run.id,
+            "track_trajectory",
+            parts=self._part.name,
+            reactions=reactions,
+            start_tolerance=self._options.start_tolerance,
+            times=track.times,
+            positions=track.q,
+            velocities=track.v,
+            **accelerations,
+        )
+
+    def _present(self, ahead: float, *, at_once: bool) -> tuple[int, Present]:
+        """The tick of a start (0: the next one), and what the part does then."""
+        run = self._run
+        for _ in range(round(_REST_S / ahead) + 1):
+            values = self._now(run)
+            tick = round(values["time"] / self._period)
+            q, v = (np.array([values[f"{self._part.name}.commanded_{x}[{j}]"] for j in range(self._part.dof)])
+                    for x in ("position", "velocity"))  # fmt: skip
+            later = math.ceil(ahead / self._period)
+            if run is not None and values.get(f"{run.id}.is_done") == 0.0:
+                elapsed = values[f"{run.id}.elapsed"] + values["speed"] * later * self._period
+                if run.motion.is_long:
+                    raise GoalRefused(
+                        f"a trajectory of more than {len(run.motion.track.times)} points is followed",
+                        expected="its end: only shorter ones can be replaced while the part moves",
+                        hint="Cancel it first",
+                    )
+                state = run.motion.track.at(elapsed)
+                return tick + later, Present(state=state, track=run.motion.track, elapsed=elapsed)
+            if np.abs(v).max() <= _REST:
+                return 0 if at_once else tick + later, Present(state=(q, np.zeros_like(q), np.zeros_like(q)))
+            self._client.sleep(ahead)  # what moved it before comes to rest
+        raise GoalRefused(
+            f"part {self._part.name!r} moves by itself", expected="a part that stands, or follows a goal", got="motion"
+        )
+
+    def _now(self, run: _Run | None) -> dict[str, float]:
+        assert self._session is not None
+        asked = [f"{self._part.name}.commanded_position[", f"{self._part.name}.commanded_velocity[", "time", "speed"]
+        return self._session.values([*asked, *([f"{run.id}."] if run is not None else [])])
+
+    def _check_clock(self, goal: Goal, now: float) -> None:
+        """A start is on the ROS clock of the controller's node: the loop must have the same one."""
+        if goal.start is None:
+            return
+        loop = self._time_of(round(self._now(None)["time"] / self._period))
+        if abs(loop - now) > _SAME_CLOCK_S:
+            raise GoalRefused(
+                "header.stamp: the loop has another clock",
+                expected=f"{loop:.3f} s",
+                got=f"{now:.3f} s",
+                hint="Set use_sim_time for the controller's node as for the workcell, or let the stamp be 0",
+            )
+
+    def _time_of(self, tick: int) -> float:
+        """[s] on the ROS clock."""
+        if self._clock is None:
+            raise GoalRefused("header.stamp", expected="0, until the loop's clock is known", got="a time")
+        return self._clock[1] + (tick - self._clock[0]) * self._period
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def process(self) -> None:
+        """Take the events that have come: outcomes are reported from here."""
+        with self._changed:
+            while self._events:
+                self._take(self._events.popleft())
+
+    def _take(self, event: Event) -> None:
+        run, session = self._run, self._session
+        if run is None or session is None:
+            return
+        if event.kind == Kind.PART_FAULTED and event.part == self._part.name:
+            run.faults.append(event.reason)
+        if event.kind == Kind.EVENTS_LOST:  # what decides may be among them
+            run.decide(Outcome(code=Code.INVALID_GOAL, text=event.reason, tick=event.tick))
+            self._stop()
+        if event.session != session.id:
+            return
+        if event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
+            self._decide(run, event)
+        elif event.kind in (Kind.ACTION_STOPPED, Kind.ACTION_FAILED) and event.previous_action == run.id:
+            if run.is_cancelled:
+                run.decide(Outcome(code=Code.SUCCESSFUL, text="cancelled", tick=event.tick, is_cancelled=True))
+            self._ended(run, event)
+        elif event.kind == Kind.SESSION_ENDED:
+            self._ended(run, event)
+
+    def _decide(self, run: _Run, event: Event) -> None:
+        found = violation(event.name, event.values, self._part.joint_names, run.motion, run.tolerances)
+        if found is not None:
+            run.decide(Outcome(code=found[0], text=found[1], tick=event.tick))
+            run.is_stopping = run.is_stopping or found[0] == Code.PATH_TOLERANCE_VIOLATED
+        elif event.name == REACHED and not run.is_stopping:
+            run.decide(Outcome(code=Code.SUCCESSFUL, text="", tick=event.tick))
+        elif event.name == FINISHED:
+            run.is_finished = True
+        if run.is_decided and run.is_finished and not run.is_stopping:
+            self._close()
+
+    def _ended(self, run: _Run, event: Event) -> None:
+        reasons = "; ".join([event.reason, *run.faults])
+        run.decide(Outcome(code=Code.INVALID_GOAL, text=f"the motion was ended: {reasons}", tick=event.tick))
+        self._close()

@@ -1,0 +1,117 @@
+"""What is watched in each tick while a goal is followed: reactions that decide its outcome, and what their events
+mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from robot_rt_control.client import Reaction
+from robot_rt_control.controllers.trajectory.goal import Code
+from robot_rt_control.controllers.trajectory.splice import Motion
+from robot_rt_control.controllers.trajectory.tolerances import Tolerances
+
+REACHED, FINISHED = "reached", "finished"
+_PATH, _GOAL = "path", "goal"
+
+
+def watch(
+    action: str, part: str, motion: Motion, tolerances: Tolerances, *, goal_counts: bool, rest: float
+) -> list[Reaction]:
+    """The reactions of the action that follows a goal.
+
+    A path tolerance is watched until the last point, goal tolerances from then on. A violation stops the action on
+    its path, in the same tick.
+
+    Args:
+        action: its id.
+        goal_counts: whether goal tolerances are watched.
+        rest: [s] after the end, until nothing is left of the motion in what the part's next action continues from.
+    """
+    end = motion.track.q[-1]
+    over = "is_done" if motion.is_long else f"elapsed >= {motion.reached_at!r}"
+    reactions = []
+    arrived = [over]
+    for j in range(len(end)):
+        q, v = f"{part}.position[{j}]", f"{part}.velocity[{j}]"
+        commanded, commanded_v = f"{part}.commanded_position[{j}]", f"{part}.commanded_velocity[{j}]"
+        watched = {"position": (q, commanded), "velocity": (v, commanded_v)}
+        for quantity, tolerance in (
+            ("position", tolerances.path_position[j]), ("velocity", tolerances.path_velocity[j])
+        ):  # fmt: skip
+            actual, wanted = watched[quantity]
+            if tolerance > 0.0:
+                reactions.append(
+                    Reaction(
+                        f"not ({over}) and not is_stopping and abs({actual} - {wanted}) > {float(tolerance)!r}",
+                        event=f"{_PATH}_{quantity}_{j}",
+                        capture=[actual, wanted],
+                        fire_once=True,
+                        stop=motion.is_long,
+                        signal="" if motion.is_long else f"{action}.stop",
+                    )
+                )
+        if not goal_counts:
+            continue
+        if not motion.moves_on:  # it comes to rest there
+            watched = {"position": (q, repr(float(end[j]))), "velocity": (v, "0.0")}
+        for quantity, tolerance in (
+            ("position", tolerances.goal_position[j]), ("velocity", tolerances.goal_velocity[j])
+        ):  # fmt: skip
+            actual, wanted = watched[quantity]
+            if tolerance <= 0.0 or (quantity == "velocity" and motion.moves_on):
+                continue
+            difference = f"abs({actual} - {wanted})" if wanted != "0.0" else f"abs({actual})"
+            arrived.append(f"{difference} <= {float(tolerance)!r}")
+            if tolerances.goal_time > 0.0:
+                late = motion.reached_at + tolerances.goal_time
+                reactions.append(
+                    Reaction(
+                        f"{over} and elapsed > {late!r} and {difference} > {float(tolerance)!r}",
+                        event=f"{_GOAL}_{quantity}_{j}",
+                        capture=[actual],
+                        fire_once=True,
+                    )
+                )
+    return [
+        Reaction(" and ".join(arrived), event=REACHED, fire_once=True),
+        *reactions,
+        Reaction(f"is_done and elapsed >= {motion.track.duration + rest!r}", event=FINISHED, fire_once=True),
+        *([] if motion.is_long else [Reaction("is_stopped", stop=True)]),
+    ]
+
+
+def violation(
+    event: str, values: Mapping[str, float], joints: Sequence[str], motion: Motion, tolerances: Tolerances
+) -> tuple[Code, str] | None:
+    """What the event of a reaction means for the goal; None: no violation.
+
+    Args:
+        event: its name.
+        values: that it captured.
+        joints: of the part, in its order.
+    """
+    which, _, rest = event.partition("_")
+    if which not in (_PATH, _GOAL):
+        return None
+    quantity, _, number = rest.partition("_")
+    j = int(number)
+    found = list(values.values())
+    if which == _PATH:
+        tolerance = getattr(tolerances, f"path_{quantity}")[j]
+        return Code.PATH_TOLERANCE_VIOLATED, (
+            f"path tolerance violated: {quantity} of joint {joints[j]!r} is {_number(abs(found[0] - found[1]))} "
+            f"from the commanded one ({_number(found[0])}, commanded {_number(found[1])}); "
+            f"expected at most {tolerance:g}"
+        )
+    tolerance = getattr(tolerances, f"goal_{quantity}")[j]
+    wanted = float(motion.track.q[-1][j]) if quantity == "position" else 0.0
+    return Code.GOAL_TOLERANCE_VIOLATED, (
+        f"goal tolerance violated: {tolerances.goal_time:g} s after the last point, {quantity} of joint {joints[j]!r} "
+        f"is {_number(found[0])}; expected {_number(wanted)} within {tolerance:g}"
+    )
+
+
+def _number(value: float) -> str:
+    return "unknown" if np.isnan(value) else f"{value:.5f}"

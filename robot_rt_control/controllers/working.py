@@ -1,0 +1,212 @@
+"""A controller with topics and actions, and a thread for what may wait for the workcell."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from rclpy.action import CancelResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.task import Future
+
+from robot_rt_control.client import Client
+from robot_rt_control.controllers.controller import Controller, ControllerState
+from robot_rt_control.hardware.parameters import checked
+from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.ros.periodic import Periodic
+from robot_rt_control.server.node.judging_action_server import JudgingActionServer
+from robot_rt_control.server.node.own_thread import aside
+from robot_rt_control.text.schema import Model
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
+
+
+class WorkingController(Controller):
+    """Base of the controllers that command a part.
+
+    Args:
+        as `Controller`.
+    """
+
+    def __init__(self, name: str, part: PartDescription, client: Client, options: Mapping[str, Any]) -> None:
+        super().__init__(name, part, client, options)
+        if not part.dof:
+            raise DefinitionError(f"controller {name!r}: part {part.name!r}", expected="a part with joints", got="none")
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._worker: threading.Thread | None = None
+        self._periodic: list[Periodic] = []
+        self._remove: list[Callable[[], object]] = []
+
+    @property
+    def command_interfaces(self) -> tuple[str, ...]:
+        return tuple(f"{joint}/position" for joint in self.part.joint_names)
+
+    @abstractmethod
+    def offer(self) -> None:
+        """Make topics and actions with `subscribe`, `repeat` and `GoalSide`."""
+
+    def configure(self) -> None:
+        self.offer()
+        self._worker = threading.Thread(target=self._work, name=f"{self.name} tasks", daemon=True)
+        self._worker.start()
+        self.state = ControllerState.INACTIVE
+
+    def cleanup(self) -> None:
+        for periodic in self._periodic:
+            periodic.stop()
+        self._tasks.put(None)
+        if self._worker is not None:
+            self._worker.join()
+        for remove in self._remove:
+            remove()
+        self._worker, self._periodic, self._remove = None, [], []
+        self.state = ControllerState.UNCONFIGURED
+
+    def subscribe(self, kind: Any, topic: str, callback: Callable[[Any], object], profile: Any = 10) -> None:
+        """Subscribe to a topic below the controller's name. `callback` runs in the node's thread: it must not wait."""
+        subscription = self.client.node.create_subscription(kind, f"{self.name}/{topic}", callback, profile)
+        self._remove.append(partial(self.client.node.destroy_subscription, subscription))
+
+    def repeat(self, function: Callable[[], object], rate: float) -> None:
+        """Call a function with a rate [Hz], in a thread of its own."""
+        self._periodic.append(Periodic(function, 1.0 / rate, self._failed))
+
+    def later(self, task: Callable[[], None]) -> None:
+        """Let the controller's thread do what may wait for the workcell; one task follows the other."""
+        self._tasks.put(task)
+
+    def warn(self, text: str) -> None:
+        self.client.node.get_logger().warning(f"{self.name}: {text}")
+
+    def warn_seldom(self, text: str) -> None:
+        """Of such warnings one in a second is logged."""
+        self.client.node.get_logger().warning(f"{self.name}: {text}", throttle_duration_sec=1.0)
+
+    def now(self) -> float:
+        """[s] on the ROS clock."""
+        return float(self.client.node.get_clock().now().nanoseconds) * 1e-9
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            try:
+                task()
+            except RobotControlError as error:
+                self.warn(str(error))
+
+    def _failed(self, traceback: str) -> None:
+        self.warn_seldom(f"its state cannot be published: {traceback.splitlines()[-1]}")
+
+
+_Options = TypeVar("_Options", bound=Model)
+
+
+def options_of(controller: Controller, model: type[_Options]) -> _Options:
+    """A controller's options. Raises DefinitionError: names every wrong one."""
+    try:
+        return checked(model, controller.options, f"controller {controller.name!r}")
+    except HardwareError as error:
+        raise DefinitionError(str(error)) from None
+
+
+class GoalOutcome(Protocol):
+    """How an accepted goal ended."""
+
+    @property
+    def is_success(self) -> bool: ...
+
+    @property
+    def is_cancelled(self) -> bool: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+class GoalSide:
+    """An action of a controller: its goals are judged before they are accepted; a newer one replaces the present one.
+
+    Args:
+        kind, name: of the action; the name is below the controller's.
+        begin: gets a request, and what is to be called with its outcome; runs in a thread of its own. It raises
+            RobotControlError if the goal is refused.
+        cancel: runs in the controller's thread.
+        result: the message for an outcome.
+        refusal: the message for an error of `begin`.
+    """
+
+    def __init__(
+        self,
+        controller: WorkingController,
+        kind: Any,
+        name: str,
+        *,
+        begin: Callable[[Any, Callable[[Any], None]], None],
+        cancel: Callable[[], None],
+        result: Callable[[Any], Any],
+        refusal: Callable[[RobotControlError], Any],
+    ) -> None:
+        self._controller = controller
+        self._begin, self._cancel, self._result, self._refusal = begin, cancel, result, refusal
+        self._outcomes: dict[int, Future[GoalOutcome]] = {}
+        self._goal: Any = None
+        group = ReentrantCallbackGroup()
+        node, path = controller.client.node, f"{controller.name}/{name}"
+        server = JudgingActionServer(node, kind, path, judge=self._judge, execute=self._execute, group=group)
+        server.register_cancel_callback(self._on_cancel)
+        self.destroy = server.destroy
+
+    def _judge(self, request: Any) -> Awaitable[Any]:
+        """The result that says why a goal is rejected; None: it is followed."""
+        outcome: Future[GoalOutcome] = Future()
+        node = self._controller.client.node
+
+        def done(found: GoalOutcome) -> None:
+            outcome.set_result(found)
+            executor = node.executor
+            if executor is not None:
+                executor.wake()  # it looks at `outcome` when it is awake
+
+        def judge() -> Any:
+            try:
+                if self._controller.state != ControllerState.ACTIVE:
+                    raise RobotControlError(
+                        f"the controller is {self._controller.state}", expected="active", hint="Activate it"
+                    )
+                self._begin(request, done)
+            except RobotControlError as error:
+                self._controller.warn(f"a goal was rejected: {error}")
+                return self._refusal(error)
+            self._outcomes[id(request)] = outcome
+            return None
+
+        return aside(node, f"{self._controller.name} goal", judge)
+
+    async def _execute(self, goal: Any) -> Any:
+        self._goal = goal
+        outcome = await self._outcomes.pop(id(goal.request))
+        assert outcome is not None  # it is set, and never cancelled
+        if self._goal is goal:
+            self._goal = None
+        if outcome.is_cancelled and goal.is_cancel_requested:
+            goal.canceled()
+        elif outcome.is_success:
+            goal.succeed()
+        else:
+            self._controller.warn(f"a goal failed: {outcome.text}")
+            goal.abort()
+        return self._result(outcome)
+
+    def _on_cancel(self, goal: Any) -> CancelResponse:
+        if goal is self._goal:
+            self._controller.later(self._cancel)
+        return CancelResponse.ACCEPT
+
+    def publish_feedback(self, make: Callable[[], Any]) -> None:
+        """Publish what `make` gives, while there is a goal; None: nothing."""
+        goal = self._goal
+        if goal is not None:
+            message = make()
+            if message is not None and goal is self._goal and goal.is_active:
+                goal.publish_feedback(message)

@@ -1,0 +1,1 @@
+"""TF of a workcell: the transforms between the links of its robot_description."""

@@ -1,0 +1,1 @@
+"""Drives on a network: packets, their exchange in the loop, and a simulated network."""

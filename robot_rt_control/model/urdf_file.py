@@ -1,0 +1,45 @@
+"""A URDF as a file, for simulators that read files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from robot_rt_control.model.paths import FILE_SCHEME, mesh_uri
+from robot_rt_control.model.urdf import Urdf
+from robot_rt_control.native.code_cache import cache_root
+
+
+def absolute_meshes(robot: ElementTree.Element, folder: Path) -> None:
+    """Name the files of meshes and textures by file:// URIs. folder: base of relative names."""
+    for tag in ("mesh", "texture"):
+        for element in robot.iter(tag):
+            filename = element.get("filename")
+            if filename:
+                element.set("filename", mesh_uri(filename, folder))
+
+
+def urdf_file(urdf: Urdf) -> Path:
+    """A file with the URDF's content: its own or, if it was expanded or got a prefix, one in the cache.
+
+    The latter is named after its content, so that no process writes what another one reads.
+    """
+    if urdf.path.read_bytes() == urdf.content:
+        return urdf.path
+    robot = ElementTree.fromstring(urdf.content)
+    absolute_meshes(robot, urdf.path.parent)
+    for element in robot.iter():
+        filename = element.get("filename", "")
+        if filename.startswith(FILE_SCHEME):
+            element.set("filename", unquote(filename.removeprefix(FILE_SCHEME)))
+    content = ElementTree.tostring(robot)
+    file = cache_root() / "urdf" / f"{hashlib.sha256(content).hexdigest()[:24]}.urdf"
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_bytes(content)
+        part.replace(file)
+    return file

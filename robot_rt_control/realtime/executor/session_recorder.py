@@ -1,0 +1,268 @@
+"""Recording every tick to a file, outside the loop: the ring of the last ticks is read before the loop reuses it."""
+
+from __future__ import annotations
+
+import logging
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import robot_rt_control
+from robot_rt_control.memory.atomics import load_acquire
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.layout import CHANNEL_LAYOUT, channel_dtype, offset_of
+from robot_rt_control.realtime.executor.assembly import World
+from robot_rt_control.realtime.executor.event_fields import event_fields
+from robot_rt_control.realtime.executor.set_points import set_point_words, slots_with_queues
+from robot_rt_control.realtime.executor.tick_ring import COMMANDS_TAKEN, EVENTS_WRITTEN, TickRing
+from robot_rt_control.recording.columns import TIME
+from robot_rt_control.recording.inputs import InputKind, pack_command, pack_points
+from robot_rt_control.recording.tick_writer import TickWriter
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.errors import RobotControlError
+
+_log = logging.getLogger(__name__)
+
+_COMMAND_HEAD = offset_of(channel_dtype, "commands", "head")
+_EVENT_HEAD = offset_of(channel_dtype, "events", "head")
+TICKS_AT_ONCE = 50
+"""Lockstep: ticks between two looks; less than the ring holds."""
+_LOOK_S = 0.02
+_MOST_NOTED = 1000
+"""Inputs that wait for a slow disk; the oldest are dropped."""
+
+
+class SessionRecorder:
+    """Writes a file of all ticks, and what came from outside. In lockstep it is complete: simulated time waits for it.
+
+    On other clocks a thread reads the ring. If the disk is too slow, ticks are lost, counted and noted in the file.
+    If the disk is full, the recording ends; the loop notices nothing of either.
+
+    Args:
+        lockstep: `drain` is called after every `ticks_at_once` ticks; otherwise a thread does it.
+        epoch_ns: added to the loop's time for time stamps.
+        about: of the executor, for the metadata.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        channel: Channel,
+        ring: TickRing,
+        *,
+        lockstep: bool,
+        epoch_ns: int,
+        about: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        self._world, self._channel, self._ring = world, channel, ring
+        self._lockstep, self._epoch_ns, self._about = lockstep, epoch_ns, about
+        self._words = {name: ring.word(name) for name in (TIME, COMMANDS_TAKEN, EVENTS_WRITTEN)}
+        self._writer: TickWriter | None = None
+        # Whoever notes something does not wait for the disk.
+        self._noted: deque[tuple[int, int, str, bytes]] = deque(maxlen=None if lockstep else _MOST_NOTED)
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The file that is being written; None: nothing is recorded."""
+        writer = self._writer
+        return None if writer is None else writer.path
+
+    # --- begin and end --------------------------------------------------------------------------
+
+    def start(self, path: Path) -> None:
+        """Record from the next tick on. In lockstep while no tick runs.
+
+        Raises:
+            RobotControlError: something is recorded already, or the file cannot be written.
+        """
+        with self._lock:
+            if self._writer is not None:
+                raise RobotControlError(
+                    f"recording to {path}", got=f"a recording to {self._writer.path}", hint="Stop that one first"
+                )
+            memory, workcell = self._channel.memory, self._world.workcell
+            self._commands, self._events = int(memory.commands.tail), int(memory.events.head)
+            self._next = int(self._world.memory.tick) + 1
+            self._lost = 0
+            self._taken = memory.streams["tail"].copy()
+            self._points: dict[int, int] = {}
+            self._noted.clear()
+            self._actions = self._ring.action_names()
+            about = {
+                "workcell": workcell.name,
+                "workcell_file": str(workcell.path),
+                "workcell_digest": f"{workcell.digest:x}",
+                "hardware": workcell.hardware,
+                "period": workcell.period,
+                "version": robot_rt_control.__version__,
+                "layout": f"{CHANNEL_LAYOUT:x}",
+                "first_tick": self._next,
+                "epoch_ns": self._epoch_ns,
+                "parts": self._ring.parts(),
+                **self._about(),
+            }
+            try:
+                texts = {workcell.path.name: workcell.path.read_bytes()}
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._writer = TickWriter(path, about, self._ring.columns, epoch_ns=self._epoch_ns, texts=texts)
+            except OSError as error:
+                raise RobotControlError(f"recording to {path}", got=str(error)) from error
+        if not self._lockstep:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
+            self._thread.start()
+        _log.info("recording to %s", path)
+
+    def stop(self, reason: str = "stopped") -> Path | None:
+        """End the file. Returns its path; None: nothing was recorded, or it has ended already."""
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+            self._thread = None
+        with self._lock:
+            self.drain()
+            path = self.path
+            self._end(reason)
+        return path
+
+    def _end(self, reason: str, problem: bool = False) -> None:
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        try:
+            writer.end(reason=reason, lost_ticks=self._lost, actions=self._actions | self._ring.action_names())
+        except OSError as error:
+            reason, problem = f"{reason}; it has no index: {error}", True
+        text = f"the recording {writer.path} ended in tick {self._next - 1}: {reason}; {self._lost} ticks lost"
+        (_log.error if problem else _log.info)(text)
+
+    # --- while it records -----------------------------------------------------------------------
+
+    def ticks_at_once(self, ticks: int) -> int:
+        """Lockstep: how many of these ticks may run until `drain`. Samples of streams belong to a tick only so."""
+        if self._writer is None:
+            return ticks
+        self._note_points()
+        streams = any(int(tables.n_streams) for tables in self._world.memory.tables)
+        return min(ticks, 1 if streams else TICKS_AT_ONCE)
+
+    def _note_points(self) -> None:
+        """The set points of motion groups that the next ticks can take."""
+        world, memory = self._world.memory, self._channel.memory
+        tables = [world.tables[int(world.active_tables)]]
+        if world.pending_tables:
+            tables.append(world.tables[1 - int(world.active_tables)])
+        for table in tables:
+            for slot in slots_with_queues(table):
+                group = table.actions[slot]
+                queue = memory.motion_queues[int(group.queue)]
+                first, state = self._points.get(int(group.identity), 0), (int(queue.head), int(queue.failed))
+                if state != (first, 0):
+                    words = set_point_words(world, group)
+                    self.note(InputKind.POINTS, partial(pack_points, queue, group, first, memory.set_points, words))
+                    self._points[int(group.identity)] = state[0]
+
+    def note(self, kind: InputKind, data: Callable[[], bytes] = bytes) -> None:
+        """Something from outside takes effect in the next tick. Any thread; never waits. In lockstep no tick runs.
+
+        Args:
+            data: gives it; called only if something is recorded.
+        """
+        if self._writer is None:
+            return
+        world = self._world.memory
+        if kind == InputKind.TABLES:  # soon the loop does not know what goes with them any more
+            self._actions |= self._ring.action_names()
+        self._noted.append((int(world.tick) + 1, int(world.now_ns), kind, data()))
+
+    def drain(self) -> None:
+        """Write what is new."""
+        with self._lock:
+            writer = self._writer
+            if writer is None:
+                return
+            try:
+                self._drain(writer)
+            except OSError as error:
+                self._end(f"it could not be written: {error}", True)
+                return
+            if writer.failure is not None:
+                self._end(f"it could not be written any further: {writer.failure}", True)
+
+    def _drain(self, writer: TickWriter) -> None:
+        while self._noted:
+            writer.input(*self._noted.popleft())
+        last = self._ring.last
+        if last < self._next:
+            return
+        rows = self._ring.take(self._next, last)
+        lost = last - self._next + 1 - len(rows)
+        self._next = last + 1
+        if not len(rows):
+            self._lost += lost
+            return
+        writer.rows(rows)
+        self._write_commands(writer, rows)
+        if self._lockstep:
+            self._write_samples(writer, rows)
+        self._write_events(writer, rows)
+        if lost:
+            self._lost += lost
+            tick, time_ns = int(rows[-1, 0]), int(rows[-1, self._words[TIME]])
+            writer.event(tick, time_ns, "ticks_lost", status=lost)
+
+    def _write_commands(self, writer: TickWriter, rows: np.ndarray) -> None:
+        taken, ring = rows[:, self._words[COMMANDS_TAKEN]], self._channel.memory.commands
+        for i in range(self._commands, int(taken[-1])):
+            place = i % capacities.COMMAND_RING_ENTRIES
+            data = pack_command(ring.entries[place], self._channel.memory.parameter_updates[place])
+            if load_acquire(self._channel.address + _COMMAND_HEAD) - i > capacities.COMMAND_RING_ENTRIES:
+                raise OSError("commands came faster than they could be recorded")
+            row = rows[np.searchsorted(taken, i, side="right")]
+            writer.input(int(row[0]), int(row[self._words[TIME]]), InputKind.COMMAND, data)
+        self._commands = int(taken[-1])
+
+    def _write_samples(self, writer: TickWriter, rows: np.ndarray) -> None:
+        """Samples that the loop has taken in the one tick since the last call."""
+        world, streams = self._world.memory, self._channel.memory.streams
+        tables = world.tables[int(world.active_tables)]
+        for stream in tables.streams[: int(tables.n_streams)]:
+            place = int(stream["place"])
+            tail = int(streams["tail"][place])
+            if stream["is_output"] == 0:
+                for i in range(int(self._taken[place]), tail):
+                    sample = streams["entries"][place, i % capacities.STREAM_RING_ENTRIES]
+                    data = struct.pack("<q", place) + sample.tobytes()
+                    writer.input(int(rows[-1, 0]), int(rows[-1, self._words[TIME]]), InputKind.SAMPLE, data)
+        self._taken = streams["tail"].copy()
+
+    def _write_events(self, writer: TickWriter, rows: np.ndarray) -> None:
+        end = int(rows[-1, self._words[EVENTS_WRITTEN]])
+        if end == self._events:
+            return
+        numbers = np.arange(self._events, end)
+        events = self._channel.memory.events.entries[numbers % capacities.EVENT_RING_ENTRIES]
+        whole = numbers > load_acquire(self._channel.address + _EVENT_HEAD) - capacities.EVENT_RING_ENTRIES
+        actions = self._ring.action_names()
+        for event in events[whole]:
+            writer.event(int(event["tick"]), int(event["time_ns"]), **event_fields(event, self._world, actions))
+        self._events = end
+
+    def _run(self) -> None:
+        while not self._stop.wait(_LOOK_S) and self._writer is not None:
+            self.drain()
+
+
+def wall_clock_epoch_ns() -> int:
+    """What CLOCK_MONOTONIC lacks to the wall clock [ns]."""
+    return time.time_ns() - time.monotonic_ns()

@@ -1,0 +1,117 @@
+"""What comes from outside the loop, as bytes: the inputs of a recording, from which a session is run again."""
+
+from __future__ import annotations
+
+import struct
+from enum import StrEnum
+
+import numpy as np
+
+from robot_rt_control.memory.layout import blob_dtype, command_dtype, offset_of, sample_dtype, tables_dtype
+from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.enums import Command
+
+ARRAYS = ("types", "sessions", "actions", "reactions", "instructions", "streams", "axes", "strategies")
+"""The arrays of `tables_dtype` of which only the first `n_…` elements are used; they follow its other fields."""
+_HEAD = offset_of(tables_dtype, ARRAYS[0])
+
+
+class InputKind(StrEnum):
+    """What an input is, and its data."""
+
+    TABLES = "tables"
+    """`pack_tables`."""
+    COMMAND = "command"
+    """A transaction of the command ring: `pack_command`."""
+    INTERNAL = "internal"
+    """The executor's own command, for all parts: one byte."""
+    SAMPLE = "sample"
+    """Of a stream input: its place as int64, then `sample_dtype`."""
+    POINTS = "points"
+    """Set points of a motion group: `pack_points`."""
+    SERVER_LOST = "server_lost"
+    MISSES = "misses"
+    """Missed deadlines that a test has made: int64."""
+    STATE = "state"
+    """A state of a mock device that a test has set: float64, then the state interface's name."""
+
+
+def pack_tables(staging: np.record) -> bytes:
+    """The used part of what a server has staged (`staging_dtype`)."""
+    tables = staging.tables
+    found = [tables.tobytes()[:_HEAD]]
+    found += [tables[name][: int(tables[f"n_{name}"])].tobytes() for name in ARRAYS]
+    blobs = staging.blobs[: int(staging.n_blobs)]
+    found += [struct.pack("<q", len(blobs)), blobs.tobytes()]
+    for blob in blobs:
+        first = int(blob["offset"]) // 8
+        found.append(staging.parameters[first : first + int(blob["size"]) // 8].tobytes())
+    return b"".join(found)
+
+
+def unpack_tables(data: bytes, staging: np.record) -> None:
+    """Put what `pack_tables` gave into a staging area. Raises ValueError: it is none of these layouts."""
+    tables, place = staging.tables, _HEAD
+    head = np.frombuffer(data[:_HEAD].ljust(tables_dtype.itemsize, b"\0"), tables_dtype, 1)[0]
+    for name in tables_dtype.names or ():
+        if name not in ARRAYS:
+            tables[name] = head[name]
+    for name in ARRAYS:
+        n = int(tables[f"n_{name}"])
+        size = n * tables_dtype[name].base.itemsize
+        tables[name][:n].view(np.uint8)[:] = np.frombuffer(data, np.uint8, size, place)
+        place += size
+    (n,) = struct.unpack_from("<q", data, place)
+    staging.n_blobs = n
+    blobs = np.frombuffer(data, blob_dtype, n, place + 8)
+    staging.blobs[:n] = blobs
+    place += 8 + n * blob_dtype.itemsize
+    for blob in blobs:
+        first, words = int(blob["offset"]) // 8, int(blob["size"]) // 8
+        staging.parameters[first : first + words] = np.frombuffer(data, np.float64, words, place)
+        place += 8 * words
+
+
+def pack_command(command: np.record, record: np.ndarray) -> bytes:
+    """A command, and the record beside it if it carries one (float64 or bytes)."""
+    size = 0
+    if command.command == Command.SET_PARAMETERS:
+        size = min(max(int(command.record_size), 0), capacities.PARAMETER_UPDATE_BYTES)
+    return command.tobytes() + record.tobytes()[:size]
+
+
+def unpack_command(data: bytes) -> tuple[np.record, np.ndarray]:
+    """A command, and the bytes of its record."""
+    return np.frombuffer(data, command_dtype, 1)[0], np.frombuffer(data, np.uint8, offset=command_dtype.itemsize)
+
+
+def unpack_sample(data: bytes) -> tuple[int, np.record]:
+    """The place of a stream, and its sample."""
+    return struct.unpack_from("<q", data)[0], np.frombuffer(data, sample_dtype, 1, 8)[0]
+
+
+def pack_points(queue: np.record, action: np.record, first: int, set_points: np.ndarray, words: int) -> bytes:
+    """The set points of a motion group from position `first` of its queue on.
+
+    Args:
+        queue: record of `motion_queue_dtype`.
+        action: the group, of `action_dtype`.
+        set_points: of the channel.
+        words: size of a set point in float64.
+    """
+    head, entries, place = int(queue.head), int(action.queue_entries), int(action.queue_offset) // 8
+    points = set_points[place : place + words * entries].reshape(entries, words)[np.arange(first, head) % entries]
+    about = struct.pack("<7q", int(action.queue), head, int(queue.failed), first, place, entries, words)
+    return about + points.tobytes()
+
+
+def unpack_points(data: bytes, channel: np.record) -> None:
+    """Put what `pack_points` gave into a channel."""
+    number, head, failed, first, place, entries, words = struct.unpack_from("<7q", data)
+    points = np.frombuffer(data, np.float64, offset=56).reshape(-1, words)
+    ring = channel.set_points[place : place + words * entries].reshape(entries, words)
+    ring[np.arange(first, head) % entries] = points
+    queue = channel.motion_queues[number]
+    if first == 0:  # the group is new
+        queue.tail, queue.run = 0, 1
+    queue.head, queue.failed = head, failed

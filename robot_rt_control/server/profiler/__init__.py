@@ -1,0 +1,2 @@
+"""The asynchronous profiler: it computes the set points of motion groups outside the loop, and puts them into
+queues."""

@@ -1,0 +1,59 @@
+"""A track_trajectory of more points than its record holds, or of tool poses: a motion group of one part.
+
+Its set points come through a queue, so that it may have any length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from robot_rt_control.actions.track_trajectory import MAX_SEGMENTS
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
+from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+_TYPE = "track_trajectory"
+
+
+def _rows(what: str, numbers: np.ndarray, n: int) -> np.ndarray:
+    """(n, …) what a list gives at each of n times."""
+    if numbers.size == 0 or n == 0 or numbers.size % n:
+        raise DefinitionError(what, expected=f"a multiple of {n}, the number of times", got=str(numbers.size))
+    return numbers.reshape(n, -1)
+
+
+def as_group(action: ActionDefinition) -> ActionDefinition:
+    """The action, as a motion group if it is a trajectory that only a group can follow.
+
+    Raises:
+        DefinitionError: its lists of numbers do not fit together.
+    """
+    if action.type != _TYPE or action.strategies:
+        return action
+    given = {p.name: p for p in action.parameters}
+    numbers = {name: np.atleast_1d(np.asarray(p.value, float)) for name, p in given.items()}
+    times = numbers.get("times", np.zeros(0))
+    if len(times) <= MAX_SEGMENTS + 1 and "poses" not in given:
+        return action
+    (part,) = action.parts.values() if isinstance(action.parts, Mapping) else action.parts
+    of = f"action {action.id!r}: number of"
+    points = {
+        name: _rows(f"{of} {name}", numbers[name], len(times))
+        for name in ("positions", "velocities", "accelerations", "poses")
+        if name in numbers
+    }
+    options: dict[str, Any] = {}
+    if "start_tolerance" in numbers:
+        options["start_tolerance"] = float(numbers["start_tolerance"][0])
+    kept = [given["tolerance"]] if "tolerance" in given else []
+    return replace(
+        action,
+        type="motion_group",
+        parts=(part,),
+        parameters=(ParameterValue(name="profile", value="async"), *kept),
+        commands=(MotionCommand(part=part, trajectory=Trajectory(times=times, **points), **options),),
+    )

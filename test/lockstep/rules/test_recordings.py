@@ -1,0 +1,223 @@
+"""Rules H1, H5 to H7 of docs/semantics.md: recordings and their replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arms_cell import arms_file, go
+from mcap.reader import make_reader
+from mcap.writer import Writer
+from mcap_ros2.decoder import DecoderFactory
+
+from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.realtime.executor.replay import DIFFERS, REFUSED, SAME, main
+from robot_rt_control.recording.fault_log import load_fault_log
+from robot_rt_control.recording.tick_reader import TickFile
+from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import RobotControlError
+
+FOLDER = Path(__file__).parent
+IIWA = FOLDER.parents[2] / "config" / "iiwa.yaml"
+
+
+def with_sensors(path: Path) -> None:
+    """Reactions on a sensor, a fault that is cleared, a change of definitions, a protective stop, an overrun."""
+    with LockstepCell(FOLDER / "workcell.yaml", record=path) as cell:
+        cell.set_sensor("rangefinder/distance", 0.5)
+        session = cell.session("left")
+        near = Reaction("rangefinder.distance < 0.3", start="b")
+        session.add(Action("a", "probe", speed=0.6, reactions=[near]), Action("b", "probe", speed=-0.3))
+        session.start("a")
+        cell.step(120)
+        cell.set_sensor("rangefinder/distance", 0.2)
+        cell.step(30)
+        session.add(Action("bad", "writer", kind=1))
+        session.start("bad")
+        cell.step(20)
+        cell.server.set_motion(["left"], "clear_faults")
+        cell.server.set_motion(["left"], "enable")
+        cell.executor.miss_deadlines(2)
+        cell.step(20)
+        cell.executor.protective_stop(True)
+        cell.step(20)
+
+
+def with_streams(path: Path) -> None:
+    with LockstepCell(FOLDER / "streams.yaml", record=path) as cell:
+        session = cell.session("left")
+        session.add(Action("a", "listener", parts="left"))
+        session.start("a")
+        cell.step()
+        stream = session.stream("a", "goal")
+        for i in range(20):
+            stream.write([0.1 * i, 0.0])
+            cell.step(7)
+
+
+def with_groups(path: Path) -> None:
+    with LockstepCell(arms_file(path.parent, 2), record=path) as cell:
+        session = cell.session("arm0", "arm1")
+        session.add(go(2, profile="async"))
+        for _ in range(2):
+            session.start("go")
+            cell.step(900)
+
+
+def with_simulator(path: Path) -> None:
+    with LockstepCell(IIWA, hardware="pybullet", record=path) as cell:
+        session = cell.session("arm")
+        session.add(Action("up", "velocity_move", linear=[0, 0, 0.1]))
+        session.start("up")
+        cell.step(150)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recorded") / "session.mcap"
+    with_sensors(path)
+    return path
+
+
+def test_H1_each_tick_is_in_the_file_bit_for_bit(tmp_path: Path) -> None:
+    path, seen = tmp_path / "a.mcap", []
+    with LockstepCell(FOLDER / "workcell.yaml", record=path) as cell:
+        session = cell.session("left")
+        session.add(Action("a", "probe", speed=0.6))
+        session.start("a")
+        for _ in range(120):
+            tick = cell.step()
+            seen.append((tick, *cell.part("left").position[:2], *cell.part("left").commanded_velocity[:2]))
+        fired = [(e.tick, e.kind) for e in cell.events if e.tick]
+    file = TickFile(path)
+    arrays, rows = file.arrays(), np.array(seen)
+    assert (np.diff(arrays["tick"]) == 1).all() and arrays["tick"][0] == 1 and file.end()["lost_ticks"] == 0
+    at = np.searchsorted(arrays["tick"], rows[:, 0])
+    assert (arrays["left.position"][at, :2] == rows[:, 1:3]).all()
+    assert (arrays["left.commanded_velocity"][at, :2] == rows[:, 3:]).all()
+    assert (arrays["time_ns"] == arrays["tick"] * 1_000_000).all()
+    with path.open("rb") as stream:
+        reader = make_reader(stream, decoder_factories=[DecoderFactory()])
+        found = [(c.topic, m.log_time, d) for _, c, m, d in reader.iter_decoded_messages()]
+    first = seen[50]
+    (states,) = [d for topic, time, d in found if topic == "/joint_states" and time == first[0] * 1_000_000]
+    (commands,) = [d for topic, time, d in found if topic == "/joint_commands" and time == first[0] * 1_000_000]
+    (ticks,) = [d for topic, _, d in found if topic == "/ticks" and d.tick == first[0]]
+    assert list(states.name) == [n for names in cell.workcell.joint_state_names().values() for n in names]
+    assert tuple(states.position[:2]) == first[1:3] and tuple(commands.velocity[:2]) == first[3:]
+    assert tuple(ticks.left_position[:2]) == first[1:3] and ticks.speed == 1.0
+    assert states.header.stamp.sec == 0 and states.header.stamp.nanosec == first[0] * 1_000_000
+    events = [(d.tick, d.kind) for topic, _, d in found if topic == "/events"]
+    assert set(events) >= {e for e in fired if e[1] in ("action_started", "command_done")} != set()
+    assert {"a", "default action"} <= {d.current_action for t, _, d in found if t == "/events"}
+    assert file.about["workcell_file"] == str(FOLDER / "workcell.yaml")
+
+
+@pytest.mark.parametrize(
+    "record, kinds",
+    [
+        (with_sensors, {"tables", "command", "internal", "state", "misses", "server_lost"}),
+        (with_streams, {"tables", "command", "internal", "sample", "server_lost"}),
+        (with_groups, {"tables", "command", "internal", "points", "server_lost"}),
+        (with_simulator, {"tables", "command", "internal", "server_lost"}),
+    ],
+)
+def test_H5_a_replay_is_the_same(
+    record: Callable[[Path], None], kinds: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(tmp_path / "a.mcap")
+    assert main([str(tmp_path / "a.mcap")]) == SAME, capsys.readouterr().out
+    file = TickFile(tmp_path / "a.mcap")
+    assert len(file.arrays()["tick"]) > 130 and {given.kind for given in file.inputs()} == kinds
+
+
+def changed(source: Path, target: Path, topic: str, change: Callable[[int, bytearray], None]) -> None:
+    """The file with changed messages of a topic; `change` gets the number of each."""
+    with source.open("rb") as stream, target.open("wb") as output:
+        reader, writer, channels, n = make_reader(stream), Writer(output), {}, 0
+        writer.start()
+        for metadata in reader.iter_metadata():
+            writer.add_metadata(metadata.name, metadata.metadata)
+        for schema, channel, message in reader.iter_messages(log_time_order=False):
+            assert schema is not None
+            if channel.id not in channels:
+                number = writer.register_schema(schema.name, schema.encoding, schema.data)
+                channels[channel.id] = writer.register_channel(channel.topic, channel.message_encoding, number)
+            data = bytearray(message.data)
+            if channel.topic == topic:
+                change(n, data)
+                n += 1
+            writer.add_message(channels[channel.id], message.log_time, bytes(data), message.publish_time)
+        writer.finish()
+
+
+def test_H6_a_changed_number_is_the_first_difference(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [(c.name, i) for c in TickFile(recorded).columns for i in range(c.width)]
+    place = 12 + 8 * names.index(("left.commanded_velocity", 1))
+
+    def change(n: int, data: bytearray) -> None:
+        if n >= 149:
+            data[place] ^= 1  # the last bit of the mantissa
+
+    changed(recorded, tmp_path / "a.mcap", "/ticks", change)
+    assert main([str(tmp_path / "a.mcap")]) == DIFFERS
+    assert "the first difference is in tick 150: left.commanded_velocity[1]: recorded " in capsys.readouterr().out
+
+
+def test_H6_a_changed_command_is_seen_in_its_tick(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [i for i in TickFile(recorded).inputs()]
+    number, start = next((n, i) for n, i in enumerate(given) if i.kind == "command")
+
+    def change(n: int, data: bytearray) -> None:
+        if n == number:
+            data[-len(start.data)] = 99  # no command
+
+    changed(recorded, tmp_path / "a.mcap", "/inputs", change)
+    assert main([str(tmp_path / "a.mcap")]) == DIFFERS
+    out = capsys.readouterr().out
+    assert f"the first difference is in tick {start.tick}: " in out
+
+
+def test_H6_what_cannot_be_run_again_is_refused(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LockstepCell(FOLDER / "workcell.yaml") as cell:
+        cell.executor.record(True, tmp_path / "later.mcap")
+        cell.step(10)
+        cell.executor.record(False)
+        log = cell.executor.save_last_ticks()
+        assert main([str(tmp_path / "later.mcap")]) == REFUSED
+        assert "expected the session from tick 1 on; got from tick 4 on" in capsys.readouterr().err
+        assert main([str(log)]) == REFUSED
+        assert "expected a recorded session; got a log of the last ticks" in capsys.readouterr().err
+    other = tmp_path / "workcell.yaml"
+    other.write_text((FOLDER / "workcell.yaml").read_text() + "\n# changed\n")
+    assert main([str(recorded), "--workcell", str(IIWA)]) == REFUSED
+    assert "expected digest" in capsys.readouterr().err
+    assert main([str(tmp_path / "none.mcap")]) == REFUSED
+    assert "expected a file of recorded ticks (.mcap); got FileNotFoundError" in capsys.readouterr().err
+
+
+def test_H7_the_last_ticks_and_a_recording_on_demand(tmp_path: Path) -> None:
+    with LockstepCell(FOLDER / "workcell.yaml") as cell:
+        cell.step(30)
+        log = load_fault_log(cell.executor.save_last_ticks())
+        assert log.title() == f"saved on demand in tick {cell.tick}"
+        assert log.ticks.tolist() == list(range(1, cell.tick + 1))
+        first = cell.tick + 1
+        path = cell.executor.record(True, tmp_path)
+        assert path is not None and path.parent == tmp_path and cell.executor.session_recorder.path == path
+        with pytest.raises(RobotControlError, match=f"got a recording to {path}. Stop that one first"):
+            cell.executor.record(True, tmp_path / "b.mcap")
+        cell.step(40)
+        assert cell.executor.record(False) == path and cell.executor.record(False) is None
+        cell.step(10)
+        file = TickFile(path)
+        assert file.arrays()["tick"].tolist() == list(range(first, first + 40))
+        assert file.end()["reason"] == "stopped"

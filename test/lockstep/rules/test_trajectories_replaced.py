@@ -1,0 +1,203 @@
+"""Rules J8 to J11 and J13 to J15 of docs/semantics.md: goals cancelled, replaced, early, late, long, random."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from random_goals import RandomGoals
+from trajectory_bench import ACCELERATION, PERIOD, TrajectoryBench, goal, point
+
+from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused
+from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
+
+END = (0.9, -0.6, 0.3)
+Z = (0.0, 0.0, 0.0)
+
+
+def on_one_line(q: np.ndarray, end: tuple[float, ...]) -> None:
+    np.testing.assert_allclose(q / end - (q / end)[:, :1], 0.0, atol=1e-9)
+
+
+def test_J8_cancel_stops_on_the_path_and_is_answered_at_rest(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    outcome = bench.follow(goal(point(2.0, END)))
+    bench.run(0.9)
+    bench.follower.cancel()
+    begun = bench.cell.tick
+    found = bench.until(outcome)
+    assert found.is_cancelled and found.text == "cancelled" and not bench.client.sessions()
+    speed = 0.65  # [rad/s] of joint a, about
+    assert (found.tick - begun) * PERIOD < 3.0 * (speed / ACCELERATION + 0.1)
+    bench.run(0.1)
+    assert (bench.q[-1] == bench.q[-90]).all() and 0.2 < bench.q[-1][0] < 0.7
+    on_one_line(bench.q, END)
+    bench.assert_limits_kept()
+    bench.follower.cancel()  # nothing to do
+
+
+def test_J8_a_goal_after_a_cancel_waits_until_the_part_stands(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(2.0, END)))
+    bench.run(0.9)
+    bench.follower.cancel()
+    second = bench.follow(goal(point(2.0, Z)))
+    assert first[0].is_cancelled
+    assert bench.until(second).code == Code.SUCCESSFUL
+    bench.assert_limits_kept()
+
+
+def test_J8_a_controller_that_is_closed_stops_its_part(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    outcome = bench.follow(goal(point(2.0, END)))
+    bench.run(0.9)
+    bench.follower.close("the controller was deactivated")
+    assert (outcome[0].code, outcome[0].text) == (Code.INVALID_GOAL, "the controller was deactivated")
+    assert not bench.client.sessions()
+    bench.run(0.1)
+    assert (bench.q[-1] == bench.q[-90]).all() and bench.q[-1][0] < 0.7
+
+
+@pytest.mark.parametrize("rates", [(), (Z,), (Z, Z)], ids=["positions", "velocities", "accelerations"])
+def test_J9_a_newer_goal_goes_on_from_the_present_motion(tmp_path: Path, rates: tuple) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(2.0, END, *rates)))
+    bench.run(0.9)
+    second = bench.follow(goal(point(1.5, (0.2, 0.2, 0.2), *rates)))
+    assert [(o.code, o.text) for o in first] == [(Code.INVALID_GOAL, "preempted by a newer goal")]
+    assert len(bench.client.sessions()) == 1
+    assert bench.until(second).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], (0.2, 0.2, 0.2), atol=1e-12)
+    a = np.diff(bench.q, 2, axis=0) / PERIOD**2
+    assert np.abs(a).max() < ACCELERATION  # of the plans; a jump in velocity would need the system limit
+    bench.assert_limits_kept()
+
+
+def test_J9_a_refused_goal_leaves_the_present_one(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(2.0, END)))
+    bench.run(0.9)
+    with pytest.raises(GoalRefused, match="the velocity of joint 'a' .* on the way to its first point"):
+        bench.follow(goal(point(0.3, (-0.9, 0.0, 0.0))))
+    assert bench.until(first).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], END, atol=1e-12)
+
+
+def test_J9_speed_changes_do_not_make_a_jump(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    bench.follow(goal(point(2.0, END)))
+    bench.run(0.7)
+    bench.client.set_speed(0.3)
+    second = bench.follow(goal(point(1.5, (0.2, 0.2, 0.2))))
+    bench.run(0.5)
+    bench.client.set_speed(1.0)
+    assert bench.until(second).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], (0.2, 0.2, 0.2), atol=1e-12)
+    bench.assert_limits_kept()
+
+
+def test_J10_a_start_in_the_future_keeps_what_is_followed_until_then(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    now = bench.ros_time
+    waits = bench.follow(goal(point(0.0, Z), point(1.5, END), start=now + 0.5), now)
+    begun = len(bench.rows)
+    found = bench.until(waits)
+    assert found.code == Code.SUCCESSFUL
+    still = np.flatnonzero(np.abs(bench.q).max(axis=1) > 1e-12)[0]
+    start = len(bench.rows) - 1 - 1500
+    assert abs(still - start) <= 20 and start - begun > 300
+    first = bench.follow(goal(point(2.0, Z)))
+    bench.run(0.5)
+    whole = bench.q[-1]
+    now = bench.ros_time
+    second = bench.follow(goal(point(1.0, (0.8, -0.2, 0.1)), start=now + 0.6), now)
+    assert first[0].text == "preempted by a newer goal"
+    bench.run(0.45)
+    assert bench.q[-1][0] < whole[0] - 0.1  # it goes on
+    assert bench.until(second).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], (0.8, -0.2, 0.1), atol=1e-12)
+    bench.assert_limits_kept()
+
+
+def test_J10_points_in_the_past_are_skipped(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    now = bench.ros_time
+    points = point(0.5, (0.5, 0.5, 0.5)), point(2.0, (0.2, 0.1, 0.0)), point(3.0, (0.3, 0.2, 0.1))
+    begun = bench.cell.tick
+    outcome = bench.follow(goal(*points, start=now - 1.0), now)
+    assert bench.until(outcome).code == Code.SUCCESSFUL
+    assert abs(outcome[0].tick - begun - 2000) <= 2
+    assert bench.q[:, 1].max() < 0.25  # not by way of the first point
+    assert np.abs(bench.q - (0.2, 0.1, 0.0)).max(axis=1).min() < 1e-3
+    bench.assert_limits_kept()
+
+
+def long_goal(end: float, rates: int) -> Goal:
+    t = np.linspace(0.5, 3.5, MAX_TRAJECTORY_POINTS + 100)
+    x = (t - 0.5) / 3.0
+    q, v, a = (np.polyval(np.polyder([6.0, -15.0, 10.0, 0.0, 0.0, 0.0], n), x) * end / 3.0**n for n in range(3))
+    return goal(*(point(s, [p] * 3, *([w] * 3 for w in (vs, acc)[:rates]))
+                  for s, p, vs, acc in zip(t, q, v, a, strict=True)))  # fmt: skip
+
+
+@pytest.mark.parametrize("rates", [0, 1, 2])
+def test_J11_a_long_trajectory_begins_at_rest(tmp_path: Path, rates: int) -> None:
+    bench = TrajectoryBench(tmp_path, constraints={"a": {"trajectory": 0.1}})
+    outcome = bench.follow(long_goal(0.6, rates))
+    assert bench.until(outcome).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], 0.6, atol=1e-9)
+    bench.until_free()
+
+
+def test_J11_it_neither_replaces_nor_is_replaced_while_the_part_moves(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(2.0, (-0.3, 0.0, 0.0))))
+    bench.run(0.5)
+    with pytest.raises(GoalRefused, match=r"a trajectory of 6\d\d points; expected at most 513 while the part moves"):
+        bench.follow(long_goal(0.6, 1))
+    assert bench.until(first).code == Code.SUCCESSFUL
+    bench.until_free()
+    bench.until(bench.follow(goal(point(1.0, Z))))
+    bench.until_free()
+    long = bench.follow(long_goal(0.6, 1))
+    bench.run(1.5)
+    with pytest.raises(GoalRefused, match="only shorter ones can be replaced while the part moves. Cancel it first"):
+        bench.follow(goal(point(1.0, Z)))
+    bench.follower.cancel()
+    assert bench.until(long).is_cancelled
+    q = bench.q[-1]
+    assert 0.0 < q[0] < 0.5 and np.ptp(q) < 1e-6
+    assert bench.until(bench.follow(goal(point(1.0, Z)))).code == Code.SUCCESSFUL
+
+
+def test_J13_a_last_velocity_is_braked_after_the_last_point(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path, allow_nonzero_velocity_at_trajectory_end=True)
+    outcome = bench.follow(goal(point(1.0, (0.5, 0.0, 0.0), (0.8, 0.0, 0.0))))
+    found = bench.until(outcome)
+    assert found.code == Code.SUCCESSFUL
+    at = bench.ticks.index(found.tick)
+    np.testing.assert_allclose(bench.q[at - 1], (0.5, 0.0, 0.0), atol=2e-3)
+    bench.until_free()
+    bench.run(0.1)
+    assert 0.55 < bench.q[-1][0] < 0.7 and (bench.q[-1] == bench.q[-50]).all()
+    bench.assert_limits_kept()
+    with pytest.raises(GoalRefused, match="position of joint 'a' at 2.* is outside its limits, after its last point"):
+        bench.follow(goal(point(2.0, (1.95, 0.0, 0.0), (1.0, 0.0, 0.0))))
+
+
+def test_J14_a_continuous_joint_takes_the_shorter_way(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    assert bench.until(bench.follow(goal(point(3.0, (0.0, 0.0, 2.5))))).code == Code.SUCCESSFUL
+    second = bench.follow(goal(point(2.0, (0.0, 0.0, -2.5)), point(3.0, (0.0, 0.0, -2.2))))
+    assert bench.until(second).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1][2], 2.0 * np.pi - 2.2, atol=1e-12)
+    assert bench.q[:, 2].min() > -1e-9
+
+
+def test_J15_random_goals_fault_nothing(tmp_path: Path) -> None:
+    """10 000 of them are part of `./run prove`."""
+    random = RandomGoals(tmp_path)
+    accepted, refused = random.run(Random(7), 100)
+    assert accepted > 30 and refused > 30

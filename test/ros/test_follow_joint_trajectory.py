@@ -1,0 +1,259 @@
+"""FollowJointTrajectory as MoveIt uses it: these tests speak ROS alone, and would run against another implementation.
+
+The workcell's controller manager has the controller `arm_controller` (conftest.py).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+import rclpy
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTolerance, JointTrajectoryControllerState, SpeedScalingFactor
+from controller_manager_msgs.srv import ListControllers
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_rt_control.application.demo_workcell import DemoWorkcell
+from robot_rt_control.client import Client
+from robot_rt_control.ros.goal_client import GoalClient
+
+pytestmark = pytest.mark.timeout(3600)
+
+NAME = "arm_controller"
+JOINTS = [f"lbr_iiwa_joint_{j}" for j in range(1, 8)]
+CODES = FollowJointTrajectory.Result
+
+
+def wait(condition: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + 60.0
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    return found
+
+
+class MoveIt:
+    """What MoveIt's controller manager and a teleoperation node do."""
+
+    def __init__(self) -> None:
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self.node = rclpy.create_node("moveit", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread.start()
+        self.states: list[Any] = []
+        self.feedback: list[Any] = []
+        self._client = GoalClient(self.node, FollowJointTrajectory, f"{NAME}/follow_joint_trajectory")
+        self.trajectories = self.node.create_publisher(JointTrajectory, f"{NAME}/joint_trajectory", 1)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.speed = self.node.create_publisher(SpeedScalingFactor, f"{NAME}/speed_scaling_input", latched)
+        self.node.create_subscription(
+            JointTrajectoryControllerState, f"{NAME}/controller_state", self.states.append, 10
+        )
+        assert self._client.wait_for_server(60.0)
+        manager: Any = self.node.create_client(ListControllers, "controller_manager/list_controllers")
+        assert manager.wait_for_service(60.0)
+
+        def is_active() -> bool:
+            listed = manager.call_async(ListControllers.Request())
+            wait(listed.done)
+            return (NAME, "active") in [(c.name, c.state) for c in listed.result().controller]
+
+        wait(is_active)
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self._thread.join()
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    def state(self) -> Any:
+        """The next state of the controller."""
+        seen = len(self.states)
+        wait(lambda: len(self.states) > seen + 1)
+        return self.states[-1]
+
+    def here(self) -> list[float]:
+        return list(self.state().reference.positions)
+
+    def send(self, trajectory: JointTrajectory, **fields: Any) -> Any:
+        """The goal's handle."""
+        goal = FollowJointTrajectory.Goal(trajectory=trajectory, **fields)
+        self.feedback.clear()
+        sent = self._client.send_goal_async(goal, feedback_callback=lambda m: self.feedback.append(m.feedback))
+        wait(sent.done)
+        return sent.result()
+
+    def result(self, handle: Any) -> tuple[int, int, str]:
+        """Status, error code and text."""
+        asked = handle.get_result_async()
+        wait(asked.done)
+        answer = asked.result()
+        return answer.status, answer.result.error_code, answer.result.error_string
+
+
+@pytest.fixture(scope="module")
+def moveit(workcell: DemoWorkcell) -> Iterator[MoveIt]:
+    made = MoveIt()
+    yield made
+    made.close()
+
+
+def trajectory(
+    *points: tuple[float, Sequence[float]], joints: Sequence[str] = JOINTS, velocities: bool = False
+) -> JointTrajectory:
+    made = JointTrajectory(joint_names=list(joints))
+    for t, q in points:
+        point = JointTrajectoryPoint(positions=[float(x) for x in q])
+        point.time_from_start.sec, point.time_from_start.nanosec = int(t), round((t - int(t)) * 1e9)
+        if velocities:
+            point.velocities = [0.0] * len(q)
+        made.points.append(point)
+    return made
+
+
+def moved(q: Sequence[float], *, by: float) -> list[float]:
+    return [x + by for x in q]
+
+
+def largest(a: Sequence[float], b: Sequence[float]) -> float:
+    return max(abs(x - y) for x, y in zip(a, b, strict=True))
+
+
+def test_a_trajectory_is_followed_with_feedback_and_state(moveit: MoveIt):
+    start = moveit.here()
+    middle, end = moved(start, by=0.05), moved(start, by=-0.05)
+    handle = moveit.send(trajectory((0.0, start), (0.5, middle), (1.2, end)))
+    assert handle.accepted
+    assert moveit.result(handle) == (GoalStatus.STATUS_SUCCEEDED, CODES.SUCCESSFUL, "")
+    assert largest(moveit.here(), end) < 1e-9
+    assert moveit.feedback and list(moveit.feedback[0].joint_names) == JOINTS
+    assert largest(moveit.feedback[-1].desired.positions, moveit.feedback[-1].actual.positions) < 0.05
+    state = moveit.state()
+    assert list(state.joint_names) == JOINTS and state.speed_scaling_factor == 1.0
+    error = [r - f for r, f in zip(state.reference.positions, state.feedback.positions, strict=True)]
+    assert largest(error, state.error.positions) < 1e-12
+
+
+def test_jumbled_and_partial_joints(moveit: MoveIt):
+    start = moveit.here()
+    order = [2, 0, 1, 6, 5, 4, 3]
+    end = [x + 0.01 * (j + 1) for j, x in enumerate(start)]
+    handle = moveit.send(trajectory((0.8, [end[j] for j in order]), joints=[JOINTS[j] for j in order]))
+    assert moveit.result(handle)[1] == CODES.SUCCESSFUL
+    assert largest(moveit.here(), end) < 1e-9
+    handle = moveit.send(trajectory((0.8, [start[3]]), joints=[JOINTS[3]], velocities=True))
+    assert moveit.result(handle)[1] == CODES.SUCCESSFUL
+    assert largest(moveit.here(), [start[3] if j == 3 else x for j, x in enumerate(end)]) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "text"),
+    [
+        (lambda t: setattr(t, "points", []), CODES.INVALID_GOAL, "expected at least one point"),
+        (lambda t: t.joint_names.__setitem__(0, "elbow"), CODES.INVALID_JOINTS, "joint 'elbow'"),
+        (lambda t: t.points[0].positions.__setitem__(1, 9.0), CODES.INVALID_GOAL,
+         "position of joint 'lbr_iiwa_joint_2' at point 1 is outside its limits; expected -2.0944 to 2.0944; got 9.0"),
+        (lambda t: setattr(t.header.stamp, "sec", 1), CODES.OLD_HEADER_TIMESTAMP, "in the past"),
+        (lambda t: setattr(t.points[0].time_from_start, "nanosec", 10_000_000), CODES.INVALID_GOAL,
+         "the velocity of joint"),
+    ],
+)  # fmt: skip
+def test_a_bad_goal_is_rejected_with_its_reason(moveit: MoveIt, change: Any, code: int, text: str):
+    start = moveit.here()
+    goal = trajectory((0.9, moved(start, by=0.05)))
+    change(goal)
+    handle = moveit.send(goal)
+    assert not handle.accepted
+    _, found, reason = moveit.result(handle)
+    assert found == code and text in reason
+    assert moveit.here() == start
+
+
+def test_a_newer_goal_preempts_and_goes_on_without_a_jump(moveit: MoveIt):
+    start = moveit.here()
+    first = moveit.send(trajectory((2.0, moved(start, by=0.3))))
+    wait(lambda: any(f.desired.positions[0] > start[0] + 0.05 for f in list(moveit.feedback)))
+    second = moveit.send(trajectory((1.5, moved(start, by=0.02))))
+    assert moveit.result(first) == (GoalStatus.STATUS_ABORTED, CODES.INVALID_GOAL, "preempted by a newer goal")
+    assert moveit.result(second)[1] == CODES.SUCCESSFUL
+    assert largest(moveit.here(), moved(start, by=0.02)) < 1e-9
+
+
+def test_cancel_stops_on_the_way(moveit: MoveIt):
+    start = moveit.here()
+    handle = moveit.send(trajectory((2.0, moved(start, by=0.3))))
+    wait(lambda: any(f.desired.positions[0] > start[0] + 0.05 for f in list(moveit.feedback)))
+    handle.cancel_goal_async()
+    status, _, text = moveit.result(handle)
+    assert (status, text) == (GoalStatus.STATUS_CANCELED, "cancelled")
+    end = moveit.here()
+    assert end == moveit.here() and start[0] + 0.05 < end[0] < start[0] + 0.29
+    way = [x - y for x, y in zip(end, start, strict=True)]
+    assert max(way) - min(way) < 1e-6  # on the path: all joints are equally far
+    back = moveit.send(trajectory((1.5, start)))
+    assert moveit.result(back)[1] == CODES.SUCCESSFUL
+
+
+def test_a_broken_path_tolerance_stops_and_names_joint_and_limit(moveit: MoveIt):
+    start = moveit.here()
+    tolerance = [JointTolerance(name=JOINTS[2], position=1e-6)]
+    handle = moveit.send(trajectory((1.0, moved(start, by=0.2))), path_tolerance=tolerance)
+    status, code, text = moveit.result(handle)
+    assert (status, code) == (GoalStatus.STATUS_ABORTED, CODES.PATH_TOLERANCE_VIOLATED)
+    assert "position of joint 'lbr_iiwa_joint_3'" in text and "expected at most 1e-06" in text
+    wait(lambda: moveit.here() == moveit.here())
+    back = moveit.send(trajectory((1.0, start)))
+    assert moveit.result(back)[1] == CODES.SUCCESSFUL
+
+
+def test_a_goal_in_the_future_begins_then(moveit: MoveIt):
+    start = moveit.here()
+    stamp = moveit.state().header.stamp
+    goal = trajectory((0.6, moved(start, by=0.05)))
+    goal.header.stamp.sec, goal.header.stamp.nanosec = stamp.sec + 1, stamp.nanosec
+    handle = moveit.send(goal)
+    assert moveit.result(handle)[1] == CODES.SUCCESSFUL
+    took = moveit.state().header.stamp.sec - stamp.sec
+    assert took >= 1
+    waited = [f for f in moveit.feedback if f.header.stamp.sec + f.header.stamp.nanosec * 1e-9
+              < stamp.sec + stamp.nanosec * 1e-9 + 0.95]  # fmt: skip
+    assert all(largest(f.desired.positions, start) < 1e-9 for f in waited)
+
+
+def test_trajectories_on_the_topic_and_an_empty_one_that_holds(moveit: MoveIt):
+    start = moveit.here()
+    wait(lambda: moveit.trajectories.get_subscription_count() > 0)
+    moveit.trajectories.publish(trajectory((2.0, moved(start, by=0.3))))
+    wait(lambda: moveit.states[-1].reference.positions[0] > start[0] + 0.05)
+    moveit.trajectories.publish(JointTrajectory(joint_names=JOINTS))
+    wait(lambda: moveit.here() == moveit.here())
+    assert moveit.here()[0] < start[0] + 0.29
+    moveit.trajectories.publish(trajectory((1.5, start)))
+    wait(lambda: largest(moveit.here(), start) < 1e-9)
+
+
+def test_speed_scaling_slows_all_down(moveit: MoveIt):
+    moveit.speed.publish(SpeedScalingFactor(factor=0.5))
+    wait(lambda: math.isclose(moveit.states[-1].speed_scaling_factor, 0.5))
+    moveit.speed.publish(SpeedScalingFactor(factor=1.0))
+    wait(lambda: math.isclose(moveit.states[-1].speed_scaling_factor, 1.0))
+
+
+def test_a_part_that_an_application_holds_is_refused_with_its_name(moveit: MoveIt, client: Client):
+    start = moveit.here()
+    with client.session("arm", name="welding"):
+        handle = moveit.send(trajectory((0.9, start)))
+        assert not handle.accepted
+        _, code, text = moveit.result(handle)
+    assert code == CODES.INVALID_GOAL and "part 'arm' is not free" in text and "welding" in text

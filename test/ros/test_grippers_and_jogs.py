@@ -1,0 +1,181 @@
+"""Gripper actions and jogs as other packages use them: these tests speak ROS alone.
+
+Only the fixtures know this package: they start the nodes.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy
+from action_msgs.msg import GoalStatus
+from control_msgs.action import GripperCommand, ParallelGripperCommand
+from control_msgs.msg import GripperCommand as GripperCommandMessage
+from control_msgs.msg import JointJog
+from geometry_msgs.msg import TwistStamped
+from rcl_interfaces.msg import Log
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+
+from robot_rt_control.application.demo_workcell import DemoWorkcell
+from robot_rt_control.client import Client
+from robot_rt_control.controllers.catalogue import make_controller
+from robot_rt_control.controllers.controller import Controller
+from robot_rt_control.model.controllers import GRIPPER, JOG, PARALLEL_GRIPPER, ControllerDescription
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.ros.goal_client import GoalClient
+
+from .conftest import REPOSITORY
+from .test_follow_joint_trajectory import wait
+
+pytestmark = pytest.mark.timeout(3600)
+
+NAMESPACE = "/hand"
+WORKCELL = REPOSITORY / "config" / "arm7.yaml"
+OPTIONS: dict[str, dict[str, Any]] = {JOG: {"idle_time": 0.5}, GRIPPER: {}, PARALLEL_GRIPPER: {"joint": "finger_2"}}
+NAMES = {JOG: "jog", GRIPPER: "one", PARALLEL_GRIPPER: "both"}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    log: Path = tmp_path_factory.mktemp("hand") / "workcell.log"
+    arguments = ["--workcell", str(WORKCELL), "--clock", "lockstep", "--namespace", NAMESPACE]
+    with (
+        DemoWorkcell([*arguments, "--own-topics", "--controllers", "false"], log) as workcell,
+        Client("controllers", namespace=NAMESPACE, timeout_s=60.0, arguments=[]) as made,
+    ):
+        workcell.wait_until_ready(made, lambda _: None, 400.0)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def controllers(client: Client) -> Iterator[dict[str, Controller]]:
+    workcell, made = load_workcell(WORKCELL), {}
+    for kind, name in NAMES.items():
+        part = "arm" if kind == JOG else "gripper"
+        described = ControllerDescription(name=name, type=kind, part=part, options=OPTIONS[kind], place="test")
+        made[kind] = make_controller(described, workcell, client)
+        made[kind].configure()
+        made[kind].activate()
+    yield made
+    for controller in made.values():
+        controller.deactivate()
+        controller.cleanup()
+
+
+class Operator:
+    """What a planner and a teleoperation node do."""
+
+    def __init__(self) -> None:
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self.node = rclpy.create_node("operator", context=self._context, namespace=NAMESPACE)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread.start()
+        self.lines: list[str] = []
+        self.node.create_subscription(Log, "/rosout", lambda message: self.lines.append(message.msg), 100)
+        self.twists = self.node.create_publisher(TwistStamped, "jog/delta_twist_cmds", 1)
+        self.joints = self.node.create_publisher(JointJog, "jog/delta_joint_cmds", 1)
+        self.one = GoalClient(self.node, GripperCommand, "one/gripper_cmd")
+        self.both = GoalClient(self.node, ParallelGripperCommand, "both/gripper_cmd")
+        assert self.one.wait_for_server(60.0) and self.both.wait_for_server(60.0)
+        wait(lambda: self.twists.get_subscription_count() and self.joints.get_subscription_count())
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self._thread.join()
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    def jog(self, publisher: Any, message: Any, until: Callable[[], Any]) -> None:
+        """Publish a jog, again and again, until something has happened."""
+        deadline = time.monotonic() + 60.0
+        while not until():
+            assert time.monotonic() < deadline
+            publisher.publish(message)
+            time.sleep(0.01)
+
+    def has_read(self, text: str) -> bool:
+        return any(text in line for line in list(self.lines))
+
+
+@pytest.fixture(scope="module")
+def operator(controllers: dict[str, Controller]) -> Iterator[Operator]:
+    made = Operator()
+    yield made
+    made.close()
+
+
+def ended(client: GoalClient, goal: Any) -> tuple[int, Any]:
+    """Status and result."""
+    sent = client.send_goal_async(goal)
+    wait(sent.done)
+    asked = sent.result().get_result_async()
+    wait(asked.done)
+    return asked.result().status, asked.result().result
+
+
+def test_gripper_command(operator: Operator) -> None:
+    goal = GripperCommand.Goal(command=GripperCommandMessage(position=0.02))
+    status, result = ended(operator.one, goal)
+    assert status == GoalStatus.STATUS_SUCCEEDED and result.reached_goal and not result.stalled
+    assert abs(result.position - 0.02) < 0.003
+    goal.command.position = 0.5
+    sent = operator.one.send_goal_async(goal)
+    wait(sent.done)
+    assert not sent.result().accepted
+    wait(lambda: operator.has_read("position of joint 'finger_1'; expected 0 to 0.04; got 0.5"))
+
+
+def test_parallel_gripper_command(operator: Operator) -> None:
+    command = JointState(name=["finger_2"], position=[0.03], velocity=[0.1], effort=[10.0])
+    status, result = ended(operator.both, ParallelGripperCommand.Goal(command=command))
+    assert status == GoalStatus.STATUS_SUCCEEDED and result.reached_goal and not result.stalled
+    assert list(result.state.name) == ["finger_2"] and abs(result.state.position[0] - 0.03) < 0.003
+
+
+def test_a_gripper_goal_is_cancelled(operator: Operator) -> None:
+    feedback: list[Any] = []
+    goal = ParallelGripperCommand.Goal(command=JointState(position=[0.0], velocity=[0.002]))
+    sent = operator.both.send_goal_async(goal, feedback_callback=feedback.append)
+    wait(sent.done)
+    wait(lambda: feedback)
+    sent.result().cancel_goal_async()
+    asked = sent.result().get_result_async()
+    wait(asked.done)
+    assert asked.result().status == GoalStatus.STATUS_CANCELED
+    assert feedback[0].feedback.state.position[0] > 0.0
+
+
+def test_twists_move_the_tool_while_they_come(operator: Operator, client: Client) -> None:
+    twist, before = TwistStamped(), client.value("arm.tool.z")
+    twist.twist.linear.z = -0.05
+    operator.jog(operator.twists, twist, lambda: client.value("arm.tool.z") < before - 0.01)
+    wait(lambda: client.value("arm.at_rest") == 1.0)
+    wait(lambda: not client.sessions())
+    rest = client.value("arm.tool.z")
+    twist.header.frame_id = "camera"
+    refused = "a jog was ignored: frame_id; expected empty, or one of: arm_tool, base, flange, world; got 'camera'"
+    operator.jog(operator.twists, twist, lambda: operator.has_read(refused))
+    twist.header.frame_id, twist.header.stamp.sec = "", 1
+    time.sleep(1.0)  # warnings are throttled
+    operator.jog(operator.twists, twist, lambda: operator.has_read("a jog was ignored: a jog is too old"))
+    assert abs(client.value("arm.tool.z") - rest) < 1e-9 and not client.sessions()
+
+
+def test_joint_velocities_move_joints(operator: Operator, client: Client, controllers: dict[str, Controller]) -> None:
+    jog, before = JointJog(joint_names=["joint_7"], velocities=[0.3]), client.value("arm.position[6]")
+    operator.jog(operator.joints, jog, lambda: client.value("arm.position[6]") > before + 0.05)
+    controllers[JOG].deactivate()
+    assert not client.sessions()
+    wait(lambda: client.value("arm.at_rest") == 1.0)
+    refused = "a jog was ignored: the controller is inactive; expected active"
+    operator.jog(operator.joints, jog, lambda: operator.has_read(refused))
+    controllers[JOG].activate()

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.point_to_point import point_to_point
+from robot_rt_control.server.profiler.profilers import Profilers
+from robot_rt_control.server.profiler.queue_writer import Motion, MotionQueue
+
+LIMITS = JointLimits(
+    names=("a",),
+    lower=np.full(1, -3.0),
+    upper=np.full(1, 3.0),
+    velocity=np.ones(1),
+    acceleration=np.full(1, 4.0),
+    jerk=np.full(1, 40.0),
+)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_each_process_fills_its_own_queue_and_its_death_concerns_its_group_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    channel = Channel.create(f"profilers_{os.getpid()}", workcell=1, period_ns=10**6)
+    profilers = Profilers(channel)
+    try:
+        plan = point_to_point(np.zeros(1), np.ones(1), LIMITS, 20.0)
+        for queue in (0, 1):
+            place = MotionQueue(number=queue, offset=queue * 10_000, entries=200, size=8000)
+            profilers.start(
+                Motion(queue=place, plans=(plan,), n_points=20_001, period=0.001), f"action 'go{queue}'"
+            )
+        first, second = channel.memory.motion_queues[0], channel.memory.motion_queues[1]
+        assert first["head"] == second["head"] == 199, "they are full at once"
+        profilers.wait_ready()
+        first["tail"] = 100
+        second["tail"] = 50
+        wait_until(lambda: first["head"] == 299 and second["head"] == 249)
+        os.kill(profilers.pids[0], signal.SIGKILL)
+        wait_until(lambda: first["failed"] == 1)
+        assert "the profiler of action 'go0' ended by SIGKILL: the group stops on its path" in caplog.text
+        second["tail"] = 120
+        wait_until(lambda: second["head"] == 319)
+        assert second["failed"] == 0
+        profilers.stop(1)
+        assert profilers.pids == {} and second["failed"] == 0
+    finally:
+        profilers.close()
+        channel.close()
