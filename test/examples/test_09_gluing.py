@@ -19,18 +19,14 @@ pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types a
 
 def test_glue_a_person_and_an_open_clamp(example, tmp_path, capsys):
     module = example("09_gluing")
-
-    def run():
-        with (
-            LockstepClient(module.WORKCELL, hardware=module.SIMULATED) as client,
-            client.session("person") as watcher,
-            watcher.record("person.distance", "valve.flow", "arm.tool.y") as recording,
-        ):
-            done = module.main(client, tmp_path)
-            assert not client.cell.kinds("part_faulted", "action_failed", "switch_dropped")
-            return done, recording, client.cell.fired("person")
-
-    first, recording, (person,) = run()
+    with (
+        LockstepClient(module.WORKCELL, hardware=module.SIMULATED) as client,
+        client.session("person") as watcher,
+        watcher.record("person.distance", "valve.flow", "arm.tool.y") as recording,
+    ):
+        first = module.main(client, tmp_path)
+        assert not client.cell.kinds("part_faulted", "action_failed", "switch_dropped")
+        (person,) = client.cell.fired("person")
     ticks = np.round(recording.time / 0.001).astype(int)
     near = ticks[recording["person.distance"] < module.NEAR]
     assert person.tick == near[0], "in the tick in which the detector says so"
@@ -52,8 +48,6 @@ def test_glue_a_person_and_an_open_clamp(example, tmp_path, capsys):
     assert "frozen 0 ticks later" in capsys.readouterr().out
     for name in ("gluing.png", "frozen.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
-    second, again, _ = run()
-    assert second == first and (again["arm.tool.y"] == y).all(), "bit-identical"
 
 
 def test_a_silent_detector_freezes_too(example):

@@ -17,12 +17,12 @@ from tick_bench import Bench, compiled_code, interpreted_code
 
 from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
 
-MODEL_PROGRAMS = 500
-TWIN_PROGRAMS = 120
+MODEL_PROGRAMS = 300
+TWIN_PROGRAMS = 60
 BLOCKS = 2
 
 no_deadline = settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -84,7 +84,7 @@ def test_programs_reach_every_event_and_reason(alone):
     """What the others compare happens often enough to be worth comparing."""
     kinds: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for seed in range(1500):
+    for seed in range(800):
         for _, (events,) in alone.run(random_program(Random(seed))):
             for event in map(event_of, events):
                 kinds[event.kind] += 1
@@ -96,7 +96,7 @@ def test_programs_reach_every_event_and_reason(alone):
         EventKind.MOTION_STARVED,  # see test_groups_async.py
     }
     assert set(kinds) == {kind.name for kind in set(EventKind) - elsewhere}
-    assert min(kinds.values()) >= 15, kinds
+    assert min(kinds.values()) >= 8, kinds
     causes_elsewhere = {
         StopCause.TIME_LIMIT,  # see test_actions_time_limit.py
         StopCause.REPLACED,  # see test_composing_replace.py
@@ -104,9 +104,9 @@ def test_programs_reach_every_event_and_reason(alone):
         StopCause.PROFILER_LOST,  # see test_groups_async.py
     }
     for cause in set(StopCause) - causes_elsewhere:
-        assert reasons[f"ACTION_STOPPED {cause.name}"] >= 10, (cause, reasons)
+        assert reasons[f"ACTION_STOPPED {cause.name}"] >= 5, (cause, reasons)
     reachable = set(Refusal) - {Refusal.NONE, Refusal.TOO_MANY_SCHEDULED}
     for refusal in reachable:
-        assert reasons[f"COMMAND_REFUSED {refusal.name}"] >= 5, (refusal, reasons)
+        assert reasons[f"COMMAND_REFUSED {refusal.name}"] >= 2, (refusal, reasons)
     for refusal in (Refusal.PARTS_OVERLAP, Refusal.PART_NOT_ENABLED, Refusal.PROTECTIVE_STOP):
-        assert reasons[f"SWITCH_DROPPED {refusal.name}"] >= 5, (refusal, reasons)
+        assert reasons[f"SWITCH_DROPPED {refusal.name}"] >= 2, (refusal, reasons)

@@ -25,7 +25,7 @@ from robot_rt_control.vocabulary.enums import CommandMode, EventKind
 
 SESSION, A, B = 2, 10, 11
 N_TICKS = 25
-MODEL_PROGRAMS, TWIN_PROGRAMS = 300, 12
+MODEL_PROGRAMS, TWIN_PROGRAMS = 150, 8
 CELL = Workcell((2,), (0,), frozenset({0}))
 EXITS = {A: ("<", 0.2), B: (">", 0.8)}
 """Action → its exit to the other one, on the distance that the part measures."""

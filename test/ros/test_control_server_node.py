@@ -30,7 +30,7 @@ from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
 
-pytestmark = pytest.mark.timeout(3600)  # the first time, everything is compiled
+pytestmark = pytest.mark.timeout(900)  # the first time, everything is compiled
 
 WORKCELL = Path(__file__).parents[1] / "lockstep" / "server" / "workcell.yaml"
 START_S = 900.0

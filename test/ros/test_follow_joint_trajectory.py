@@ -25,7 +25,7 @@ from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Client
 from robot_rt_control.ros.goal_client import GoalClient
 
-pytestmark = pytest.mark.timeout(3600)
+pytestmark = pytest.mark.timeout(900)
 
 NAME = "arm_controller"
 JOINTS = [f"lbr_iiwa_joint_{j}" for j in range(1, 8)]

@@ -33,7 +33,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "examples" / "drivers"
 DOMAIN = str(claim_domain("gantry"))
 """Beside the workcell of the other tests."""
 
-pytestmark = pytest.mark.timeout(3600)
+pytestmark = pytest.mark.timeout(900)
 
 PERSON = """
   person:

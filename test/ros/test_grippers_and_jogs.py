@@ -33,7 +33,7 @@ from robot_rt_control.ros.goal_client import GoalClient
 from .conftest import REPOSITORY
 from .test_follow_joint_trajectory import wait
 
-pytestmark = pytest.mark.timeout(3600)
+pytestmark = pytest.mark.timeout(900)
 
 NAMESPACE = "/hand"
 WORKCELL = REPOSITORY / "config" / "arm7.yaml"

@@ -15,7 +15,7 @@ from robot_rt_control.client import Client, MotionCommand, MotionGroup, ProgramE
 
 from .by_hand import ByHand
 
-pytestmark = pytest.mark.timeout(3600)
+pytestmark = pytest.mark.timeout(900)
 
 HOME = (0.0, 0.5, 0.0, -1.2, 0.0, 0.8, 0.0)
 AWAY = (0.4, 0.3, 0.2, -1.4, 0.1, 0.6, 0.3)

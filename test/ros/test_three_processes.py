@@ -19,7 +19,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlErro
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.timeout(3600)
+pytestmark = pytest.mark.timeout(900)
 
 
 def test_I13_the_arm_goes_up_and_down_in_simulated_time_and_everybody_can_see_it(workcell, python):

@@ -20,7 +20,7 @@ from robot_rt_control.application.demo_workcell import DemoWorkcell
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.timeout(3600)  # the first time, everything is compiled
+pytestmark = pytest.mark.timeout(900)  # the first time, everything is compiled
 
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = ("~/robot_rt_control/run ", "mkdir ", "cp ", "sed ", "cd ", "ros2 ")

@@ -21,7 +21,7 @@ from robot_rt_control.server.builder.work_watch import read_work
 _HERE = Path(__file__).parent
 _BOUND_S = 600.0
 
-pytestmark = pytest.mark.timeout(3600)
+pytestmark = pytest.mark.timeout(900)
 
 
 class Process:

@@ -123,7 +123,7 @@ def replay(workcell: Workcell, log: Log, ticks: int) -> list[bytes]:
         return marks
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_T2_the_same_log_gives_the_same_commands_events_and_variables(workcell: Workcell, seed: int) -> None:
     log = random_log(seed, 400)
     assert replay(workcell, log, 400) == replay(workcell, log, 400)

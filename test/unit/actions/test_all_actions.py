@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
 
-TICKS = 250
+TICKS = 120
 
 
 def _run(h, ticks=TICKS):
@@ -31,7 +31,7 @@ def test_a_tick_allocates_nothing(harness, action_type):
     h.start()
     h.step(5)
     counts = []
-    for ticks in (10, 500):
+    for ticks in (10, 200):
         before = rtsys.get_allocation_stats()
         h.step(ticks)
         after = rtsys.get_allocation_stats()
@@ -46,7 +46,7 @@ def test_commands_stay_within_the_limits_of_a_part_at_rest_or_moving(harness, ac
         h = harness(action_type, compiled=True, moving=moving)
         part = h.part(action_type.slots[0].name)
         h.start()
-        for _ in range(800):
+        for _ in range(500):
             h.step()
             assert (np.abs(part.commanded_velocity[:7]) <= part.velocity_limit[:7] + 1e-9).all()
             assert (np.abs(part.commanded_acceleration[:7]) <= part.acceleration_limit[:7] * 1.02 + 1e-6).all()
@@ -55,12 +55,12 @@ def test_commands_stay_within_the_limits_of_a_part_at_rest_or_moving(harness, ac
 def test_at_speed_zero_the_command_stands_still(harness, action_type):
     h = harness(action_type, compiled=True)
     h.start()
-    h.step(300)
+    h.step(100)
     part = h.part(action_type.slots[0].name)
     h.speed = 0.0
     h.step()
     before = part.commanded_position.copy()
-    h.step(200)
+    h.step(50)
     np.testing.assert_allclose(part.commanded_position, before, atol=1e-12)
 
 

@@ -36,9 +36,9 @@ if how == "gone":
     thread.start()
     thread.join()
 if how == "asleep":
-    time.sleep(2.0)
+    time.sleep(0.8)
 else:
-    end = time.thread_time() + 2.0
+    end = time.thread_time() + 0.8
     while time.thread_time() < end:
         if how == "ticking":
             w.tick += 1
