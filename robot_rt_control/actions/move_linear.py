@@ -241,6 +241,8 @@ class MoveLinear(ActionType):
         StateVariable(name="remaining_time", unit="s", description="Time until the command arrives."),
         StateVariable(name="distance_to_goal", unit="m", description="Distance of the measured tool from the goal."),
         StateVariable(name="slowed", description="1: at full speed; below: slowed down to keep a joint's limit."),
+        StateVariable(name="goal_position", length=3, unit="m", description="Goal of the tool in the world."),
+        StateVariable(name="goal_orientation", length=4, description="Of the goal in the world, quaternion x y z w."),
     )
     Params = {
         "is_offset": float,
@@ -273,8 +275,6 @@ class MoveLinear(ActionType):
         "origin_orientation": (float, 4),
         "start_position": (float, 3),  # start of the present line
         "start_orientation": (float, 4),
-        "goal_position": (float, 3),
-        "goal_orientation": (float, 4),
         "former_position": (float, 3),
         "former_orientation": (float, 4),
         "tool": tool_dtype,

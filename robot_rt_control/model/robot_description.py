@@ -93,6 +93,19 @@ def joint_state_names(parts: Sequence[PartDescription]) -> dict[str, tuple[str, 
     return found
 
 
+def joint_frames(parts: Sequence[PartDescription]) -> dict[str, tuple[str, ...]]:
+    """Part → the frame of each of its joints in robot_description: the link that the joint moves, whose origin is on
+    the joint's axis. Empty: the joint is in no URDF."""
+    prefixes = _prefixes(_urdfs(parts))
+    found = {}
+    for part in parts:
+        if part.dof:
+            prefix = prefixes.get(_body_of(part, parts).name, "")
+            joints = {} if part.urdf is None else part.urdf.joints
+            found[part.name] = tuple(prefix + joints[j].child if j in joints else "" for j in part.joint_names)
+    return found
+
+
 def _urdfs(parts: Sequence[PartDescription]) -> dict[str, Urdf]:
     """Body → its URDF."""
     return {body.name: body.urdf for body in bodies(parts) if body.urdf is not None}

@@ -17,7 +17,7 @@ from robot_rt_control.model.drives import DRIVES, Drives, drive_states, read_dri
 from robot_rt_control.model.part_builder import PartBuilder
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.recovery import RecoveryDescription, read_recoveries
-from robot_rt_control.model.robot_description import frame_names, joint_state_names, robot_description
+from robot_rt_control.model.robot_description import frame_names, joint_frames, joint_state_names, robot_description
 from robot_rt_control.model.tagged_devices import MOCK as MOCK
 from robot_rt_control.model.tagged_devices import TaggedDevices
 from robot_rt_control.text.document import Document, Place
@@ -146,6 +146,10 @@ class Workcell:
     def frame_names(self) -> dict[str, str]:
         """Sensor or arm → the frame of its messages, or of its tool, in robot_description()."""
         return frame_names(self.parts)
+
+    def joint_frames(self) -> dict[str, tuple[str, ...]]:
+        """Part → the frame of each of its joints in robot_description(); empty: the joint is in no URDF."""
+        return joint_frames(self.parts)
 
 
 def _find(kind: str, name: str, items: Sequence[Any]) -> Any:

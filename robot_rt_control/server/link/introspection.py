@@ -84,13 +84,9 @@ class Introspection:
 
     def _of_actions(self, at: Attachment, view: SnapshotView) -> Iterator[tuple[int, str]]:
         """Word and name of each variable of the active actions."""
-        active = set(view.active_identities)
-        for session, contents in list(at.store.sessions.items()):
+        for session, action in at.store.among(view.active_identities):
             owner = at.directory.session_id(session)
-            for action in contents.actions.values():
-                if action.entry.identity not in active:
-                    continue
-                for variable, ref in action.variables.items():
-                    word = view.action_word(action, variable)
-                    if ref.length == 1 and word is not None:
-                        yield word, f"{owner}/{action.id}.{variable}" if owner else f"{action.id}.{variable}"
+            for variable, ref in action.variables.items():
+                word = view.action_word(action, variable)
+                if ref.length == 1 and word is not None:
+                    yield word, f"{owner}/{action.id}.{variable}" if owner else f"{action.id}.{variable}"

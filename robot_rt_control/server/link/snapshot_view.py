@@ -57,6 +57,10 @@ class SnapshotView:
         """Identities of the active actions, in global order."""
         return tuple(self._active)
 
+    def measured(self, part: int) -> np.record:
+        """What is measured and commanded of the part at this index: `layout.measured_dtype`."""
+        return self._snapshot.parts[part].measured
+
     def operational_state(self, part: int) -> OperationalState:
         """The state of the part at this index."""
         return OperationalState(int(self._snapshot.parts[part].measured.operational_state))

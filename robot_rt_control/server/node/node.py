@@ -25,10 +25,12 @@ from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.introspection import Introspection
+from robot_rt_control.server.markers.scene import ScenePictures
 from robot_rt_control.server.node.conversions import event_message, time_message
 from robot_rt_control.server.node.introspection_topics import IntrospectionTopics
 from robot_rt_control.server.node.program_state_topic import ProgramStateTopic
 from robot_rt_control.server.node.run_actions import RunActions
+from robot_rt_control.server.node.scene_markers import SceneMarkers
 from robot_rt_control.server.node.services import Services
 from robot_rt_control.server.node.session_log import SessionLog
 from robot_rt_control.server.node.stream_topics import StreamTopics
@@ -100,6 +102,7 @@ class ControlServerNode(WorkcellNode):
         self._program_state: ProgramStateTopic | None = None
         self._stream_topics: StreamTopics | None = None
         self._introspection: IntrospectionTopics | None = None
+        self._markers: SceneMarkers | None = None
         self._channel_name = ""
         self._digest = 0
         self._simulated = False
@@ -162,6 +165,7 @@ class ControlServerNode(WorkcellNode):
             lambda ns: time_message(self._ros_time(ns)),
             self.value("introspection_rate"),
         )
+        self._markers = SceneMarkers(self, ScenePictures(self.server.core))
         self._keeper = self.create_timer(_KEEP_S, self._keep, callback_group=single)
 
     def deactivate(self) -> None:
@@ -169,8 +173,9 @@ class ControlServerNode(WorkcellNode):
             self.destroy_timer(self._keeper)
         if self.server is not None:
             self.server.detach("the control server was deactivated")
-        if self._introspection is not None:
-            self._introspection.close()
+        for looking in (self._introspection, self._markers):
+            if looking is not None:
+                looking.close()
         for offered in (self._stream_topics, self._offered_runs, self._offered_services, self._program_state):
             if offered is not None:
                 offered.close()
@@ -178,7 +183,7 @@ class ControlServerNode(WorkcellNode):
         if events is not None:
             self.destroy_publisher(events)
         self._keeper = self._offered_runs = self._offered_services = None
-        self._stream_topics = self._program_state = self._introspection = None
+        self._stream_topics = self._program_state = self._introspection = self._markers = None
 
     def parameter_changed(self, name: str) -> None:
         if name == "introspection_rate" and self._introspection is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -119,6 +119,15 @@ class DefinitionStore:
             for action in session.actions.values()
             for used in (action.type, *(law.type for axis in action.prepared.axes for law in axis.laws))
         }
+
+    def among(self, identities: Collection[int]) -> Iterator[tuple[int, DefinedAction]]:
+        """Identity of its session, and action as it is defined at present, of those among `identities`; of the oldest
+        session first. May be called from any thread."""
+        wanted = set(identities)
+        for session, contents in list(self.sessions.items()):
+            for action in contents.actions.values():
+                if action.entry.identity in wanted:
+                    yield session, action
 
     def keep_variables(self, session: int, variables: SessionVariables) -> None:
         """Remember what has been written; the session is in the tables."""

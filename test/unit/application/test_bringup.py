@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from robot_rt_control.application import bringup
 from robot_rt_control.application.bringup import (
@@ -22,8 +21,6 @@ from robot_rt_control.application.bringup import (
     view_file,
 )
 from robot_rt_control.application.workcell import options_of, parser
-from robot_rt_control.model.robot_description import WORLD
-from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError
 
 ARM = """
@@ -253,20 +250,6 @@ def test_viewers_where_they_are_installed() -> None:
     assert rviz.arguments == ("-d", str(view_file()))
     assert publisher.parameters["use_sim_time"] is True and rviz.parameters["use_sim_time"] is True
     assert list(by_name(described(everything))) == ["realtime_executor", "control_server", "robot_state_publisher"]
-
-
-def test_the_view_shows_what_the_executor_publishes() -> None:
-    view = yaml.safe_load(view_file().read_text())["Visualization Manager"]
-    assert view["Global Options"]["Fixed Frame"] == WORLD
-    displays = {display["Class"].removeprefix("rviz_default_plugins/"): display for display in view["Displays"]}
-    robots = displays["RobotModel"]["Description Topic"]
-    # Relative, so that it follows the namespace; latched, as it is published once.
-    assert (robots["Value"], robots["Durability Policy"]) == ("robot_description", "Transient Local")
-    assert displays["Effort"]["Topic"]["Value"] == "joint_states"
-    assert "TF" in displays
-    frames = load_workcell(find_workcell("iiwa"), "mock").frame_names()
-    for kind, topic in (("Range", "rangefinder/range"), ("Wrench", "wrist/wrench")):
-        assert displays[kind]["Topic"]["Value"] == topic and topic.partition("/")[0] in frames
 
 
 def test_rviz_that_is_not_installed_is_an_error() -> None:
