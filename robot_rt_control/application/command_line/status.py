@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from robot_rt_control.application.command_line.connection import add_workcell_arguments, connect
+from robot_rt_control.hardware.clocks import LOCKSTEP
 from robot_rt_control.vocabulary.errors import NoAnswer
 
 
@@ -97,5 +98,7 @@ def _lines(status: Any, sessions: Any) -> list[tuple[str, str]]:
 
 
 def _times(status: Any, what: str) -> str:
+    if math.isnan(getattr(status, f"{what}_p50")):
+        return "not measured" + (" in simulated time" if status.clock == LOCKSTEP else "")
     shown = (("p50", "median"), ("p99", "p99"), ("p999", "p99.9"), ("max", "longest"))
     return ", ".join(f"{word} {getattr(status, f'{what}_{suffix}') * 1e6:.0f} µs" for suffix, word in shown)

@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--session", default="", metavar="ID", help="only events of this session")
     add("--part", default="", help="only events that concern this part")
-    add("--kind", action="append", default=[], choices=[k.value for k in Kind], help="only this kind; may be repeated")
+    kinds = [k.value for k in Kind]
+    text = f"only this kind; may be repeated. One of {', '.join(kinds)}"
+    add("--kind", action="append", default=[], choices=kinds, metavar="KIND", help=text)
     add("--name", default="", help="only the event that a reaction emits under this name")
     add("--past", action="store_true", help="begin with the last events that the control server keeps, up to 1000")
     add("--count", type=int, default=0, metavar="N", help="end after this number of events")

@@ -24,6 +24,7 @@ def test_what_the_loop_and_its_parts_do(
         rows = {line.split()[0]: line for line in lines if line.strip()}
         assert rows["arm"].split() == ["arm", "enabled", session.id, "stay"]
         assert "every 1 ms, clock lockstep" in rows["loop"] and "attached, 1 sessions" in rows["control"]
+        assert "not measured in simulated time" in rows["compute"]
     assert told["executor"]["clock"] == "lockstep" and told["executor"]["period"] == 0.001
     assert [part["active_action"] for part in told["executor"]["parts"] if part["name"] == "arm"] == ["stay"]
     assert [one["id"] for one in told["sessions"]] == [session.id]
