@@ -40,6 +40,7 @@ BENCHMARKS = {
     "introspection": "introspection",
     "lockstep": "lockstep_overhead",
     "start": "start_latency",
+    "goals": "goal_latency",
     "callback": "callback_delay",
     "upload": "upload_to_installed",
     "compile": "compile_time",

@@ -18,15 +18,19 @@ _STARTUP_S = 900.0
 
 
 @contextmanager
-def running_workcell(options: Options, name: str) -> Iterator[Client]:
-    """A client of a workcell that is up. Its log is `<name>_workcell.log` in the folder of the results."""
+def running_workcell(options: Options, name: str, controllers: str = "false") -> Iterator[Client]:
+    """A client of a workcell that is up. Its log is `<name>_workcell.log` in the folder of the results.
+
+    Args:
+        controllers: of `workcell`: whether a controller manager runs beside it.
+    """
     # A domain of its own: other people's nodes are not to be disturbed.
     os.environ["ROS_DOMAIN_ID"] = str(claim_domain("bench"))
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     from robot_rt_control.application.demo_workcell import DemoWorkcell
     from robot_rt_control.client import Client
 
-    arguments = ["--workcell", "arm7", "--hardware", "mock", "--controllers", "false"]
+    arguments = ["--workcell", "arm7", "--hardware", "mock", "--controllers", controllers]
     with DemoWorkcell(arguments, options.output / f"{name}_workcell.log") as workcell, Client("bench") as client:
         workcell.wait_until_ready(client, lambda _: None, _STARTUP_S)
         yield client

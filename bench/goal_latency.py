@@ -1,0 +1,96 @@
+"""FollowJointTrajectory, as MoveIt sends it: from a goal to the first command, from a cancel to rest."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.report import Options, Report
+from bench.running import running_workcell
+
+if TYPE_CHECKING:
+    from robot_rt_control.client import Client
+    from robot_rt_control.client.event import Event
+
+_GOALS = 100
+_PATIENCE_S = 30.0
+_MOVE_S, _MOVE_RAD = 2.0, 0.4
+_CONTROLLER = "arm_controller"
+
+
+def measure(options: Options) -> Report:
+    goals = options.amount(_GOALS)
+    with running_workcell(options, "goals", controllers="true") as client:
+        measured = time_goals(client, goals)
+    rows = [
+        [name, *[f"{1e3 * x:.1f}" for x in (*np.percentile(seconds, [50, 90, 99]), seconds.max())]]
+        for name, seconds in measured.items()
+    ]
+    return Report(
+        title="From a goal of FollowJointTrajectory, and from its cancellation",
+        columns=["until", "median [ms]", "p90", "p99", "max"],
+        rows=rows,
+        goals=[],
+        notes=[
+            f"{goals} goals: joint 1 by {_MOVE_RAD} rad in {_MOVE_S} s, cancelled at a random time in between. "
+            "The first command leaves in the tick that reports the start. The result of a cancelled goal comes when "
+            "the arm stands, so braking along the path is part of it.",
+        ],
+        data={name: seconds.tolist() for name, seconds in measured.items()},
+    )
+
+
+def time_goals(client: Client, n: int) -> dict[str, np.ndarray]:
+    """Seconds, each of shape (n,)."""
+    from action_msgs.msg import GoalStatus
+    from builtin_interfaces.msg import Duration
+    from control_msgs.action import FollowJointTrajectory
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    from robot_rt_control.ros.goal_client import GoalClient
+
+    arm = next(part for part in client.parts() if part.name == "arm")
+    started: list[Event] = []
+    client.add_listener(lambda e: started.append(e) if e.kind == "action_started" and e.session else None)
+    sender = GoalClient(client.node, FollowJointTrajectory, f"{_CONTROLLER}/follow_joint_trajectory")
+    if not sender.wait_for_server(_PATIENCE_S):
+        raise TimeoutError(f"{_CONTROLLER} offers no follow_joint_trajectory within {_PATIENCE_S:g} s")
+    chance = random.Random(1)
+    to_command, to_rest, to_answer = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        goal = FollowJointTrajectory.Goal()
+        positions = [client.value(f"arm.{joint}.position") for joint in arm.joint_names]
+        positions[0] += _MOVE_RAD if i % 2 == 0 else -_MOVE_RAD
+        point = JointTrajectoryPoint(positions=positions, time_from_start=Duration(sec=int(_MOVE_S)))
+        goal.trajectory = JointTrajectory(joint_names=list(arm.joint_names), points=[point])
+        started.clear()
+        begin = time.time()
+        sent = sender.send_goal_async(goal)
+        handle: Any = _await(sent.done, sent.result)
+        to_answer[i] = time.time() - begin
+        if not handle.accepted:
+            raise RuntimeError(f"goal {i} was rejected: the log says why")
+        to_command[i] = _await(lambda: started, lambda: started[0].time) - begin
+        time.sleep(chance.uniform(0.3, 0.7) * _MOVE_S)
+        begin = time.time()
+        handle.cancel_goal_async()
+        result = handle.get_result_async()
+        status = _await(result.done, result.result).status
+        to_rest[i] = time.time() - begin
+        if status != GoalStatus.STATUS_CANCELED:
+            raise RuntimeError(f"goal {i} ended with status {status}, not as cancelled")
+    names = ("the goal is accepted", "the first command leaves", "a cancelled arm stands")
+    return dict(zip(names, (to_answer, to_command, to_rest), strict=True))
+
+
+def _await(condition: Callable[[], Any], then: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no answer within {_PATIENCE_S:g} s")
+        time.sleep(0.0005)
+    return then()
