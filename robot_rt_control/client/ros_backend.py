@@ -45,6 +45,7 @@ from robot_rt_control.definitions.class_place import source_text
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample
 from robot_rt_control.ros.goal_client import GoalClient
+from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.vocabulary.enums import LOCKSTEP
 from robot_rt_control.vocabulary.errors import HardwareError, NoAnswer, RobotControlError
@@ -52,6 +53,9 @@ from robot_rt_control.vocabulary.errors import HardwareError, NoAnswer, RobotCon
 _KEPT_STATES = 512
 _GRAIN_S = 0.05
 """How often it is looked how far the time has come."""
+
+_SPIN_S = 1.0
+"""[s] An idle client's thread wakes this often; `close` wakes it at once."""
 
 _log = logging.getLogger(__name__)
 
@@ -248,7 +252,7 @@ class RosBackend(RosServices, ThreadedWaiting):
         self._context = rclpy.context.Context()
         self._context.init(args=arguments)
         # Without parameter services: for each event, rclpy lists everything that the node waits for.
-        self.node: rclpy.node.Node = rclpy.create_node(
+        self.node = ListeningNode(
             name, namespace=namespace, context=self._context, start_parameter_services=False
         )
         self._timeout_s = timeout_s
@@ -264,7 +268,7 @@ class RosBackend(RosServices, ThreadedWaiting):
         self._clock = WorkcellClock()
         self._status: Any = None
         self._status_came = threading.Event()
-        self.node.create_subscription(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1)
+        self.node.listen(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1)
         self._program_states: dict[str, ProgramState] = {}
         self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, _latched(256))
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
@@ -276,7 +280,7 @@ class RosBackend(RosServices, ThreadedWaiting):
     def _spin(self) -> None:
         while not self._closing.is_set():
             try:
-                self._executor.spin_once(timeout_sec=0.1)
+                self._executor.spin_once(timeout_sec=_SPIN_S)
             except rclpy.executors.ExternalShutdownException:
                 return  # a program's own rclpy may shut all contexts down at Ctrl-C
             except InvalidHandle:

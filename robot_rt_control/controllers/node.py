@@ -94,7 +94,7 @@ class ControllerManagerNode(WorkcellNode):
         self.awaited = "the executor and the control server"
         self._offered = ControllerServices(self, self._manager, self._hardware, 1.0 / workcell.period)
         self._made = [
-            self.create_subscription(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1),
+            self.listen(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1),
             self.create_timer(_LOOK_S, self._tell),
         ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from scipy.spatial.transform import Rotation
 from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint
 
 Array = NDArray[np.float64]
+
+_KEPT = 64
+"""Lists of names; each node that publishes joint_states usually has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +30,58 @@ class Transforms:
     """(n, 4) q_PC, x y z w"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Constants:
+    """Of n joints at q: p_PC = begin + slide q, and q_PC = rest cos(half q) + turn sin(half q)."""
+
+    links: tuple[tuple[str, str], ...]
+    begin: Array
+    """(n, 3) [m]"""
+    slide: Array
+    """(n, 3): the axis in P, of joints that slide; else 0."""
+    half: Array
+    """(n): 0.5; 0 of joints that slide."""
+    rest: Array
+    """(n, 4) q_PC at q = 0"""
+    turn: Array
+    """(n, 4): `rest` times the quaternion of half a turn."""
+
+    @classmethod
+    def of(cls, joints: Sequence[UrdfJoint]) -> _Constants:
+        X, rest = _origins(joints)
+        axes = np.array([joint.axis for joint in joints]).reshape(-1, 3)
+        slides = np.array([joint.type == "prismatic" for joint in joints], dtype=bool)
+        v, w = rest[:, :3], rest[:, 3:]
+        return cls(
+            links=_links(joints),
+            begin=X[:, :3, 3],
+            slide=np.where(slides[:, None], np.einsum("nij,nj->ni", X[:, :3, :3], axes), 0.0),
+            half=np.where(slides, 0.0, 0.5),
+            rest=rest,
+            turn=np.hstack((w * axes + np.cross(v, axes), -np.sum(v * axes, axis=1, keepdims=True))),
+        )
+
+    def only(self, chosen: NDArray[np.bool_]) -> _Constants:
+        """Those of the chosen joints."""
+        return _Constants(
+            links=tuple(link for link, wanted in zip(self.links, chosen.tolist(), strict=True) if wanted),
+            begin=self.begin[chosen],
+            slide=self.slide[chosen],
+            half=self.half[chosen],
+            rest=self.rest[chosen],
+            turn=self.turn[chosen],
+        )
+
+
+class _Taken(NamedTuple):
+    """Of joints whose position is found: its index among some names, the factor and offset from it, and constants."""
+
+    indices: NDArray[np.int64]
+    factors: Array
+    offsets: Array
+    constants: _Constants
+
+
 class LinkFrames:
     """The frames of all links of a URDF, except its root.
 
@@ -36,20 +92,12 @@ class LinkFrames:
 
     def __init__(self, urdf: Urdf) -> None:
         fixed = [joint for joint in urdf.joints.values() if joint.type == "fixed"]
-        X, rotations = _origins(fixed)
-        self.fixed = Transforms(
-            links=tuple((joint.parent, joint.child) for joint in fixed),
-            positions=X[: len(fixed), :3, 3],
-            orientations=rotations.as_quat()[: len(fixed)],
-        )
+        X, q = _origins(fixed)
+        self.fixed = Transforms(links=_links(fixed), positions=X[:, :3, 3], orientations=q)
         self.unsupported = tuple(j.name for j in urdf.joints.values() if j.type not in (*MOVABLE, "fixed"))
         self._joints = [joint for joint in urdf.joints.values() if joint.type in MOVABLE]
         self._sources = [list(_sources(joint, urdf)) for joint in self._joints]
-        self._X_PJ, self._rotations = _origins(self._joints)
-        self._axes = np.array([joint.axis for joint in self._joints]).reshape(-1, 3)
-        self._slides = np.array([joint.type == "prismatic" for joint in self._joints], dtype=bool)
-        self._names: tuple[str, ...] | None = None
-        self._taken = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+        self._taken: dict[tuple[str, ...], _Taken] = {}
 
     @property
     def moving(self) -> int:
@@ -67,39 +115,43 @@ class LinkFrames:
             positions: [rad or m] of these joints; those of the last ones may be missing.
         """
         named = tuple(names[: len(positions)])
-        if named != self._names:
-            self._taken, self._names = self._take(named), named
-        joints, indices, factors, offsets = self._taken
+        if named not in self._taken:
+            if len(self._taken) >= _KEPT:
+                self._taken.clear()
+            self._taken[named] = self._take(named)
+        indices, factors, offsets, constants = self._taken[named]
         q = factors * np.asarray(positions, dtype=np.float64)[indices] + offsets
         known = np.isfinite(q)
-        joints, q = joints[known], q[known]
-        if not len(joints):
-            return Transforms(links=(), positions=np.zeros((0, 3)), orientations=np.zeros((0, 4)))
-        X, axes, slides = self._X_PJ[joints], self._axes[joints], self._slides[joints]
-        turned = Rotation.from_rotvec(axes * np.where(slides, 0.0, q)[:, None])
-        slid = axes * np.where(slides, q, 0.0)[:, None]
+        if not known.all():
+            q, constants = q[known], constants.only(known)
+        half = constants.half * q
         return Transforms(
-            links=tuple((self._joints[j].parent, self._joints[j].child) for j in joints.tolist()),
-            positions=X[:, :3, 3] + np.einsum("nij,nj->ni", X[:, :3, :3], slid),
-            orientations=(self._rotations[joints] * turned).as_quat(),
+            links=constants.links,
+            positions=constants.begin + constants.slide * q[:, None],
+            orientations=constants.rest * np.cos(half)[:, None] + constants.turn * np.sin(half)[:, None],
         )
 
-    def _take(self, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array]:
-        """Joints with a position; for each its index among `names`, and the factor and offset from it to theirs."""
+    def _take(self, names: Sequence[str]) -> _Taken:
         index = {name: i for i, name in enumerate(names)}
-        rows = []
-        for j, sources in enumerate(self._sources):
+        joints, rows = [], []
+        for joint, sources in zip(self._joints, self._sources, strict=True):
             found = next(((index[name], *rest) for name, *rest in sources if name in index), None)
             if found is not None:
-                rows.append((j, *found))
-        table = np.array(rows, dtype=np.float64).reshape(-1, 4)
-        return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2], table[:, 3]
+                joints.append(joint)
+                rows.append(found)
+        table = np.array(rows, dtype=np.float64).reshape(-1, 3)
+        return _Taken(table[:, 0].astype(np.int64), table[:, 1], table[:, 2], _Constants.of(joints))
 
 
-def _origins(joints: Sequence[UrdfJoint]) -> tuple[Array, Rotation]:
-    """(n, 4, 4) X_PJ of joints, and their rotations; without joints one identity, as SciPy knows no empty ones."""
-    X = np.array([joint.X_PJ for joint in joints] or [np.eye(4)])
-    return X, Rotation.from_matrix(X[:, :3, :3])
+def _links(joints: Sequence[UrdfJoint]) -> tuple[tuple[str, str], ...]:
+    return tuple((joint.parent, joint.child) for joint in joints)
+
+
+def _origins(joints: Sequence[UrdfJoint]) -> tuple[Array, Array]:
+    """(n, 4, 4) X_PJ of joints, and (n, 4) their quaternions."""
+    X = np.array([joint.X_PJ for joint in joints]).reshape(-1, 4, 4)
+    # SciPy knows no empty rotations.
+    return X, Rotation.from_matrix(X[:, :3, :3]).as_quat() if len(X) else np.zeros((0, 4))
 
 
 def _sources(joint: UrdfJoint, urdf: Urdf) -> Iterator[tuple[str, float, float]]:

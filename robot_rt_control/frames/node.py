@@ -11,12 +11,12 @@ import geometry_msgs.msg
 import sensor_msgs.msg
 import std_msgs.msg
 from builtin_interfaces.msg import Time
-from rclpy.callback_groups import CallbackGroup
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control.frames.link_frames import LinkFrames, Transforms
 from robot_rt_control.model.urdf_reader import parse_urdf
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
+from robot_rt_control.ros.listener import Unspun, take_all
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.ros.periodic import Periodic
@@ -42,14 +42,10 @@ ABOUT = NodeHelp(
     examples=("--ros-args -p rate:=20.0",),
 )
 
+_SOURCES = 64
+"""Lists of joint names; beyond that a publisher is taken to change its own."""
+
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
-
-
-class _Polled(CallbackGroup):
-    """For subscriptions that rclpy's executor leaves alone: at such rates it costs more than what is done with them."""
-
-    def can_execute(self, entity: Any) -> bool:
-        return False
 
 
 class FramePublisherNode(WorkcellNode):
@@ -84,7 +80,7 @@ class FramePublisherNode(WorkcellNode):
         self._static = self.create_publisher(self._message_type, "/tf_static", _LATCHED)
         described = self.create_subscription(std_msgs.msg.String, "robot_description", self._describe, _LATCHED)
         self._joints: Any = self.create_subscription(
-            sensor_msgs.msg.JointState, "joint_states", lambda _: None, 10, callback_group=_Polled()
+            sensor_msgs.msg.JointState, "joint_states", lambda _: None, 10, callback_group=Unspun()
         )
         self._made = [self._moving, self._static, described, self._joints]
         self._periodic = Periodic(self._publish, 1.0 / self.value("rate"), self.callback_failed)
@@ -118,15 +114,17 @@ class FramePublisherNode(WorkcellNode):
 
     def _publish(self) -> None:
         """Publish the frames of the newest joint_states; called in a thread of its own."""
-        newest: dict[tuple[str, ...], Any] = {}  # several nodes may publish joint_states, each of its own joints
-        while (taken := self._joints.handle.take_message(sensor_msgs.msg.JointState, False)) is not None:
-            newest[tuple(taken[0].name)] = taken[0]
+        # Several nodes may publish joint_states, each of its own joints.
+        newest = {tuple(message.name): message for message in take_all(self._joints)}
         if self._frames is None:
             return
         for names, message in newest.items():
             stamp = message.header.stamp
             # Simulated time may stand still: TF takes one transform for each time.
             if self._stamps.get(names) != stamp:
+                if len(self._stamps) > _SOURCES:
+                    self._stamps.clear()
+                    self._messages.clear()
                 self._stamps[names] = stamp
                 found = self._frames.at(names, message.position)
                 if found.links:

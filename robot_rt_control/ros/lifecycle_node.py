@@ -13,9 +13,9 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterUninitializedException
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _TRANSITION_S = 10.0
@@ -69,7 +69,7 @@ COMMON_PARAMETERS = (
 )
 
 
-class WorkcellNode(LifecycleNodeMixin, Node):
+class WorkcellNode(LifecycleNodeMixin, ListeningNode):
     """A life-cycle node of a workcell.
 
     Subclasses override `configure`, `activate`, `deactivate` and `cleanup`, which raise RobotControlError to refuse;
@@ -91,7 +91,7 @@ class WorkcellNode(LifecycleNodeMixin, Node):
         common: Sequence[NodeParameter] = COMMON_PARAMETERS,
         **options: Any,
     ) -> None:
-        Node.__init__(self, name, **options)
+        ListeningNode.__init__(self, name, **options)
         # In a group of their own: during a transition the other services and all parameters are answered.
         LifecycleNodeMixin.__init__(self, callback_group=ReentrantCallbackGroup())
         self._transition = threading.RLock()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from robot_rt_control.memory.histogram import percentile
 from robot_rt_control.realtime.executor.executor import Executor
@@ -16,12 +15,13 @@ from robot_rt_control.realtime.executor.tick_periods import tick_periods
 from robot_rt_control.realtime.executor.trouble_log import TroubleLog
 from robot_rt_control.ros.diagnostics import DIAGNOSTICS, diagnostic_array
 
-_LOOK_S = 0.2
+LOOK_S = 0.2
+"""[s] Between two calls of `look`."""
 _REPORT_S = 1.0
 
 
 class HealthTopic:
-    """Looks at an executor while its node is active.
+    """Looks at an executor when its node, which must be active, asks it to.
 
     Args:
         node: the executor's node.
@@ -34,11 +34,10 @@ class HealthTopic:
         self._reported: Reading | None = None
         logger = node.get_logger()
         self._log = TroubleLog(error=logger.error, warning=logger.warning, info=logger.info)
-        self._publisher = node.create_publisher(DiagnosticArray, DIAGNOSTICS, 10)
-        group = MutuallyExclusiveCallbackGroup()
-        self.entities = [self._publisher, node.create_timer(_LOOK_S, self._look, callback_group=group)]
+        self.publisher = node.create_publisher(DiagnosticArray, DIAGNOSTICS, 10)
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Log what has changed; publish about once in a second. Call it every LOOK_S, in one thread."""
         if not self._node.active:
             return
         now = self._read()
@@ -51,7 +50,7 @@ class HealthTopic:
         name = self._node.get_fully_qualified_name()
         first = 0 if before is None else before.tick
         periods = tick_periods(self._core.ring, [part.name for part in now.parts], first)
-        self._publisher.publish(diagnostic_array(name, executor_health(now, before, periods), stamp))
+        self.publisher.publish(diagnostic_array(name, executor_health(now, before, periods), stamp))
 
     def _read(self) -> Reading:
         core = self._core

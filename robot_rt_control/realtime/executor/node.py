@@ -25,7 +25,7 @@ from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.conversions import status_message
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, PartStatus
-from robot_rt_control.realtime.executor.health_topic import HealthTopic
+from robot_rt_control.realtime.executor.health_topic import LOOK_S, HealthTopic
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
@@ -94,6 +94,7 @@ _PARAMETERS = (
     ),
 )
 
+_STATUS_S = 0.2
 _CLOCK_S = 0.025
 """Between two messages on /clock, as rosbag2 has it; each costs every node in simulated time a callback."""
 _SHORTFALL_S = 10.0
@@ -209,7 +210,12 @@ class RealtimeExecutorNode(WorkcellNode):
             self._periodic.append(Periodic(self._publish_clock, _CLOCK_S, self.callback_failed))
             self._made.append(self._clock_publisher)
         clock_topic = self._clock_publisher.topic_name if self._core().options.clock == LOCKSTEP else ""
-        self._made += HealthTopic(self, self._core(), clock_topic).entities
+        health = HealthTopic(self, self._core(), clock_topic)
+        self._made.append(health.publisher)
+        self._periodic += [
+            Periodic(self._publish_status, _STATUS_S, self.callback_failed),
+            Periodic(health.look, LOOK_S, self.callback_failed),
+        ]
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
         self._made.append(
             self.create_service(
@@ -227,8 +233,7 @@ class RealtimeExecutorNode(WorkcellNode):
             self._made.append(
                 self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
             )
-        status_timer = self.create_timer(0.2, self._publish_status, callback_group=slow)
-        self._made += [status_timer, step, self._joints, self._status, description, *self._sensors.publishers]
+        self._made += [step, self._joints, self._status, description, *self._sensors.publishers]
 
     def _stamp(self, time_ns: int) -> Time:
         """A tick's start on the ROS clock: simulated time in lockstep."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
@@ -21,6 +21,7 @@ from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
+from robot_rt_control.ros.periodic import Periodic
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
@@ -96,7 +97,7 @@ class ControlServerNode(WorkcellNode):
         self._recoveries: Recoveries
         self._builder: Builder | None = None
         self._event_publisher: Any = None
-        self._keeper: Any = None
+        self._keeper: Periodic | None = None
         self._offered_services: Services | None = None
         self._offered_runs: RunActions | None = None
         self._program_state: ProgramStateTopic | None = None
@@ -152,7 +153,7 @@ class ControlServerNode(WorkcellNode):
         self._event_publisher = self.create_publisher(msg.Event, "~/events", profile)
         assert self.server is not None  # made by `configure`
         self._program_state = ProgramStateTopic(self, self.server, lambda ns: time_message(self._ros_time(ns)))
-        parallel, single = ReentrantCallbackGroup(), MutuallyExclusiveCallbackGroup()
+        parallel = ReentrantCallbackGroup()
         self._next_try, self._complaint = 0.0, ""
         self.awaited = "the executor"
         self._keep()
@@ -166,11 +167,11 @@ class ControlServerNode(WorkcellNode):
             self.value("introspection_rate"),
         )
         self._markers = SceneMarkers(self, ScenePictures(self.server.core))
-        self._keeper = self.create_timer(_KEEP_S, self._keep, callback_group=single)
+        self._keeper = Periodic(self._keep, _KEEP_S, self.callback_failed)
 
     def deactivate(self) -> None:
         if self._keeper is not None:
-            self.destroy_timer(self._keeper)
+            self._keeper.stop()
         if self.server is not None:
             self.server.detach("the control server was deactivated")
         for looking in (self._introspection, self._markers):

@@ -87,3 +87,12 @@ def test_a_joint_without_a_known_position_has_no_frame() -> None:
 def test_joints_that_mimic_each_other_have_no_frames() -> None:
     text = MIMIC.replace('name="slide" type="prismatic">', 'name="slide" type="prismatic"><mimic joint="again"/>')
     assert frames_of(text).at(["other"], [1.0]).links == ()
+
+
+def test_several_publishers_of_joints_are_taken_in_turn_and_one_that_changes_its_names_fills_no_memory() -> None:
+    frames = frames_of(MIMIC)
+    for i in range(200):
+        assert angles(frames.at(["slide"], [0.1]))["b"] == pytest.approx(0.7)
+        assert angles(frames.at(["twice"], [0.2]))["b"] == pytest.approx(0.2)
+        assert frames.at([f"other_{i}"], [0.0]).links == ()
+    assert len(frames._taken) <= 64

@@ -1,0 +1,145 @@
+"""Simulated time and other topics, taken by a thread of the node's own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.clock_type import ClockType
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.time import Time
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Int32
+
+from robot_rt_control.ros.listener import ListeningNode
+from robot_rt_control.testing.ros_domain import claim_domain
+
+PATIENCE_S = 60.0
+DOMAIN = claim_domain("listener")
+
+
+@pytest.fixture
+def context() -> Iterator[Context]:
+    found = Context()
+    found.init(args=[], domain_id=DOMAIN)
+    yield found
+    found.try_shutdown()
+
+
+@pytest.fixture
+def sender(context: Context) -> Node:
+    return rclpy.create_node("sender", context=context)
+
+
+def wait_for(happens: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def sent(publisher: Any, data: int = 0) -> bool:
+    publisher.publish(Int32(data=data))
+    return False
+
+
+def listening(context: Context, simulated: bool = False) -> ListeningNode:
+    words = ["--ros-args", "-p", f"use_sim_time:={str(simulated).lower()}"]
+    return ListeningNode("node", context=context, cli_args=words, use_global_arguments=False)
+
+
+def listeners() -> int:
+    return sum(thread.name == "listener" for thread in threading.enumerate())
+
+
+def test_simulated_time_goes_on_though_nobody_spins_the_node(context: Context, sender: Node) -> None:
+    node = listening(context, simulated=True)
+    clock = sender.create_publisher(Clock, "/clock", 10)
+    message = Clock()
+
+    def shown(second: int) -> bool:
+        message.clock.sec = second
+        clock.publish(message)
+        return bool(node.get_clock().now() == Time(seconds=second, clock_type=ClockType.ROS_TIME))
+
+    wait_for(lambda: shown(5))
+    wait_for(lambda: shown(7))
+    node.set_parameters([Parameter("use_sim_time", value=False)])
+    assert node.get_clock().now().nanoseconds > 10**18  # system time
+    node.set_parameters([Parameter("use_sim_time", value=True)])
+    wait_for(lambda: shown(9))
+    node.destroy_node()
+    assert listeners() == 0
+
+
+def test_one_thread_calls_all_callbacks_and_the_executor_none(context: Context, sender: Node) -> None:
+    node = listening(context)
+    threads: list[str] = []
+    for name in ("a", "b"):
+        node.listen(Int32, name, lambda _: threads.append(threading.current_thread().name), 10)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin)
+    spinning.start()
+    publishers = [sender.create_publisher(Int32, name, 10) for name in ("a", "b")]
+    wait_for(lambda: any(sent(p) for p in publishers) or len(threads) > 10)
+    assert set(threads) == {"listener"} and listeners() == 1
+    executor.shutdown()
+    spinning.join(PATIENCE_S)
+    node.destroy_node()
+
+
+def test_a_callback_that_fails_is_reported_and_calls_continue(
+    context: Context, sender: Node, capfd: pytest.CaptureFixture[str]
+) -> None:
+    node = listening(context)
+    got: list[int] = []
+
+    def take(message: Int32) -> None:
+        got.append(message.data)
+        if len(got) == 1:
+            raise ValueError("once")
+
+    subscription = node.listen(Int32, "a", take, 10)
+    publisher = sender.create_publisher(Int32, "a", 10)
+    wait_for(lambda: sent(publisher, 3) or len(got) > 3)
+    assert set(got) == {3}
+    node.destroy_subscription(subscription)
+    others: list[Any] = []
+    node.listen(Int32, "b", others.append, 10)
+    publisher_b = sender.create_publisher(Int32, "b", 10)
+    wait_for(lambda: sent(publisher_b) or others)
+    before = len(got)
+    wait_for(lambda: sent(publisher) or sent(publisher_b) or len(others) > 10)
+    assert len(got) == before
+    node.destroy_node()
+    assert "a callback failed" in (text := capfd.readouterr().err) and "ValueError: once" in text
+
+
+def test_a_flood_of_messages_costs_no_more_than_a_hundred_in_a_second(context: Context, sender: Node) -> None:
+    node = listening(context)
+    times: list[float] = []
+    node.listen(Int32, "a", lambda _: times.append(time.monotonic()), 1)
+    publisher = sender.create_publisher(Int32, "a", 1)
+    wait_for(lambda: sent(publisher) or len(times) > 5)
+    assert min(b - a for a, b in zip(times, times[1:], strict=False)) > 0.005
+    node.destroy_node()
+
+
+def test_the_thread_ends_with_the_context_and_a_callback_may_destroy_its_node(context: Context, sender: Node) -> None:
+    node = listening(context)
+    node.listen(Int32, "a", lambda _: node.destroy_node(), 1)
+    publisher = sender.create_publisher(Int32, "a", 1)
+    wait_for(lambda: sent(publisher) or not listeners())
+    left = listening(context)
+    left.listen(Int32, "a", print, 1)
+    assert listeners() == 1
+    context.shutdown()
+    wait_for(lambda: not listeners())
