@@ -114,6 +114,8 @@ class FramePublisherNode(WorkcellNode):
 
     def _publish(self) -> None:
         """Publish the frames of the newest joint_states; called in a thread of its own."""
+        if not self._moving.get_subscription_count():
+            return  # nobody sees the frames: the newest joint_states are kept for who comes
         # Several nodes may publish joint_states, each of its own joints.
         newest = {tuple(message.name): message for message in take_all(self._joints)}
         if self._frames is None:

@@ -46,12 +46,15 @@ class Cell:
         self.joints = self.node.create_publisher(JointState, "joint_states", 10)
         self.moving: list[TFMessage] = []
         self.static: list[TFMessage] = []
-        self.node.create_subscription(TFMessage, "tf", self.moving.append, 100)
+        self.subscribe()
         executor = MultiThreadedExecutor(num_threads=3, context=context)
         executor.add_node(self.publisher)
         executor.add_node(self.node)
         self.spinner = Spinner(executor, self.errors.append)
         self.spinner.start()
+
+    def subscribe(self) -> None:
+        self.frames = self.node.create_subscription(TFMessage, "tf", self.moving.append, 100)
 
     def listen(self) -> None:
         self.node.create_subscription(TFMessage, "tf_static", self.static.append, LATCHED)
@@ -138,6 +141,20 @@ def test_frames_follow_description_and_joint_states(cell: Cell) -> None:
     wait_for(lambda: cell.static)
     cell.joint_states(100_010, j=0.5)
     assert cell.at(100_010) == [("base", "a", 100_010, 0.5)]
+
+
+def test_frames_that_nobody_listens_to_are_not_computed(cell: Cell) -> None:
+    cell.description.publish(String(data=ROBOT.format("")))
+    cell.connect()
+    cell.node.destroy_subscription(cell.frames)
+    wait_for(lambda: not cell.publisher._moving.get_subscription_count())
+    for second in range(1000, 1020):
+        cell.joint_states(second, j=0.5)
+        time.sleep(0.01)
+    assert all(stamp.sec < 1000 for stamp in cell.publisher._stamps.values())
+    cell.subscribe()
+    seconds = itertools.count(2000)
+    wait_for(lambda: cell.moving[-1].transforms[0].header.stamp.sec >= 2000 or cell.joint_states(next(seconds), j=0.0))
 
 
 def test_a_wrong_description_is_reported_and_the_last_one_holds(cell: Cell, capfd: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,8 @@ class ChannelTopics:
     def publish(self, snapshot: np.record) -> None:
         """Publish what one snapshot holds; digital channels that have changed since the last one."""
         for topic in self._topics:
+            if not topic.is_digital and not topic.publisher.get_subscription_count():
+                continue
             value = float(snapshot.parts[topic.part].measured[topic.field][topic.index])
             if not topic.is_digital:
                 topic.publisher.publish(self._float(data=value))

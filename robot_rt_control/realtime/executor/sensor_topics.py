@@ -53,7 +53,7 @@ MESSAGES: dict[str, Callable[[PartDescription, np.record], Any]] = {"range": ran
 
 
 class SensorTopics:
-    """Publishers for all sensors of a workcell. Unknown values are published as NaN."""
+    """Publishers for all sensors of a workcell. Unknown values are published as NaN. No message is made for nobody."""
 
     def __init__(self, node: Any, workcell: Workcell) -> None:
         frames = workcell.frame_names()
@@ -73,6 +73,8 @@ class SensorTopics:
     def publish(self, stamp: Any, snapshot: np.record) -> None:
         """Publish what one snapshot holds."""
         for part, frame, make, publisher in self._sensors:
+            if not publisher.get_subscription_count():
+                continue
             message = make(part, snapshot.parts[part.index].measured)
             message.header.stamp, message.header.frame_id = stamp, frame
             publisher.publish(message)

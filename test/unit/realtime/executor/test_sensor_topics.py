@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
+from std_msgs.msg import Bool
 
 from robot_rt_control.memory.layout import snapshot_dtype
 from robot_rt_control.model.workcell import load_workcell
@@ -29,6 +30,7 @@ class Node:
     """Keeps what is published."""
 
     sent: dict[str, list[Any]] = field(default_factory=dict)
+    listeners: int = 1
 
     def create_publisher(self, kind: type, topic: str, _: Any) -> Any:
         sent = self.sent.setdefault(topic, [])
@@ -37,7 +39,7 @@ class Node:
             assert type(message) is kind
             sent.append(message)
 
-        return SimpleNamespace(publish=publish)
+        return SimpleNamespace(publish=publish, get_subscription_count=lambda: self.listeners)
 
 
 def published(workcell, **measured):
@@ -90,3 +92,15 @@ def test_a_sensor_that_is_mounted_nowhere_has_no_frame_and_no_known_limits(tmp_p
     (tmp_path / "cell.yaml").write_text(text)
     message = published(load_workcell(tmp_path / "cell.yaml"), eye={"distance": 0.5})["eye/range"]
     assert (message.header.frame_id, message.min_range, message.max_range) == ("", 0.0, math.inf)
+
+
+def test_while_nobody_listens_only_latched_topics_are_published(config_folder):
+    workcell = load_workcell(config_folder / "arm7.yaml", "mock")
+    node, snapshot = Node(listeners=0), np.zeros(1, snapshot_dtype)[0]
+    topics = SensorTopics(node, workcell)
+    topics.publish(Time(), snapshot)
+    latched = {topic for topic, sent in node.sent.items() if sent}
+    assert latched and all(type(node.sent[topic][0]) is Bool for topic in latched)
+    node.listeners = 1
+    topics.publish(Time(), snapshot)
+    assert all(len(sent) == 1 for sent in node.sent.values())
