@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from robot_rt_control.application.command_line.connection import add_workcell_arguments, connect
-from robot_rt_control.hardware.clocks import LOCKSTEP
+from robot_rt_control.vocabulary.enums import LOCKSTEP
 from robot_rt_control.vocabulary.errors import NoAnswer
 
 
