@@ -20,6 +20,7 @@ BUILTIN = (
     "robot_rt_control.actions.follow_joint_velocity_stream:FollowJointVelocityStream",
     "robot_rt_control.actions.follow_joint_effort_stream:FollowJointEffortStream",
     "robot_rt_control.actions.follow_twist_stream:FollowTwistStream",
+    "robot_rt_control.actions.follow_base_twist_stream:FollowBaseTwistStream",
     "robot_rt_control.actions.govern_tool:GovernTool",
     "robot_rt_control.actions.govern_path:GovernPath",
     "robot_rt_control.actions.laws.velocity:Velocity",

@@ -19,7 +19,8 @@ def with_public_names(part: PartDescription, workcell: Workcell) -> PartDescript
     joints = workcell.joint_state_names().get(part.name, ())
     prefix = joints[0].removesuffix(part.joint_names[0]) if joints else ""
     base, tip = (link and prefix + link for link in (part.base_link, part.tip_link))
-    return replace(part, joint_names=joints, base_link=base, tip_link=tip)
+    urdf = part.urdf and part.urdf.prefixed(prefix)
+    return replace(part, joint_names=joints, base_link=base, tip_link=tip, urdf=urdf)
 
 
 def make_controller(description: ControllerDescription, workcell: Workcell, client: Client) -> Controller:

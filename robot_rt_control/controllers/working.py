@@ -70,6 +70,18 @@ class WorkingController(Controller):
         subscription = self.client.node.create_subscription(kind, f"{self.name}/{topic}", callback, profile)
         self._remove.append(partial(self.client.node.destroy_subscription, subscription))
 
+    def serve(self, kind: Any, service: str, answer: Callable[[Any, Any], Any]) -> None:
+        """Offer a service below the controller's name. `answer(request, response)` runs in a thread of its own, so it
+        may wait for the workcell; it must not raise."""
+        node = self.client.node
+
+        async def answer_aside(request: Any, response: Any) -> Any:
+            return await aside(node, f"{self.name} {service}", lambda: answer(request, response))
+
+        group = ReentrantCallbackGroup()
+        made = node.create_service(kind, f"{self.name}/{service}", answer_aside, callback_group=group)
+        self._remove.append(partial(node.destroy_service, made))
+
     def repeat(self, function: Callable[[], object], rate: float) -> None:
         """Call a function with a rate [Hz], in a thread of its own."""
         self._periodic.append(Periodic(function, 1.0 / rate, self._failed))

@@ -31,6 +31,7 @@ class ControllerType:
 TRAJECTORY = "joint_trajectory_controller/JointTrajectoryController"
 BROADCASTER = "joint_state_broadcaster/JointStateBroadcaster"
 JOG = "robot_rt_control/JogController"
+PLANAR_BASE = "robot_rt_control/PlanarBaseController"
 GRIPPER = "position_controllers/GripperActionController"
 PARALLEL_GRIPPER = "parallel_gripper_action_controller/GripperActionController"
 
@@ -42,6 +43,9 @@ CONTROLLER_TYPES = {
         code="robot_rt_control.controllers.jogs.controller:JogController",
         kinds=(PartKind.ARM,),
         starts=False,  # it commands what the trajectory controller commands
+    ),
+    PLANAR_BASE: ControllerType(
+        code="robot_rt_control.controllers.jogs.controller:PlanarBaseController", kinds=(PartKind.BASE,)
     ),
     GRIPPER: ControllerType(
         code="robot_rt_control.controllers.grippers.controller:GripperController", kinds=(PartKind.GRIPPER,)

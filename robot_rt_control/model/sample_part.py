@@ -29,7 +29,8 @@ def sample_part(
 ) -> PartDescription:
     """A part with reasonable limits: ±2.9 rad, 1.5 rad/s, 10 rad/s², 100 rad/s³, 100 Nm.
 
-    Its joints are a chain, alternately about z and y, that points straight up at zero. Sensor values are unknown.
+    Its joints are a chain, alternately about z and y, that points straight up at zero; those of a base are x, y [m] and
+    yaw, with the same limits. Sensor values are unknown.
 
     Args:
         dof: number of joints; None: the usual number for the kind.
@@ -51,6 +52,7 @@ def sample_part(
     measured = tuple(Channel(name=channel, type="float") for channel in inputs)
     commanded = tuple(Channel(name=channel, lower=0.0, upper=1.0) for channel in outputs)
     record, limits = _record(n, position), np.zeros(1, limits_dtype)[0]
+    types = ("prismatic",) * PART_KINDS[kind].sample_prismatic + ("revolute",) * n
     fill_channels(record, limits, measured, commanded)
     return PartDescription(
         name=name,
@@ -58,7 +60,7 @@ def sample_part(
         kind=kind,
         device="sample",
         joint_names=tuple(f"{name}_joint_{j + 1}" for j in range(n)),
-        joint_types=("revolute",) * n,
+        joint_types=types[:n],
         command_modes=(CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT) if n else (),
         system_limits=limits,
         start_position=np.array(position or (0.0,) * n),

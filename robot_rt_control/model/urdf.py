@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -92,6 +92,18 @@ class Urdf:
     @cached_property
     def root(self) -> str:
         return next(name for name in self.links if name not in self.parent_joint)
+
+    def prefixed(self, prefix: str) -> Urdf:
+        """The same with a prefix before the names of links and joints; `content` stays as it is."""
+        if not prefix:
+            return self
+
+        def named(j: UrdfJoint) -> UrdfJoint:
+            mimic = j.mimic and replace(j.mimic, name=prefix + j.mimic.name, joint=prefix + j.mimic.joint)
+            return replace(j, name=prefix + j.name, parent=prefix + j.parent, child=prefix + j.child, mimic=mimic)
+
+        links = {prefix + name: inertial for name, inertial in self.links.items()}
+        return replace(self, links=links, joints={prefix + name: named(j) for name, j in self.joints.items()})
 
     def joint(self, name: str) -> UrdfJoint:
         """The joint with this name. Raises DefinitionError: there is no such joint."""

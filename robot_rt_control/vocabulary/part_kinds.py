@@ -113,6 +113,8 @@ class KindDescription:
     """Orientation x y z w of the message frame in the sensor frame."""
     sample_joints: int = 0
     """Number of joints of a sample part."""
+    sample_prismatic: int = 0
+    """Number of those that are prismatic: the first ones."""
     sample_inputs: tuple[str, ...] = ()
     """Number of inputs of a sample part."""
     sample_outputs: tuple[str, ...] = ()
@@ -141,7 +143,7 @@ def _wrench() -> tuple[Quantity, ...]:
 PART_KINDS: Mapping[PartKind, KindDescription] = {
     PartKind.ARM: KindDescription(has_joints=True, has_tool=True, sample_joints=7),
     PartKind.GRIPPER: KindDescription(has_joints=True, sample_joints=1),
-    PartKind.BASE: KindDescription(has_joints=True, sample_joints=3),
+    PartKind.BASE: KindDescription(has_joints=True, sample_joints=3, sample_prismatic=2),
     PartKind.FORCE_TORQUE_SENSOR: KindDescription(
         measured=_wrench(),
         derived=(

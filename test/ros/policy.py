@@ -9,24 +9,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rclpy.action import get_action_server_names_and_types_by_node
+
 POLICY = Path(__file__).resolve().parents[2] / "config" / "security" / "policies.xml"
 FOUND_S = 300.0
 """Until then a new client has found all that there is."""
 
 
-def allowed(enclave: str, kind: str, role: str, space: str = "/") -> list[str]:
-    """Full names, with wildcards, of what an enclave's node may do in a workcell's namespace."""
-    path = f"./enclaves/enclave[@path='/robot_rt_control/{enclave}']/profiles/profile"
-    profile = ElementTree.parse(POLICY).find(path)
-    assert profile is not None, enclave
-    assert profile.attrib["ns"] == "/"
-    node, space = profile.attrib["node"], space.rstrip("/")
-    found = []
-    for group in profile.findall(f"{kind}s[@{role}='ALLOW']"):
+def allowed(profile: str, kind: str, role: str, space: str = "/", node: str = "") -> list[str]:
+    """Full names, with wildcards, of what a node may do in a workcell's namespace.
+
+    Args:
+        profile: the node's name in the policy.
+        node: its name; empty: the profile's.
+    """
+    found = ElementTree.parse(POLICY).find(f"./enclaves/enclave/profiles/profile[@node='{profile}']")
+    assert found is not None, profile
+    assert found.attrib["ns"] == "/"
+    space, names = space.rstrip("/"), []
+    for group in found.findall(f"{kind}s[@{role}='ALLOW']"):
         for entry in group.findall(kind):
-            name = (entry.text or "").replace("~", f"{space}/{node}", 1)
-            found.append(name if name.startswith("/") else f"{space}/{name}")
-    return found
+            name = (entry.text or "").replace("~", f"{space}/{node or profile}", 1)
+            names.append(name if name.startswith("/") else f"{space}/{name}")
+    return names
 
 
 def matched(name: str, patterns: list[str]) -> bool:
@@ -36,12 +41,6 @@ def matched(name: str, patterns: list[str]) -> bool:
 def plain(names: list[tuple[str, list[str]]]) -> set[str]:
     """Without the hidden topics and services of which an action is made."""
     return {name for name, _ in names if "/_action/" not in name}
-
-
-def has_all(graph: Any, node: str, space: str) -> bool:
-    """Whether a node that was found has told its services: those that the policy names, unless it is wrong."""
-    names = plain(graph.get_service_names_and_types_by_node(node, space))
-    return set(allowed(node, "service", "reply", space)) - present_by_clock(space) <= names
 
 
 def present_by_clock(space: str) -> set[str]:
@@ -56,20 +55,37 @@ def eventually(happens: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def check_policy(graph: Any, node: str, space: str = "/") -> None:
-    """Assert that the policy allows a running node what it offers, publishes and subscribes, and no other services."""
-    eventually(lambda: node in graph.get_node_names() and has_all(graph, node, space))
+def check_policy(graph: Any, node: str, space: str = "/", profile: str = "") -> None:
+    """Assert that the policy allows a running node what it offers, uses, publishes and subscribes, and no other
+    services.
+
+    Args:
+        graph: another node.
+        profile: its name in the policy; empty: the node's.
+    """
+    profile = profile or node
+
+    def names(kind: str, role: str) -> list[str]:
+        return allowed(profile, kind, role, space, node)
+
+    # What each such node offers; a name with a wildcard is that of something which a workcell may have.
+    usual = {name for name in names("service", "reply") if "*" not in name} - present_by_clock(space)
+
+    def has_all() -> bool:  # a node that was found may not have told its services yet
+        return node in graph.get_node_names() and usual <= plain(graph.get_service_names_and_types_by_node(node, space))
+
+    eventually(has_all)
     assert node in graph.get_node_names(), f"{node} is not there"
     services = plain(graph.get_service_names_and_types_by_node(node, space))
-    published = plain(graph.get_publisher_names_and_types_by_node(node, space))
-    subscribed = plain(graph.get_subscriber_names_and_types_by_node(node, space))
     assert services, f"{node} is not there"
-    for names, kind, role in (
-        (services, "service", "reply"), (published, "topic", "publish"), (subscribed, "topic", "subscribe")
-    ):  # fmt: skip
-        patterns = allowed(node, kind, role, space)
-        refused = {name for name in names if not matched(name, patterns)}
+    stale = usual - services
+    assert not stale, f"the policy names services that {node} does not have: {sorted(stale)}"
+    for kind, role, found in (
+        ("service", "reply", services),
+        ("service", "request", plain(graph.get_client_names_and_types_by_node(node, space))),
+        ("topic", "publish", plain(graph.get_publisher_names_and_types_by_node(node, space))),
+        ("topic", "subscribe", plain(graph.get_subscriber_names_and_types_by_node(node, space))),
+        ("action", "execute", plain(get_action_server_names_and_types_by_node(graph, node, space))),
+    ):
+        refused = {name for name in found if not matched(name, names(kind, role))}
         assert not refused, f"{node} {kind} {role}: the policy lacks {sorted(refused)}"
-        if kind == "service":
-            stale = {p for p in patterns if p not in names} - present_by_clock(space)
-            assert not stale, f"the policy names services that {node} does not have: {sorted(stale)}"

@@ -31,6 +31,7 @@ from robot_rt_control.model.controllers import BROADCASTER, CONTROLLER_TYPES, TR
 from robot_rt_control.ros.spinning import Spinner
 
 CONFIG = Path(__file__).parents[2] / "config"
+ENCLAVE = "/robot_rt_control/controller_manager"
 TIMEOUT_S = 60.0
 BEST_EFFORT, STRICT = srv.SwitchController.Request.BEST_EFFORT, srv.SwitchController.Request.STRICT
 
@@ -48,7 +49,7 @@ class Tools:
     def __init__(self, manager: str) -> None:
         self._manager = manager
         self.context = Context()
-        self.context.init(args=[])
+        self.context.init(args=["--ros-args", "--enclave", ENCLAVE])
         self.node = rclpy.create_node("tools", context=self.context)
         self.executor = MultiThreadedExecutor(num_threads=8, context=self.context)
         self.executor.add_node(self.node)
@@ -215,6 +216,17 @@ def test_controllers_are_brought_up_and_switched(fake: tuple[Tools, FewWords]) -
     assert [(h.name, h.state.id) for h in tools.activity[-1].hardware_components] == [("sim", 3)]
     answer = tools.call("switch_controller", deactivate_controllers=["joint_state_broadcaster"], strictness=BEST_EFFORT)
     assert not answer.ok and "is always active" in answer.message
+
+
+def test_its_client_is_in_its_enclave(fake: tuple[Tools, FewWords]) -> None:
+    tools, _ = fake
+
+    def enclaves() -> dict[str, str]:
+        found = tools.node.get_node_names_and_namespaces_with_enclaves()
+        return {name: enclave for name, space, enclave in found if space == "/q"}
+
+    eventually(lambda: "controller_manager_client" in enclaves())
+    assert enclaves()["controller_manager_client"] == ENCLAVE
 
 
 def test_controllers_are_loaded_as_spawners_do_it(fake: tuple[Tools, FewWords]) -> None:

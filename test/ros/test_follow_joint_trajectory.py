@@ -16,6 +16,7 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState, SpeedScalingFactor
+from control_msgs.srv import QueryTrajectoryState
 from controller_manager_msgs.srv import ListControllers
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -61,6 +62,7 @@ class MoveIt:
             JointTrajectoryControllerState, f"{NAME}/controller_state", self.states.append, 10
         )
         assert self._client.wait_for_server(60.0)
+        self._query: Any = self.node.create_client(QueryTrajectoryState, f"{NAME}/query_state")
         manager: Any = self.node.create_client(ListControllers, "controller_manager/list_controllers")
         assert manager.wait_for_service(60.0)
 
@@ -93,6 +95,13 @@ class MoveIt:
         sent = self._client.send_goal_async(goal, feedback_callback=lambda m: self.feedback.append(m.feedback))
         wait(sent.done)
         return sent.result()
+
+    def query(self, stamp: Any) -> Any:
+        """The controller's answer about a time."""
+        assert self._query.wait_for_service(60.0)
+        asked = self._query.call_async(QueryTrajectoryState.Request(time=stamp))
+        wait(asked.done)
+        return asked.result()
 
     def result(self, handle: Any) -> tuple[int, int, str]:
         """Status, error code and text."""
@@ -188,6 +197,21 @@ def test_a_newer_goal_preempts_and_goes_on_without_a_jump(moveit: MoveIt):
     assert moveit.result(first) == (GoalStatus.STATUS_ABORTED, CODES.INVALID_GOAL, "preempted by a newer goal")
     assert moveit.result(second)[1] == CODES.SUCCESSFUL
     assert largest(moveit.here(), moved(start, by=0.02)) < 1e-9
+
+
+def test_its_state_at_a_time_is_asked(moveit: MoveIt):
+    start = moveit.here()
+    handle = moveit.send(trajectory((2.0, moved(start, by=0.3))))
+    wait(lambda: any(f.desired.positions[0] > start[0] + 0.05 for f in list(moveit.feedback)))
+    seen = moveit.state()
+    answer = moveit.query(seen.header.stamp)
+    assert answer.success and list(answer.name) == JOINTS and not answer.message
+    assert largest(answer.position, seen.reference.positions) < 0.05
+    assert len(answer.velocity) == len(answer.acceleration) == 7 and min(answer.velocity) > 0.0
+    assert moveit.result(handle)[1] == CODES.SUCCESSFUL
+    wait(lambda: moveit.query(seen.header.stamp).message == "no trajectory is followed")
+    answer = moveit.query(seen.header.stamp)
+    assert not answer.success and not answer.name and not answer.position
 
 
 def test_cancel_stops_on_the_way(moveit: MoveIt):

@@ -1,4 +1,4 @@
-"""Gripper actions and jogs as other packages use them: these tests speak ROS alone.
+"""Gripper actions, jogs and velocities of a base as other packages use them: these tests speak ROS alone.
 
 Only the fixtures know this package: they start the nodes.
 """
@@ -17,7 +17,7 @@ from action_msgs.msg import GoalStatus
 from control_msgs.action import GripperCommand, ParallelGripperCommand
 from control_msgs.msg import GripperCommand as GripperCommandMessage
 from control_msgs.msg import JointJog
-from geometry_msgs.msg import TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped
 from rcl_interfaces.msg import Log
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
@@ -26,46 +26,64 @@ from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.catalogue import make_controller
 from robot_rt_control.controllers.controller import Controller
-from robot_rt_control.model.controllers import GRIPPER, JOG, PARALLEL_GRIPPER, ControllerDescription
+from robot_rt_control.model.controllers import GRIPPER, JOG, PARALLEL_GRIPPER, PLANAR_BASE, ControllerDescription
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.ros.goal_client import GoalClient
 
 from .conftest import REPOSITORY
+from .policy import check_policy
 from .test_follow_joint_trajectory import wait
 
 pytestmark = pytest.mark.timeout(900)
 
 NAMESPACE = "/hand"
-WORKCELL = REPOSITORY / "config" / "arm7.yaml"
-OPTIONS: dict[str, dict[str, Any]] = {JOG: {"idle_time": 0.5}, GRIPPER: {}, PARALLEL_GRIPPER: {"joint": "finger_2"}}
-NAMES = {JOG: "jog", GRIPPER: "one", PARALLEL_GRIPPER: "both"}
+BASE = f"""parts:
+  base:
+    {{kind: base, device: sim, urdf: {REPOSITORY}/config/robots/mobile_base.urdf, joints: [base_x, base_y, base_yaw]}}
+"""
+DESCRIBED: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "jog": (JOG, "arm", {"idle_time": 0.5}),
+    "one": (GRIPPER, "gripper", {}),
+    "both": (PARALLEL_GRIPPER, "gripper", {"joint": "finger_2"}),
+    "drive": (PLANAR_BASE, "base", {"idle_time": 0.5}),
+    "drive_unstamped": (PLANAR_BASE, "base", {"idle_time": 0.5, "use_stamped_vel": False}),
+}
+"""Name → type, part and options of a controller; these are active at once, as no controller manager is asked."""
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    log: Path = tmp_path_factory.mktemp("hand") / "workcell.log"
-    arguments = ["--workcell", str(WORKCELL), "--clock", "lockstep", "--namespace", NAMESPACE]
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """arm7 with a mobile base."""
+    made: Path = tmp_path_factory.mktemp("hand") / "cell.yaml"
+    text = (REPOSITORY / "config" / "arm7.yaml").read_text().replace("robots/", f"{REPOSITORY}/config/robots/")
+    made.write_text(text.replace("parts:\n", BASE))
+    return made
+
+
+@pytest.fixture(scope="module")
+def client(file: Path) -> Iterator[Client]:
+    arguments = ["--workcell", str(file), "--clock", "lockstep", "--namespace", NAMESPACE]
     with (
-        DemoWorkcell([*arguments, "--own-topics", "--controllers", "false"], log) as workcell,
-        Client("controllers", namespace=NAMESPACE, timeout_s=60.0, arguments=[]) as made,
+        DemoWorkcell([*arguments, "--own-topics", "--controllers", "false"], file.with_name("cell.log")) as workcell,
+        Client("watcher", namespace=NAMESPACE, timeout_s=60.0, arguments=[]) as made,
     ):
         workcell.wait_until_ready(made, lambda _: None, 400.0)
         yield made
 
 
 @pytest.fixture(scope="module")
-def controllers(client: Client) -> Iterator[dict[str, Controller]]:
-    workcell, made = load_workcell(WORKCELL), {}
-    for kind, name in NAMES.items():
-        part = "arm" if kind == JOG else "gripper"
-        described = ControllerDescription(name=name, type=kind, part=part, options=OPTIONS[kind], place="test")
-        made[kind] = make_controller(described, workcell, client)
-        made[kind].configure()
-        made[kind].activate()
-    yield made
-    for controller in made.values():
-        controller.deactivate()
-        controller.cleanup()
+def controllers(client: Client, file: Path) -> Iterator[dict[str, Controller]]:
+    workcell, made = load_workcell(file), {}
+    with Client("controllers", namespace=NAMESPACE, timeout_s=60.0, arguments=[]) as own:
+        for name, (kind, part, options) in DESCRIBED.items():
+            described = ControllerDescription(name=name, type=kind, part=part, options=options, place="test")
+            made[name] = make_controller(described, workcell, own)
+            made[name].configure()
+            made[name].activate()
+        yield made
+        for controller in made.values():
+            controller.deactivate()
+            controller.cleanup()
 
 
 class Operator:
@@ -83,10 +101,13 @@ class Operator:
         self.node.create_subscription(Log, "/rosout", lambda message: self.lines.append(message.msg), 100)
         self.twists = self.node.create_publisher(TwistStamped, "jog/delta_twist_cmds", 1)
         self.joints = self.node.create_publisher(JointJog, "jog/delta_joint_cmds", 1)
+        self.drive = self.node.create_publisher(TwistStamped, "drive/cmd_vel", 1)
+        self.drive_unstamped = self.node.create_publisher(Twist, "drive_unstamped/cmd_vel", 1)
         self.one = GoalClient(self.node, GripperCommand, "one/gripper_cmd")
         self.both = GoalClient(self.node, ParallelGripperCommand, "both/gripper_cmd")
         assert self.one.wait_for_server(60.0) and self.both.wait_for_server(60.0)
-        wait(lambda: self.twists.get_subscription_count() and self.joints.get_subscription_count())
+        topics = (self.twists, self.joints, self.drive, self.drive_unstamped)
+        wait(lambda: all(publisher.get_subscription_count() for publisher in topics))
 
     def close(self) -> None:
         self._executor.shutdown()
@@ -162,20 +183,38 @@ def test_twists_move_the_tool_while_they_come(operator: Operator, client: Client
     wait(lambda: not client.sessions())
     rest = client.value("arm.tool.z")
     twist.header.frame_id = "camera"
-    refused = "a jog was ignored: frame_id; expected empty, or one of: arm_tool, base, flange, world; got 'camera'"
+    refused = "a command was ignored: frame_id; expected empty, or one of: arm_tool, base, flange, world; got 'camera'"
     operator.jog(operator.twists, twist, lambda: operator.has_read(refused))
     twist.header.frame_id, twist.header.stamp.sec = "", 1
     time.sleep(1.0)  # warnings are throttled
-    operator.jog(operator.twists, twist, lambda: operator.has_read("a jog was ignored: a jog is too old"))
+    operator.jog(operator.twists, twist, lambda: operator.has_read("a command was ignored: the command is too old"))
     assert abs(client.value("arm.tool.z") - rest) < 1e-9 and not client.sessions()
 
 
 def test_joint_velocities_move_joints(operator: Operator, client: Client, controllers: dict[str, Controller]) -> None:
     jog, before = JointJog(joint_names=["joint_7"], velocities=[0.3]), client.value("arm.position[6]")
     operator.jog(operator.joints, jog, lambda: client.value("arm.position[6]") > before + 0.05)
-    controllers[JOG].deactivate()
+    controllers["jog"].deactivate()
     assert not client.sessions()
     wait(lambda: client.value("arm.at_rest") == 1.0)
-    refused = "a jog was ignored: the controller is inactive; expected active"
+    refused = "a command was ignored: the controller is inactive; expected active"
     operator.jog(operator.joints, jog, lambda: operator.has_read(refused))
-    controllers[JOG].activate()
+    controllers["jog"].activate()
+
+
+def test_a_base_takes_stamped_and_unstamped_twists(operator: Operator, client: Client) -> None:
+    stamped = TwistStamped()
+    stamped.header.frame_id, stamped.twist.linear.y = "base_link", 0.3
+    operator.jog(operator.drive, stamped, lambda: client.value("base.position[1]") > 0.05)
+    assert client.sessions()[0].name == "drive"
+    wait(lambda: not client.sessions())
+    assert abs(client.value("base.position[0]")) < 1e-6
+    twist, y = Twist(), client.value("base.position[1]")
+    twist.linear.x, twist.angular.z = 0.3, 0.5
+    operator.jog(operator.drive_unstamped, twist, lambda: client.value("base.position[2]") > 0.3)
+    assert client.value("base.position[0]") > 0.05 and client.value("base.position[1]") > y
+    wait(lambda: not client.sessions())
+
+
+def test_their_node_may_do_what_they_need(operator: Operator) -> None:
+    check_policy(operator.node, "controllers", NAMESPACE, "controller_manager_client")

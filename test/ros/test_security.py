@@ -1,6 +1,7 @@
 """config/security/policies.xml against the names of running nodes: nothing missing, nothing that no node has.
 
-The driver's is checked in test_driver_node.py, where one runs.
+The driver's is checked in test_driver_node.py, and controllers of other types in test_grippers_and_jogs.py, where they
+run.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from robot_rt_control.client import Client
 
 from .policy import allowed, check_policy
 
-NODES = ("control_server", "realtime_executor", "frame_publisher", "hardware_driver")
+CONTROLLERS = ("controller_manager", "controller_manager_client")
+NODES = ("control_server", "realtime_executor", "frame_publisher", "hardware_driver", *CONTROLLERS)
 
 
-@pytest.mark.parametrize("node", ["control_server", "realtime_executor", "frame_publisher"])
+@pytest.mark.parametrize("node", ["control_server", "realtime_executor", "frame_publisher", *CONTROLLERS])
 def test_each_node_may_do_what_it_does_and_no_more(client: Client, node: str) -> None:
     check_policy(client.node, node)
 
@@ -26,9 +28,9 @@ def test_actions_are_those_of_the_control_server() -> None:
 
 def test_clients_ask_for_services_that_there_are() -> None:
     offered = {name for node in NODES for name in allowed(node, "service", "reply")}
-    for enclave in ("application", "watcher"):
-        wanted = set(allowed(enclave, "service", "request"))
-        assert wanted <= offered, f"{enclave}: {sorted(wanted - offered)}"
+    for node in ("application", "controller_manager_client", "watcher"):
+        wanted = set(allowed(node, "service", "request"))
+        assert wanted <= offered, f"{node}: {sorted(wanted - offered)}"
 
 
 def test_a_watcher_looks_and_stops_and_nothing_else() -> None:

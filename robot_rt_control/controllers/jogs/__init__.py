@@ -1,1 +1,1 @@
-"""Jogs of MoveIt Servo and teleoperation, with twists of the tool or velocities of joints."""
+"""Motion while commands come: jogs of MoveIt Servo and teleoperation, and velocities of mobile bases."""

@@ -1,46 +1,55 @@
-"""The ROS side of jogs: two topics, and their life."""
+"""The ROS side of jogs: topics, and their life."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from control_msgs.msg import JointJog
-from geometry_msgs.msg import TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped
 
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.controller import ControllerState
-from robot_rt_control.controllers.jogs.jogger import Jogger, JogOptions
+from robot_rt_control.controllers.jogs.arm import ArmJogger, JogOptions
+from robot_rt_control.controllers.jogs.base import BaseJogger, BaseOptions
+from robot_rt_control.controllers.jogs.jogger import Jogger
 from robot_rt_control.controllers.working import WorkingController, options_of
-from robot_rt_control.model.controllers import JOG
+from robot_rt_control.model.controllers import JOG, PLANAR_BASE
 from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.planar_base import planar_base
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _LOOK_HZ = 5.0
-"""How often it is looked whether the arm is idle."""
+"""How often it is looked whether the part is idle."""
+
+_Jogger = TypeVar("_Jogger", bound=Jogger)
 
 
-class JogController(WorkingController):
-    """Jogs an arm by the topics `delta_twist_cmds` and `delta_joint_cmds` below its name, as MoveIt Servo does."""
+class JoggingController(WorkingController, Generic[_Jogger]):
+    """Base of the controllers that move a part while commands come on a topic.
 
-    type = JOG
+    Args:
+        as `WorkingController`.
+    """
 
     def __init__(self, name: str, part: PartDescription, client: Client, options: Mapping[str, Any]) -> None:
         super().__init__(name, part, client, options)
-        self._read = options_of(self, JogOptions)
-        self._jogger: Jogger | None = None
+        self._jogger: _Jogger | None = None
+
+    @abstractmethod
+    def make_jogger(self) -> _Jogger:
+        """What takes the commands; `wake` is to be called when it has something to do."""
 
     @property
     def state_interfaces(self) -> tuple[str, ...]:
         return tuple(f"{joint}/{kind}" for joint in self.part.joint_names for kind in ("position", "velocity"))
 
     def offer(self) -> None:
-        self.subscribe(TwistStamped, "delta_twist_cmds", self._on_twist, 1)
-        self.subscribe(JointJog, "delta_joint_cmds", self._on_joints, 1)
-        self.repeat(self._wake, _LOOK_HZ)
+        self.repeat(self.wake, _LOOK_HZ)
 
     def activate(self) -> None:
-        self._jogger = Jogger(self.name, self.part, self.client, self._read, self._wake)
+        self._jogger = self.make_jogger()
         self.state = ControllerState.ACTIVE
 
     def deactivate(self) -> None:
@@ -49,34 +58,90 @@ class JogController(WorkingController):
         if jogger is not None:
             jogger.close()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Let the jogger do what may wait for the workcell."""
         jogger = self._jogger
         if jogger is not None:
-            self.later(lambda: self._try(jogger, Jogger.process))
+            self.later(lambda: self._try(jogger, lambda jogger: jogger.process()))
 
-    def _on_twist(self, message: Any) -> None:
-        v, w = message.twist.linear, message.twist.angular
-        twist = (v.x, v.y, v.z, w.x, w.y, w.z)
-        self._try(self._jogger, lambda jogger: jogger.jog_tool(twist, message.header.frame_id, self._age(message)))
+    def pass_on(self, step: Callable[[_Jogger], None]) -> None:
+        """Give the jogger a command; a refusal is logged."""
+        self._try(self._jogger, step)
 
-    def _on_joints(self, message: Any) -> None:
-        self._try(
-            self._jogger,
-            lambda jogger: jogger.jog_joints(
-                message.joint_names, message.velocities, message.displacements, self._age(message)
-            ),
-        )
-
-    def _age(self, message: Any) -> float:
+    def age(self, message: Any) -> float:
         """[s] of a message; 0: it has no stamp."""
         stamp = message.header.stamp
         given = stamp.sec + stamp.nanosec * 1e-9
         return self.now() - given if given else 0.0
 
-    def _try(self, jogger: Jogger | None, step: Callable[[Jogger], None]) -> None:
+    def _try(self, jogger: _Jogger | None, step: Callable[[_Jogger], None]) -> None:
         try:
             if jogger is None:
                 raise RobotControlError(f"the controller is {self.state}", expected="active", hint="Activate it")
             step(jogger)
         except RobotControlError as error:
-            self.warn_seldom(f"a jog was ignored: {error}")
+            self.warn_seldom(f"a command was ignored: {error}")
+
+
+class JogController(JoggingController[ArmJogger]):
+    """Jogs an arm by the topics `delta_twist_cmds` and `delta_joint_cmds` below its name, as MoveIt Servo does."""
+
+    type = JOG
+
+    def __init__(self, name: str, part: PartDescription, client: Client, options: Mapping[str, Any]) -> None:
+        super().__init__(name, part, client, options)
+        self._read = options_of(self, JogOptions)
+
+    def make_jogger(self) -> ArmJogger:
+        return ArmJogger(self.name, self.part, self.client, self._read, self.wake)
+
+    def offer(self) -> None:
+        super().offer()
+        self.subscribe(TwistStamped, "delta_twist_cmds", self._on_twist, 1)
+        self.subscribe(JointJog, "delta_joint_cmds", self._on_joints, 1)
+
+    def _on_twist(self, message: Any) -> None:
+        self.pass_on(
+            lambda jogger: jogger.jog_tool(_values(message.twist), message.header.frame_id, self.age(message))
+        )
+
+    def _on_joints(self, message: Any) -> None:
+        self.pass_on(
+            lambda jogger: jogger.jog_joints(
+                message.joint_names, message.velocities, message.displacements, self.age(message)
+            )
+        )
+
+
+class PlanarBaseController(JoggingController[BaseJogger]):
+    """Drives a planar base by the topic `cmd_vel` below its name, as planners and teleoperation nodes publish it."""
+
+    type = PLANAR_BASE
+
+    def __init__(self, name: str, part: PartDescription, client: Client, options: Mapping[str, Any]) -> None:
+        super().__init__(name, part, client, options)
+        self._read = options_of(self, BaseOptions)
+        joints = self._read.joints
+        self._base = planar_base(part, None if joints is None else joints.model_dump())
+
+    def make_jogger(self) -> BaseJogger:
+        return BaseJogger(self.name, self.part, self.client, self._base, self._read, self.wake)
+
+    def offer(self) -> None:
+        super().offer()
+        if self._read.use_stamped_vel:
+            self.subscribe(TwistStamped, "cmd_vel", self._on_stamped, 1)
+        else:
+            self.subscribe(Twist, "cmd_vel", self._on_twist, 1)
+
+    def _on_stamped(self, message: Any) -> None:
+        self.pass_on(lambda jogger: jogger.drive(_values(message.twist), message.header.frame_id, self.age(message)))
+
+    def _on_twist(self, message: Any) -> None:
+        self.pass_on(lambda jogger: jogger.drive(_values(message)))
+
+
+def _values(twist: Any) -> tuple[float, ...]:
+    """(6,) of geometry_msgs/Twist [m/s, rad/s]."""
+    v, w = twist.linear, twist.angular
+    return v.x, v.y, v.z, w.x, w.y, w.z

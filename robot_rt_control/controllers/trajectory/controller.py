@@ -8,6 +8,7 @@ from typing import Any
 
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState, SpeedScalingFactor
+from control_msgs.srv import QueryTrajectoryState
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory
 
@@ -18,8 +19,10 @@ from robot_rt_control.controllers.trajectory.goal import Code, GoalRefused, Outc
 from robot_rt_control.controllers.trajectory.messages import (
     controller_state,
     feedback,
+    fill_state,
     goal_of,
     result,
+    seconds,
     trajectory_of,
 )
 from robot_rt_control.controllers.trajectory.options import read_options
@@ -32,8 +35,8 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 class TrajectoryController(WorkingController):
     """Follows trajectories of MoveIt and others with one part: see docs/moveit.md.
 
-    Topics and the action are below its name: `follow_joint_trajectory`, `joint_trajectory`, `controller_state`,
-    `speed_scaling_input`.
+    Topics, the action and the service are below its name: `follow_joint_trajectory`, `joint_trajectory`,
+    `controller_state`, `speed_scaling_input`, `query_state`.
     """
 
     type = TRAJECTORY
@@ -65,6 +68,7 @@ class TrajectoryController(WorkingController):
         self.subscribe(JointTrajectory, "joint_trajectory", self._on_trajectory)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.subscribe(SpeedScalingFactor, "speed_scaling_input", self._on_speed_scaling, latched)
+        self.serve(QueryTrajectoryState, "query_state", self._query)
         self.repeat(partial(self._publish_state, state), self._read.state_publish_rate)
         self.repeat(partial(goals.publish_feedback, self._feedback), self._read.action_monitor_rate)
 
@@ -106,6 +110,16 @@ class TrajectoryController(WorkingController):
         sample = follower.sample()
         stamp = self.client.node.get_clock().now().to_msg()
         return feedback(sample, self.part.joint_names, stamp, follower.index(sample.elapsed))
+
+    def _query(self, request: Any, response: Any) -> Any:
+        follower = self._follower
+        try:
+            if follower is None:
+                raise RobotControlError(f"the controller is {self.state}", expected="active", hint="Activate it")
+            fill_state(response, self.part.joint_names, follower.state_at(seconds(request.time)))
+        except RobotControlError as error:
+            response.message = str(error)
+        return response
 
     # --- topics ---------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,11 @@ from robot_rt_control.client.event import Event
 from robot_rt_control.controllers.trajectory.check import check_goal
 from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused, Outcome
 from robot_rt_control.controllers.trajectory.options import Options
-from robot_rt_control.controllers.trajectory.splice import Motion, Present, splice
+from robot_rt_control.controllers.trajectory.readings import Readings, Sample
+from robot_rt_control.controllers.trajectory.run import Run
+from robot_rt_control.controllers.trajectory.splice import Present, splice
 from robot_rt_control.controllers.trajectory.tolerances import Tolerances, tolerances_of
+from robot_rt_control.controllers.trajectory.track import State
 from robot_rt_control.controllers.trajectory.watching import FINISHED, REACHED, violation, watch
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.part_facts import PartFacts
@@ -32,51 +34,10 @@ _log = logging.getLogger(__name__)
 _AHEAD_S = (0.05, 0.25, 1.0)
 """[s] of the workcell's time from now to the tick of a start that was chosen beforehand; the later ones if it has
 passed meanwhile."""
-_SAME_CLOCK_S = 5.0
-"""[s] A larger difference is no delay."""
 _REST_S = 10.0
 """[s] in which a part comes to rest, at the latest."""
 _REST = 1e-3
 """[rad/s or m/s] A slower joint stands."""
-_QUANTITIES = ("position", "velocity", "commanded_position", "commanded_velocity", "commanded_acceleration")
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Sample:
-    """What the part does, from one tick; each (dof,), NaN: unknown."""
-
-    position: np.ndarray
-    velocity: np.ndarray
-    commanded_position: np.ndarray
-    commanded_velocity: np.ndarray
-    commanded_acceleration: np.ndarray
-    speed: float
-    """Speed override."""
-    elapsed: float
-    """[s] on the motion; NaN: there is none."""
-
-
-@dataclass(eq=False, kw_only=True)
-class _Run:
-    """A goal that is followed."""
-
-    id: str
-    goal: Goal
-    motion: Motion
-    tolerances: Tolerances
-    done: Callable[[Outcome], None]
-    is_decided: bool = False
-    is_cancelled: bool = False
-    is_stopping: bool = False
-    is_finished: bool = False
-    """The part has stood at its end for some ticks."""
-    faults: list[str] = field(default_factory=list)
-
-    def decide(self, outcome: Outcome) -> None:
-        """Report the outcome, once."""
-        if not self.is_decided:
-            self.is_decided = True
-            self.done(outcome)
 
 
 class Follower:
@@ -101,19 +62,17 @@ class Follower:
         self._limits = part_limits(PartFacts(part))
         self._continuous = tuple(kind == "continuous" for kind in part.joint_types)
         self._period = float(part.record.dt)
+        self._readings = Readings(part, client)
         self._changed = threading.Condition(threading.RLock())
         self._events: deque[Event] = deque()
         self._on_event = on_event
         self._session: Session | None = None
-        self._run: _Run | None = None
+        self._run: Run | None = None
         self._count = 0
-        self._clock: tuple[int, float] | None = None
-        """A tick, and its time on the ROS clock [s]."""
         client.add_listener(self._receive)
 
     def _receive(self, event: Event) -> None:
-        if event.time > 0.0:
-            self._clock = event.tick, event.time
+        self._readings.take(event)
         self._events.append(event)
         self._on_event()
 
@@ -137,7 +96,8 @@ class Follower:
             self._wait(lambda: self._run is None or not self._run.is_stopping)
             session = self._open()
             try:
-                self._check_clock(goal, now)
+                if goal.start is not None:
+                    self._readings.check_clock(now, session)
                 run = self._begin(session, goal, tolerances, done)
             except BaseException:
                 if self._run is None:
@@ -181,28 +141,30 @@ class Follower:
 
     def sample(self) -> Sample:
         """What the part does now."""
-        run, session = self._run, self._session
-        names = [f"{self._part.name}.{quantity}[" for quantity in _QUANTITIES]
-        asked = [*names, "speed", *([f"{run.id}.elapsed"] if run is not None else [])]
-        if session is not None and session.ended is None:
-            values = session.values(asked)
-        else:
-            values = self._client.backend.state_values(asked, "")
-        joints = range(self._part.dof)
-        arrays = {
-            quantity: np.array([values[f"{self._part.name}.{quantity}[{j}]"] for j in joints])
-            for quantity in _QUANTITIES
-        }
-        elapsed = math.nan if run is None else values.get(f"{run.id}.elapsed", math.nan)
-        return Sample(**arrays, speed=values["speed"], elapsed=elapsed)
+        return self._readings.sample(self._run, self._session)
 
     def index(self, elapsed: float) -> int:
         """Number of the goal's point that is to be reached next; 0 without a goal."""
         run = self._run
-        if run is None or math.isnan(elapsed):
-            return 0
-        passed = int(np.searchsorted(run.motion.track.times, elapsed, side="right")) - run.motion.first
-        return min(max(passed, 0) + run.motion.skipped, len(run.goal.points))
+        return 0 if run is None else run.index(elapsed)
+
+    def state_at(self, time: float) -> State:
+        """The state of the trajectory that is followed at a time, if the speed override stays as it is.
+
+        Args:
+            time: [s] on the ROS clock.
+
+        Raises:
+            RobotControlError: no trajectory is followed, or not at this time.
+        """
+        with self._changed:
+            self.process()
+            run, session = self._run, self._session
+            if run is None or session is None:
+                raise RobotControlError("no trajectory is followed")
+            if run.is_stopping:
+                raise RobotControlError("the trajectory is being stopped", expected="one that is followed to its end")
+            return self._readings.state_at(time, run, session)
 
     # --- the session ----------------------------------------------------------------------------
 
@@ -256,7 +218,7 @@ class Follower:
 
     # --- the start ------------------------------------------------------------------------------
 
-    def _begin(self, session: Session, goal: Goal, tolerances: Tolerances, done: Callable[[Outcome], None]) -> _Run:
+    def _begin(self, session: Session, goal: Goal, tolerances: Tolerances, done: Callable[[Outcome], None]) -> Run:
         """Start the motion of a goal.
 
         Raises:
@@ -265,8 +227,8 @@ class Follower:
         for i, ahead in enumerate(_AHEAD_S):
             self._count += 1
             run_id = f"goal_{self._count}"
-            tick, present = self._present(ahead, at_once=goal.start is None)
-            start_in = 0.0 if goal.start is None else goal.start - self._time_of(tick)
+            tick, present = self._present(session, ahead, at_once=goal.start is None)
+            start_in = 0.0 if goal.start is None else goal.start - self._readings.time_of(tick)
             motion = splice(
                 goal,
                 present,
@@ -275,10 +237,10 @@ class Follower:
                 start_in=start_in,
                 start_tolerance=self._options.start_tolerance,
             )
-            run = _Run(id=run_id, goal=goal, motion=motion, tolerances=tolerances, done=done)
+            run = Run(id=run_id, goal=goal, motion=motion, tolerances=tolerances, done=done)
             try:
                 session.add(self._action(run))
-                session.start(run_id, at_tick=tick)
+                run.tick = session.start(run_id, at_tick=tick)
             except CommandRefused as error:
                 session.remove(run_id)
                 if tick == 0 or i == len(_AHEAD_S) - 1:
@@ -290,7 +252,7 @@ class Follower:
             return run
         raise AssertionError("unreachable")
 
-    def _action(self, run: _Run) -> Action:
+    def _action(self, run: Run) -> Action:
         track = run.motion.track
         accelerations: dict[str, Any] = {"accelerations": track.a}
         if run.motion.is_long:  # its pieces are cubic, or their accelerations are equal at the points
@@ -316,17 +278,18 @@ class Follower:
             **accelerations,
         )
 
-    def _present(self, ahead: float, *, at_once: bool) -> tuple[int, Present]:
+    def _present(self, session: Session, ahead: float, *, at_once: bool) -> tuple[int, Present]:
         """The tick of a start (0: the next one), and what the part does then."""
         run = self._run
         for _ in range(round(_REST_S / ahead) + 1):
-            values = self._now(run)
+            values = self._readings.present(run, session)
             tick = round(values["time"] / self._period)
             q, v = (np.array([values[f"{self._part.name}.commanded_{x}[{j}]"] for j in range(self._part.dof)])
                     for x in ("position", "velocity"))  # fmt: skip
             later = math.ceil(ahead / self._period)
             if run is not None and values.get(f"{run.id}.is_done") == 0.0:
-                elapsed = values[f"{run.id}.elapsed"] + values["speed"] * later * self._period
+                # The motion of tick + later begins with what was commanded in the tick before.
+                elapsed = values[f"{run.id}.elapsed"] + values["speed"] * (later - 1) * self._period
                 if run.motion.is_long:
                     raise GoalRefused(
                         f"a trajectory of more than {len(run.motion.track.times)} points is followed",
@@ -341,30 +304,6 @@ class Follower:
         raise GoalRefused(
             f"part {self._part.name!r} moves by itself", expected="a part that stands, or follows a goal", got="motion"
         )
-
-    def _now(self, run: _Run | None) -> dict[str, float]:
-        assert self._session is not None
-        asked = [f"{self._part.name}.commanded_position[", f"{self._part.name}.commanded_velocity[", "time", "speed"]
-        return self._session.values([*asked, *([f"{run.id}."] if run is not None else [])])
-
-    def _check_clock(self, goal: Goal, now: float) -> None:
-        """A start is on the ROS clock of the controller's node: the loop must have the same one."""
-        if goal.start is None:
-            return
-        loop = self._time_of(round(self._now(None)["time"] / self._period))
-        if abs(loop - now) > _SAME_CLOCK_S:
-            raise GoalRefused(
-                "header.stamp: the loop has another clock",
-                expected=f"{loop:.3f} s",
-                got=f"{now:.3f} s",
-                hint="Set use_sim_time for the controller's node as for the workcell, or let the stamp be 0",
-            )
-
-    def _time_of(self, tick: int) -> float:
-        """[s] on the ROS clock."""
-        if self._clock is None:
-            raise GoalRefused("header.stamp", expected="0, until the loop's clock is known", got="a time")
-        return self._clock[1] + (tick - self._clock[0]) * self._period
 
     # --- events ---------------------------------------------------------------------------------
 
@@ -394,7 +333,7 @@ class Follower:
         elif event.kind == Kind.SESSION_ENDED:
             self._ended(run, event)
 
-    def _decide(self, run: _Run, event: Event) -> None:
+    def _decide(self, run: Run, event: Event) -> None:
         found = violation(event.name, event.values, self._part.joint_names, run.motion, run.tolerances)
         if found is not None:
             run.decide(Outcome(code=found[0], text=found[1], tick=event.tick))
@@ -406,7 +345,7 @@ class Follower:
         if run.is_decided and run.is_finished and not run.is_stopping:
             self._close()
 
-    def _ended(self, run: _Run, event: Event) -> None:
+    def _ended(self, run: Run, event: Event) -> None:
         reasons = "; ".join([event.reason, *run.faults])
         run.decide(Outcome(code=Code.INVALID_GOAL, text=f"the motion was ended: {reasons}", tick=event.tick))
         self._close()

@@ -10,8 +10,9 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from robot_rt_control.controllers.trajectory.follower import Sample
 from robot_rt_control.controllers.trajectory.goal import Code, Goal, JointTolerance, Point
+from robot_rt_control.controllers.trajectory.readings import Sample
+from robot_rt_control.controllers.trajectory.track import State
 
 
 def goal_of(request: Any) -> Goal:
@@ -95,6 +96,12 @@ def feedback(sample: Sample, joints: Sequence[str], stamp: Any, index: int) -> A
     made = FollowJointTrajectory.Feedback(joint_names=list(joints), desired=desired, actual=actual, error=error)
     made.header.stamp, made.index = stamp, index
     return made
+
+
+def fill_state(response: Any, joints: Sequence[str], state: State) -> None:
+    """Make a successful QueryTrajectoryState.Response of a state."""
+    response.success, response.name = True, list(joints)
+    response.position, response.velocity, response.acceleration = (x.tolist() for x in state)
 
 
 def controller_state(sample: Sample, joints: Sequence[str], stamp: Any) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_rt_control.controllers.jogs.jogger import Jogger, JogOptions
+from robot_rt_control.controllers.jogs.arm import ArmJogger, JogOptions
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -26,7 +26,7 @@ class JogBench:
         self.start()
 
     def start(self) -> None:
-        self.jogger = Jogger("jog", self.part, self.client, JogOptions(), lambda: None)
+        self.jogger = ArmJogger("jog", self.part, self.client, JogOptions(), lambda: None)
 
     def process(self) -> None:
         try:
@@ -127,7 +127,7 @@ def test_Q10_a_zero_jog_alone_claims_nothing(bench: JogBench) -> None:
         (lambda j: j.jog_tool((np.nan, *DOWN[1:]), ""), "twist; expected finite numbers; got nan, 0, -0.05, 0, 0, 0"),
         (lambda j: j.jog_tool((50.0, *DOWN[1:]), ""), "twist; expected at most 10 m/s and 20 rad/s; got 50, 0, -0.05"),
         (lambda j: j.jog_tool(DOWN, "", age=0.2),
-         "a jog is too old; expected a stamp of the last 0.1 s; got 0.200 s. Synchronize the clocks"),
+         "the command is too old; expected a stamp of the last 0.1 s; got 0.200 s. Synchronize the clocks"),
         (lambda j: j.jog_joints(["joint_1"], [], [0.1]), "displacements; expected none: a jog is a velocity"),
         (lambda j: j.jog_joints(["elbow"], [0.1]), "joint 'elbow'; expected one of: joint_1, "),
         (lambda j: j.jog_joints(["joint_1"], [np.inf]), "velocities; expected finite numbers; got inf"),
@@ -136,7 +136,7 @@ def test_Q10_a_zero_jog_alone_claims_nothing(bench: JogBench) -> None:
         (lambda j: j.jog_joints(["joint_1"] * 2, [0.1] * 2), "joint names; expected each joint once"),
     ],
 )  # fmt: skip
-def test_Q11_a_jog_that_is_not_valid_is_refused(shared: JogBench, jog: Callable[[Jogger], None], text: str) -> None:
+def test_Q11_a_jog_that_is_not_valid_is_refused(shared: JogBench, jog: Callable[[ArmJogger], None], text: str) -> None:
     shared.start()
     with pytest.raises(RobotControlError) as caught:
         jog(shared.jogger)
@@ -169,7 +169,7 @@ def test_Q12_after_its_session_was_ended_it_moves_only_after_a_jog_of_zero(bench
     bench.run(0.3, bench.down())
     bench.client.stop_all()
     bench.run(0.5, bench.down())
-    assert bench.rests() and len(bench.complaints) == 1 and bench.complaints[0].startswith("jogging was ended: ")
+    assert bench.rests() and len(bench.complaints) == 1 and bench.complaints[0].startswith("the motion was ended: ")
     bench.run(0.02, lambda: bench.jogger.jog_tool((0.0,) * 6, ""))
     bench.run(0.3, bench.down())
     assert not bench.rests()
@@ -182,3 +182,13 @@ def test_Q12_closing_stops_the_arm(bench: JogBench) -> None:
     assert bench.rests() and not bench.client.sessions()
 
 
+def test_Q10_parts_may_have_any_names(tmp_path: Path) -> None:
+    text = (CONFIG / "arm7.yaml").read_text().replace("robots/", f"{CONFIG}/robots/").replace("  gripper:", "  tool:")
+    (tmp_path / "cell.yaml").write_text(text.replace("  wrist:", "  joints:").replace("  io:", "  world:"))
+    client = LockstepClient(tmp_path / "cell.yaml")
+    with client:
+        jogger = ArmJogger("jog", client.cell.workcell.part("arm"), client, JogOptions(), lambda: None)
+        jogger.jog_tool(DOWN, "")
+        jogger.process()
+        assert client.sessions()[0].name == "jog"
+        jogger.close()

@@ -46,7 +46,7 @@ LAWS = {"admittance", "distance", "force", "impedance", "position", "stop_at", "
 """Their limits are those of one degree of freedom: test/unit/actions/laws."""
 WHILE_IT_MOVES = {
     *("move_linear", "follow_joint_stream", "follow_joint_velocity_stream", "follow_pose_stream"),
-    *("follow_twist_stream", "follow_joint_effort_stream"),
+    *("follow_twist_stream", "follow_base_twist_stream", "follow_joint_effort_stream"),
 }
 """For tool and stream goals the joint motion is known only at run time; it is limited there."""
 GROUPS = {"motion_group"}

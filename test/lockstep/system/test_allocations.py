@@ -44,6 +44,7 @@ STREAM_ACTIONS: dict[str, list[float]] = {
     "follow_twist_stream": [0.01, 0.0, -0.02, 0.0, 0.0, 0.05],
 }
 """Action → a sample of its stream input `goal`."""
+BASE_ACTION = "follow_base_twist_stream"
 LAWS: dict[str, tuple[str, dict[str, Any]]] = {
     "velocity": ("joint[2]", {"velocity": 0.05}),
     "distance": ("joint[2]", {"distance": 0.3, "velocity": 0.05, "inputs": {"distance": "arm.position[3]"}}),
@@ -90,7 +91,7 @@ def test_the_counter_counts() -> None:
 
 
 def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
-    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS, "motion_group"}
+    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS, BASE_ACTION, "motion_group"}
     assert here == {t.name for t in cell.types.all()}
 
 
@@ -188,6 +189,19 @@ def test_a_tick_that_follows_a_stream_allocates_nothing(cell: LockstepCell, acti
     assert allocations(cell, 10) == allocations(cell, 900)
     assert cell.active("arm") == "a" and not cell.kinds("action_failed")
     assert session.value("a.is_following") == 1.0
+
+
+def test_a_tick_that_drives_a_base_allocates_nothing() -> None:
+    _nrt_python.memsys_enable_stats()
+    with LockstepCell(CONFIG / "mobile_base.yaml") as cell:
+        session = cell.session("base")
+        session.add(Action("a", BASE_ACTION, goal_timeout=9.0))
+        session.start("a")
+        session.stream("a", "goal").write([0.5, 0.1, 0.4])
+        cell.step(2)
+        assert session.value("a.is_following") == 1.0
+        assert allocations(cell, 10) == allocations(cell, 1000)
+        assert cell.active("base") == "a" and not cell.kinds("action_failed")
 
 
 def test_ticks_with_switches_commands_events_and_faults_allocate_nothing(cell: LockstepCell) -> None:

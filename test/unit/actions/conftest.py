@@ -37,6 +37,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "follow_joint_velocity_stream": {"goal_timeout": 0.0},
     "follow_joint_effort_stream": {"goal_timeout": 0.0},
     "follow_twist_stream": {"goal_timeout": 0.0},
+    "follow_base_twist_stream": {"goal_timeout": 0.0},
     "govern_tool": {},
     "govern_path": {"points": [0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.1, 0.1, 0.0], "frame": "entry"},
     "velocity": {"velocity": 0.3},
@@ -54,6 +55,7 @@ SAMPLES: dict[str, tuple[float, ...]] = {
     "follow_joint_velocity_stream": (0.3, -0.2, 0.1, 0.3, 0.0, -0.3, 9.0),
     "follow_joint_effort_stream": (0.3, -0.2, 0.1, 0.3, 0.0, -0.3, 0.1),
     "follow_twist_stream": (0.1, 0.0, -0.1, 0.0, 0.0, 0.3),
+    "follow_base_twist_stream": (0.4, -0.2, 0.5),
 }
 """What is written to the stream input `goal` before the action starts."""
 
@@ -95,7 +97,7 @@ def _part(kind: PartKind, name: str) -> FakePart:
     """A bent arm, a gripper in the middle of its range, or a sensor that measures something."""
     if kind == PartKind.ARM:
         return FakeArm(position=BENT)
-    part = FakePart(name=name, kind=kind, dof={PartKind.GRIPPER: 2, PartKind.AXIS: 1}.get(kind, 0))
+    part = FakePart(name=name, kind=kind, dof={PartKind.GRIPPER: 2, PartKind.AXIS: 1, PartKind.BASE: 3}.get(kind, 0))
     part.live.wrench[:] = (0.5, -1.0, -8.0, 0.0, 0.1, 0.0)
     part.live.distance = 0.4
     return part

@@ -42,6 +42,9 @@ def test_a_controller_knows_joints_by_their_public_names(monkeypatch: pytest.Mon
 def test_a_controller_knows_links_by_their_public_names(two_arms: Workcell) -> None:
     part, own = with_public_names(two_arms.part("arm_b"), two_arms), two_arms.part("arm_b")
     assert (part.base_link, part.tip_link) == (f"arm_b_{own.base_link}", f"arm_b_{own.tip_link}")
+    assert part.urdf is not None and part.tip_link is not None
+    path = part.urdf.path_to(part.urdf.root, part.tip_link)
+    assert [joint.name for joint in path if joint.name in part.joint_names] == list(part.joint_names)
 
 
 def test_wrong_options_are_reported_with_their_place(monkeypatch: pytest.MonkeyPatch, two_arms: Workcell) -> None:

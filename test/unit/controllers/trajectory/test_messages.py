@@ -7,10 +7,10 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointComponentTolerance, JointTolerance
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_rt_control.controllers.trajectory.follower import Sample
 from robot_rt_control.controllers.trajectory.goal import Code, Point
 from robot_rt_control.controllers.trajectory.goal import JointTolerance as Tolerance
 from robot_rt_control.controllers.trajectory.messages import controller_state, feedback, goal_of, result, trajectory_of
+from robot_rt_control.controllers.trajectory.readings import Sample
 
 
 def message() -> JointTrajectory:
