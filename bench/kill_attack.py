@@ -24,20 +24,17 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from bench.arm_watch import SHARED_MEMORY, ArmWatch, rest_after
 from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes
 from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.application.process_command import command_line
 from robot_rt_control.client import Client, Event
-from robot_rt_control.hardware.process_image import Manifest
-from robot_rt_control.memory.layout import channel_dtype, device_image_dtype
-from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-SHARED_MEMORY = Path("/dev/shm")
 HARDWARE, CLOCK = f"{REPOSITORY / 'bench' / 'late_device.py'}:LateDevice", "realtime"
 """A driver process that is no simulator: deaths are about real time."""
 TIME_CONSTANT_S = 0.02
@@ -81,47 +78,6 @@ def driven_workcell(folder: Path) -> Path:
     return path
 
 
-class Watch:
-    """Reads the arm's speeds where loop and driver write them; both may die while it looks."""
-
-    def __init__(self, file: Path, domain: str) -> None:
-        workcell = load_workcell(file, HARDWARE)
-        self._arm = workcell.part("arm")
-        self._channel = SHARED_MEMORY / channel_name("", domain)
-        self._image = SHARED_MEMORY / image_name("", domain, workcell.devices[0].name)
-        limits = np.array(self._arm.record.velocity_limit[: self._arm.dof])
-        self._slow = defaults.REST_SPEED_FRACTION * limits
-
-    def follow(self) -> Callable[[], float]:
-        """Look at the segments that exist now. Returns a function: the largest speed; up to 1.0 counts as at rest."""
-        channel = np.memmap(self._channel, channel_dtype, "r", shape=1)[0]
-        image = np.memmap(self._image, device_image_dtype, "r", shape=1)[0]
-        size, start = int(image["manifest_size"]), device_image_dtype.itemsize
-        with self._image.open("rb") as file:
-            file.seek(start)
-            state = Manifest.from_bytes(file.read(size)).state
-        places = [state.index(f"arm/{joint}/velocity") for joint in self._arm.joint_names]
-        measured = channel["snapshot"]["parts"][self._arm.index]["measured"]
-
-        def speed() -> float:
-            commanded = np.array(measured["commanded_velocity"][: self._arm.dof])
-            actual = np.array(image["state"][places])
-            loop_lives = _alive(int(channel["executor_pid"]))
-            driver_lives = _alive(int(image["driver_pid"]))
-            seen = [np.abs(v) / self._slow for v, lives in ((commanded, loop_lives), (actual, driver_lives)) if lives]
-            return float(np.nanmax(seen)) if seen else 0.0
-
-        return speed
-
-
-def _alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended but was not yet waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):  # the second: it ended while it was looked at
-        return False
-
-
 @dataclass
 class Outcome:
     """What was seen of one kill."""
@@ -156,7 +112,7 @@ class Attack:
             ],
             self._log,
         )
-        self._watch = Watch(self._file, domain)
+        self._watch = ArmWatch(load_workcell(self._file, HARDWARE), domain, driver=True)
         self._segments: set[str] = set()
         self._ends: list[Event] = []
         self._faults: list[str] = []
@@ -231,7 +187,7 @@ class Attack:
             at_kill = speed()
             os.kill(pid, signal.SIGKILL)
             begin = time.monotonic()
-            rest_s = self._watch_rest(speed, begin, BOUNDS_S[victim] + WATCHED_S)
+            rest_s = rest_after(speed, begin, BOUNDS_S[victim] + WATCHED_S)
             outcome = Outcome(victim, at_kill, rest_s)
         self.bring_back()
         outcome.back_s = time.monotonic() - begin
@@ -248,15 +204,6 @@ class Attack:
                     f"waited {timeout_s:g} s for {what}", got="; ".join(self._faults), hint=said
                 )
             time.sleep(0.002)
-
-    @staticmethod
-    def _watch_rest(speed: Callable[[], float], begin: float, watched_s: float) -> float:
-        last = 0.0
-        while (now := time.monotonic() - begin) < watched_s:
-            if speed() > 1.0:
-                last = now
-            time.sleep(0.001)
-        return last if last < watched_s - 0.1 else float("inf")
 
     def _reason(self, victim: str, first_line: int, first_end: int) -> str:
         """What the workcell says about it; empty: nothing."""

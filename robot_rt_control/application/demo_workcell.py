@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -27,22 +27,32 @@ class DemoWorkcell:
     Args:
         arguments: of the command `workcell`.
         log: file for the output of its processes.
+        inside: a command that executes another one, such as nsenter.
+        environment: variables besides those of this process.
     """
 
-    def __init__(self, arguments: Sequence[str], log: Path) -> None:
-        self._arguments, self._log = arguments, log
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        log: Path,
+        *,
+        inside: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._arguments, self._log, self._inside = arguments, log, inside
+        self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> DemoWorkcell:
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "robot_rt_control.application.workcell", *self._arguments],
+                [*self._inside, sys.executable, "-m", "robot_rt_control.application.workcell", *self._arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 preexec_fn=end_with_parent(signal.SIGINT),
                 start_new_session=True,  # Ctrl-C ends the demonstration, which then ends the workcell in order
-                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **self._environment},
             )
         return self
 
@@ -51,11 +61,12 @@ class DemoWorkcell:
         return self._log.read_text(errors="replace").splitlines()[-n:]
 
     def wait_until_ready(
-        self, client: Client, progress: Callable[[str], object], timeout_s: float = defaults.STARTUP_S
+        self, client: Client | None, progress: Callable[[str], object], timeout_s: float = defaults.STARTUP_S
     ) -> None:
         """Wait until all processes are up and all parts with joints are enabled.
 
         Args:
+            client: of the workcell; None: it is not asked whether the parts are enabled.
             progress: called repeatedly with the present step and its duration.
 
         Raises:
@@ -77,7 +88,7 @@ class DemoWorkcell:
                     hint=f"Its last words (all of them: {self._log}):\n{shown}",
                 )
             time.sleep(_POLL_S)
-        for part in client.parts():
+        for part in client.parts() if client is not None else ():
             if part.joint_names and part.operational_state != "enabled":
                 raise RobotControlError(
                     f"part {part.name!r} is {part.operational_state}: {part.fault}",

@@ -18,6 +18,7 @@ from robot_rt_control.client.program_state import ProgramState, RunOutcome
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 Listener = Callable[[Event], None]
 """Called for every event, in order, in the receiving thread; it must return at once."""
@@ -203,6 +204,10 @@ class Backend(Protocol):
 
     def forget(self, session: str) -> None:
         """Stop filling the queues of a session."""
+        ...
+
+    def give_up(self, session: str, reason: Callable[[], RobotControlError]) -> None:
+        """Let a session's calls that wait for an answer raise what `reason` makes: the session cannot be reached."""
         ...
 
     # --- the workcell ---------------------------------------------------------------------------

@@ -54,7 +54,7 @@ class LeaseKeeper:
         every = self._lease_s / 3 if self._lease_s > 0 else _LOOK_S
         at_most, silence = max(self._lease_s, 1.0), longest_silence(self._lease_s)
         answered = time.monotonic()
-        complained = False
+        failure = ""
         while not self._stopping.wait(min(every, max(answered + silence - time.monotonic(), 0.0))):
             try:
                 self._renew(min(at_most, max(answered + silence - time.monotonic(), _SHORTEST_S)))
@@ -65,10 +65,13 @@ class LeaseKeeper:
                 silent = time.monotonic() - answered
                 if silent >= silence:
                     self.unanswered = True
-                    self._on_lost(f"the control server has not answered for {silent:.1f} s: {error}")
+                    self._on_lost(
+                        f"the control server has not answered for {silent:.1f} s: {failure or error.what}; "
+                        "its process has ended or hangs, or the network to its machine is cut"
+                    )
                     return
-                if not complained:
+                if not failure:
                     _log.warning("a session's lease was not renewed: %s", error)
-                complained = True
+                    failure = error.what  # the first one: later tries have shorter time-outs
             else:
-                answered, complained = time.monotonic(), False
+                answered, failure = time.monotonic(), ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -37,7 +38,7 @@ from robot_rt_control.client.conversions import (
 )
 from robot_rt_control.client.event_source import EventSource
 from robot_rt_control.client.program_state import ProgramState, RunOutcome
-from robot_rt_control.client.services import Services
+from robot_rt_control.client.services import GONE_S, Services
 from robot_rt_control.client.stream_link import StreamLink
 from robot_rt_control.client.workcell_clock import WorkcellClock
 from robot_rt_control.definitions.action_type import ActionType
@@ -340,6 +341,9 @@ class RosBackend(RosServices, ThreadedWaiting):
     def forget(self, session: str) -> None:
         self._streams.forget(session)
 
+    def give_up(self, session: str, reason: Callable[[], RobotControlError]) -> None:
+        self._services.give_up(session, reason)
+
     # --- other nodes ----------------------------------------------------------------------------
 
     def executor_status(self) -> Any:
@@ -370,9 +374,10 @@ class RosBackend(RosServices, ThreadedWaiting):
         return int(self._services.call(srv.ProtectiveStop, path, stop=stop, reason=reason).tick)
 
     def take_picture(self, path: Path, width: int, height: int) -> Path:
-        refused: RobotControlError = HardwareError(
-            "no device has a camera", hint="Only simulated hardware has one, such as pybullet"
-        )
+        hint = "Only simulated hardware has one, such as pybullet"
+        if os.environ.get("ROS_DISCOVERY_SERVER", ""):
+            hint += ". With a discovery server, it is found only with ROS_SUPER_CLIENT=TRUE"
+        refused: RobotControlError = HardwareError("no device has a camera", hint=hint)
         for service in self._services.offered("take_picture"):  # by each driver; in lockstep by the executor
             try:
                 answer = self._services.call(srv.TakePicture, service, width=width, height=height, path=str(path))
@@ -421,7 +426,12 @@ class RosBackend(RosServices, ThreadedWaiting):
         sent = runner.send_goal_async(goal, feedback_callback=lambda message: report(message.feedback))
         handle = _wait(sent, None, self._timeout_s)
         if handle is None:
-            raise NoAnswer("the control server did not answer whether it accepts the run")
+            # A request on its way may still arrive, for example once a cut network is whole again.
+            sent.add_done_callback(_cancel)
+            raise NoAnswer(
+                f"the control server did not answer within {self._timeout_s:g} s whether it accepts the run",
+                hint="Is its machine connected? If the run is accepted later, it is cancelled at once",
+            )
         if not handle.accepted:
             rejected = _wait(handle.get_result_async(), None, self._timeout_s)  # with the reason
             if rejected is None or not rejected.result.refusals:
@@ -434,10 +444,11 @@ class RosBackend(RosServices, ThreadedWaiting):
             nonlocal seen
             if runner.server_is_ready():
                 seen = time.monotonic()
-            elif time.monotonic() - seen > self._timeout_s:
+            elif time.monotonic() - seen > GONE_S:
                 raise NoAnswer(
                     "the control server has gone during the run",
-                    hint="The executor brings the run's parts to rest, unless the run is detached",
+                    hint="If its process has ended, the executor brings the run's parts to rest, unless the run is "
+                    "detached. If the network to its machine is cut, the run goes on there",
                 )
 
         answer = _wait(done, request.cancelled, None, look)
@@ -454,6 +465,13 @@ class RosBackend(RosServices, ThreadedWaiting):
 
 def _latched(depth: int) -> QoSProfile:
     return QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def _cancel(sent: Any) -> None:
+    """Cancel a run that was accepted too late."""
+    handle = sent.result()
+    if handle is not None and handle.accepted:
+        handle.cancel_goal_async()
 
 
 def _wait(

@@ -5,18 +5,24 @@ from __future__ import annotations
 import math
 import re
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import rclpy.node
+from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.errors import NoAnswer
+from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 from robot_rt_control.vocabulary.waiting import Waiting
 
 _POLL_S = 1.0
+_LOOK_S = 0.1
+"""How often it is looked whether an answer can still come."""
+GONE_S = 2.0
+"""[s] without a server after which the answer to an earlier request is given up: the server that took it is gone."""
 
 
 class Services:
@@ -34,6 +40,7 @@ class Services:
         self._node, self._timeout_s, self._startup_s = node, timeout_s, startup_s
         self._found = False
         self._clients: dict[str, Any] = {}
+        self._ended: dict[str, Callable[[], RobotControlError]] = {}
         self._lock = threading.Lock()
         self._group = ReentrantCallbackGroup()
 
@@ -77,6 +84,13 @@ class Services:
                 )
         self._found = True
 
+    def give_up(self, session: str, reason: Callable[[], RobotControlError]) -> None:
+        """Let a session's calls that wait for an answer raise what `reason` makes: the session cannot be reached.
+
+        Calls with a time-out of their own are not concerned. From any thread.
+        """
+        self._ended[session] = reason
+
     def call(
         self,
         service: Any,
@@ -99,7 +113,7 @@ class Services:
 
         Raises:
             RobotControlError: refused, by the exception that the server raised.
-            NoAnswer: no server, or no answer in time.
+            NoAnswer: no server, or no answer in time, or the server has gone meanwhile.
         """
         at_most = self._timeout_s if timeout_s is None else timeout_s
         client = self._client(service, path)
@@ -107,13 +121,36 @@ class Services:
         answered = threading.Event()
         future = client.call_async(service.Request(**fields))
         future.add_done_callback(lambda _: answered.set())
-        if not answered.wait(at_most):
+        try:
+            self._wait(client, answered, at_most, fields.get("session", "") if timeout_s is None else "")
+        except RobotControlError:
             client.remove_pending_request(future)
-            raise NoAnswer(
-                f"service {client.srv_name!r} did not answer within {at_most:g} s",
-                hint="Is its node alive? In lockstep: is `step` called?",
-            )
+            raise
         response: Any = future.result()
         if not response.success:
             raise error_of(response)
         return response
+
+    def _wait(self, client: Any, answered: threading.Event, at_most: float, session: str) -> None:
+        """Wait for an answer as long as one may come. Raises RobotControlError: it will not, with the reason."""
+        begin = seen = time.monotonic()
+        while not answered.wait(max(min(_LOOK_S, begin + at_most - time.monotonic()), 0.0)):
+            now = time.monotonic()
+            if session in self._ended:
+                raise self._ended[session]()
+            if now - begin >= at_most:
+                raise NoAnswer(
+                    f"service {client.srv_name!r} did not answer within {at_most:.3g} s",
+                    hint="Is its node alive, and its machine connected? It may still get the request. "
+                    "In lockstep: is `step` called?",
+                )
+            try:
+                if client.service_is_ready():
+                    seen = now
+            except InvalidHandle:  # this client was closed meanwhile
+                seen = -math.inf
+            if now - seen > GONE_S:
+                raise NoAnswer(
+                    f"service {client.srv_name!r} has gone before it answered",
+                    hint="Its node has ended, or the network to its machine is cut",
+                )

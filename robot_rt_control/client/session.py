@@ -84,7 +84,7 @@ class Session:
         if backend.threaded:
             self._keeper = LeaseKeeper(
                 lambda timeout_s: backend.renew_session(self._key, timeout_s),
-                self._inbox.end,
+                self._lost,
                 lease_s=self.lease_s,
                 name=f"lease of {self.id}",
             )
@@ -143,6 +143,11 @@ class Session:
     def secret(self) -> str:
         """The secret of the session's commands, for calls by hand; empty: the session is unprotected."""
         return self._key.secret
+
+    def _lost(self, reason: str) -> None:
+        """In the thread that renews the lease."""
+        self._inbox.end(reason)
+        self._backend.give_up(self.id, lambda: SessionEnded.of(self.id, self.name, reason))
 
     def _live(self) -> SessionKey:
         """The session's key. Raises SessionError: the session has ended."""

@@ -212,6 +212,9 @@ class CellBackend:
     def forget(self, session: str) -> None:
         self._queues = [(key, queue) for key, queue in self._queues if key[0] != session]
 
+    def give_up(self, session: str, reason: Callable[[], RobotControlError]) -> None:
+        """Nothing waits: the server is in this process."""
+
     def _take_sample(self, sample: OutputSample) -> None:
         for key, queue in self._queues:
             if key == (sample.session, sample.action, sample.stream):

@@ -7,7 +7,7 @@ each other.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,6 +49,7 @@ class ServicesOfCell(RosServices, ThreadedWaiting):
         self.losing = False
         """Whether events are lost on the way."""
         self.program_states: dict[str, Any] = {}
+        self.given_up: dict[str, RobotControlError] = {}
         self.timeouts: list[float | None] = []
         """The time-out of the calls; None: the default."""
         self._source = EventSource()
@@ -67,6 +68,9 @@ class ServicesOfCell(RosServices, ThreadedWaiting):
         if not answer.success:
             raise error_of(answer)
         return answer
+
+    def give_up(self, session: str, reason: Callable[[], RobotControlError]) -> None:
+        self.given_up[session] = reason()
 
     def add_listener(self, listener: Listener) -> None:
         self._source.add(listener)

@@ -38,6 +38,7 @@ def findings(machine: Machine) -> Iterator[Finding]:
     yield hardware.shared_memory(machine)
     yield ros_setup.middleware(machine)
     yield ros_setup.discovery(machine)
+    yield ros_setup.lost_packets(machine)
     yield ros_setup.code_cache(machine)
     yield from ros_setup.packages(machine)
 

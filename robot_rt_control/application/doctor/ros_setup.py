@@ -54,10 +54,10 @@ def discovery(machine: Machine) -> Finding:
     """Who finds the nodes: domain, range, security."""
     environment = machine.environment
     domain, range_ = environment.get("ROS_DOMAIN_ID", "0"), environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
-    peers = environment.get("ROS_STATIC_PEERS", "")
+    peers, server = environment.get("ROS_STATIC_PEERS", ""), environment.get("ROS_DISCOVERY_SERVER", "")
     secure = environment.get("ROS_SECURITY_ENABLE", "") == "true"
     seen = f"ROS_DOMAIN_ID {domain}, range {range_}" + (f", peers {peers}" if peers else "")
-    seen += ", SROS 2 on" if secure else ""
+    seen += (f", server {server}" if server else "") + (", SROS 2 on" if secure else "")
     name = "discovery"
     if not (domain.isdigit() and int(domain) <= _LAST_DOMAIN):
         why = f"Expected a domain from 0 to {_LAST_DOMAIN}: the ports of others are not free, or do not exist."
@@ -74,6 +74,26 @@ def discovery(machine: Machine) -> Finding:
             "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST if all runs on one machine; else SROS 2: docs/security.md",
         )
     return Finding(name, Level.OK, seen)
+
+
+def lost_packets(machine: Machine) -> Finding:
+    """How soon a lost packet is sent again."""
+    environment = machine.environment
+    profiles = environment.get("FASTDDS_DEFAULT_PROFILES_FILE", "")
+    alone = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET") in ("LOCALHOST", "OFF") and not any(
+        environment.get(name, "") for name in ("ROS_STATIC_PEERS", "ROS_DISCOVERY_SERVER")
+    )
+    fast_dds = environment.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
+    seen = profiles or "no profiles of Fast DDS"
+    if profiles or alone or not fast_dds:
+        return Finding("lost packets", Level.OK, seen)
+    return Finding(
+        "lost packets",
+        Level.WARNING,
+        seen,
+        "Between machines, Fast DDS sends a lost packet again after up to 3 s: a lease may run out before.",
+        "FASTDDS_DEFAULT_PROFILES_FILE=…/share/robot_rt_control/config/fastdds.xml: docs/several_machines.md",
+    )
 
 
 def packages(machine: Machine) -> Iterator[Finding]:

@@ -16,7 +16,13 @@ from robot_rt_control.client.lease import LeaseKeeper, longest_silence
 from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import (
+    CapacityError,
+    DefinitionError,
+    RobotControlError,
+    SessionEnded,
+    SessionError,
+)
 
 NEAR = "rangefinder.distance < 0.3"
 
@@ -285,6 +291,8 @@ def test_B6_the_end_reaches_whoever_waits(
     with pytest.raises(SessionError, match="has ended: "):
         session.start("a")
     if end == "server":
+        given_up = client.services.given_up[session.id]  # what calls raise that still wait for an answer
+        assert isinstance(given_up, SessionEnded) and given_up.reason == session.ended
         client.services.deaf = False  # it was the network: what was believed dead lives, and holds the part
         assert client.cell.server.session_of_part("right") == session.id
         session.close()

@@ -45,12 +45,14 @@ def test_silence_ends_it_when_the_bound_has_passed_and_not_before(monkeypatch, c
     monkeypatch.setattr("robot_rt_control.client.lease._MARGIN_S", 0.1)
     assert longest_silence(0.0) == longest_silence(0.03) == 0.2 + 0.1
     lost: list[tuple[float, str]] = []
+    tries: list[float] = []
     came = threading.Event()
     begin = time.monotonic()
 
     def renew(timeout_s: float) -> None:
         assert timeout_s <= 0.3, "no try outlasts the bound"
-        raise RobotControlError("service 'renew_session' is not there")
+        tries.append(timeout_s)
+        raise RobotControlError(f"service 'renew_session' is not there, try {len(tries)}", hint="Is its node alive?")
 
     def tell(reason: str) -> None:
         lost.append((time.monotonic() - begin, reason))
@@ -60,5 +62,7 @@ def test_silence_ends_it_when_the_bound_has_passed_and_not_before(monkeypatch, c
     assert came.wait(60)
     ((after, reason),) = lost
     assert after >= 0.3
-    assert re.match(r"the control server has not answered for \d\.\d s: service 'renew_session'", reason)
+    expected = r"the control server has not answered for \d\.\d s: service 'renew_session' is not there, try 1; its "
+    assert re.match(expected, reason), "the first try's words: later ones have shorter time-outs"
+    assert reason.endswith("or the network to its machine is cut")
     assert caplog.text.count("was not renewed") == 1, "one warning, not one for each try"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from robot_rt_control.client import services as services_module
 from robot_rt_control.client.services import Services
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError, SessionEnded
 
 
 class FakeNode:
@@ -96,3 +97,74 @@ def test_after_the_first_one_and_for_a_shorter_call_a_server_is_not_waited_for_l
             services.find(clock.wait, "service 'x'", timeout_s)
         assert clock.now - begin == expected
     assert node.said == []
+
+
+class DeafServer:
+    """A service client that is never answered. `ready`: whether its server is there."""
+
+    srv_name = "/control_server/start_actions"
+
+    def __init__(self) -> None:
+        self.ready = [True]
+        self.pending: list[Any] = []
+
+    def wait_for_service(self, timeout_s: float) -> bool:
+        return True
+
+    def service_is_ready(self) -> bool:
+        return self.ready.pop(0) if len(self.ready) > 1 else self.ready[0]
+
+    def call_async(self, request: Any) -> Any:
+        self.pending.append(SimpleNamespace(add_done_callback=lambda done: None))
+        return self.pending[-1]
+
+    def remove_pending_request(self, future: Any) -> None:
+        self.pending.remove(future)
+
+
+@pytest.fixture
+def deaf(monkeypatch: pytest.MonkeyPatch) -> tuple[Services, DeafServer]:
+    monkeypatch.setattr(services_module, "_LOOK_S", 0.001)
+    monkeypatch.setattr(services_module, "GONE_S", 0.02)
+    node: Any = FakeNode("/")
+    client = DeafServer()
+    node.create_client = lambda service, path, callback_group: client
+    return Services(node, timeout_s=600.0), client
+
+
+SERVICE = SimpleNamespace(Request=lambda **fields: fields)
+
+
+def test_a_call_of_a_session_that_cannot_be_reached_any_more_ends_with_its_reason(deaf: Any) -> None:
+    services, client = deaf
+    services.give_up("s1", lambda: SessionEnded.of("s1", "weld", "the network is cut"))
+    for _ in range(2):
+        with pytest.raises(SessionEnded, match=r"'s1' \(weld\) has ended: the network is cut") as raised:
+            services.call(SERVICE, "control_server/start_actions", session="s1")
+    assert raised.value.reason == "the network is cut" and not client.pending
+    # The last try to close it has a time-out of its own.
+    with pytest.raises(NoAnswer, match=r"did not answer within 0\.01 s.*It may still get the request"):
+        services.call(SERVICE, "control_server/close_session", timeout_s=0.01, session="s1")
+    client.ready = [True] * 20 + [False]  # another session is not concerned
+    with pytest.raises(NoAnswer, match="has gone"):
+        services.call(SERVICE, "control_server/start_actions", session="s2")
+
+
+def test_a_call_whose_server_has_gone_is_not_waited_for(deaf: Any) -> None:
+    services, client = deaf
+    client.ready = [True, False, True, False]
+    begin = time.monotonic()
+    with pytest.raises(NoAnswer, match=r"start_actions' has gone before it answered\. .*network to its machine"):
+        services.call(SERVICE, "control_server/start_actions")
+    assert time.monotonic() - begin >= 0.02 and len(client.ready) == 1 and not client.pending
+
+
+def test_a_call_of_a_closed_client_ends(deaf: Any) -> None:
+    services, client = deaf
+
+    def destroyed() -> bool:
+        raise services_module.InvalidHandle("the client was destroyed")
+
+    client.service_is_ready = destroyed
+    with pytest.raises(NoAnswer, match="has gone"):
+        services.call(SERVICE, "control_server/start_actions")

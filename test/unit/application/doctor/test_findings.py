@@ -27,6 +27,7 @@ from robot_rt_control.application.doctor.ros_setup import (
     REQUIRED,
     code_cache,
     discovery,
+    lost_packets,
     middleware,
     packages,
 )
@@ -66,8 +67,8 @@ def write(root: Path, name: str, text: str) -> None:
 
 def test_nothing_to_complain_about(machine: Machine) -> None:
     found = list(doctor.findings(machine))
-    assert [f.level for f in found] == [Level.OK] * 12
-    assert len({f.name for f in found}) == 12 and all(f.seen for f in found)
+    assert [f.level for f in found] == [Level.OK] * 13
+    assert len({f.name for f in found}) == 13 and all(f.seen for f in found)
 
 
 Check = Callable[[Machine], Finding]
@@ -143,6 +144,22 @@ def test_who_finds_the_nodes(machine: Machine, variables: dict[str, str], level:
     assert found.level == level and text in found.why
 
 
+@pytest.mark.parametrize(
+    ("variables", "level"),
+    [
+        ({}, Level.OK),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, Level.WARNING),
+        ({"ROS_STATIC_PEERS": "192.168.1.20"}, Level.WARNING),
+        ({"ROS_DISCOVERY_SERVER": "192.168.1.10:11811"}, Level.WARNING),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "FASTDDS_DEFAULT_PROFILES_FILE": "fastdds.xml"}, Level.OK),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"}, Level.OK),
+    ],
+)
+def test_lost_packets_are_sent_again_soon(machine: Machine, variables: dict[str, str], level: Level) -> None:
+    found = lost_packets(replace(machine, environment={**machine.environment, **variables}))
+    assert found.level == level and ("3 s" in found.why) == (level == Level.WARNING)
+
+
 def test_the_middleware_must_be_installed(machine: Machine) -> None:
     wanted = {**machine.environment, "RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"}
     found = middleware(replace(machine, environment=wanted))
@@ -185,4 +202,4 @@ def test_only_problems_fail_unless_strict(
 
 
 def test_this_machine_can_be_examined() -> None:
-    assert len(list(doctor.findings(doctor.this_machine()))) == 12
+    assert len(list(doctor.findings(doctor.this_machine()))) == 13

@@ -1,0 +1,71 @@
+"""Runs over ROS whose answers come late, or not at all."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rclpy.task import Future
+
+from robot_rt_control.client import ros_backend
+from robot_rt_control.client.backend import ActionRequest
+from robot_rt_control.client.ros_backend import RosBackend
+from robot_rt_control.vocabulary.errors import NoAnswer
+
+
+class Runner:
+    """A client of the ROS action."""
+
+    def __init__(self) -> None:
+        self.sent: Any = Future()
+        self.ready = True
+
+    def wait_for_server(self, timeout_s: float) -> bool:
+        return True
+
+    def server_is_ready(self) -> bool:
+        return self.ready
+
+    def send_goal_async(self, goal: Any, *, feedback_callback: Any) -> Any:
+        return self.sent
+
+
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch) -> Runner:
+    made = Runner()
+    monkeypatch.setattr(ros_backend, "GoalClient", lambda node, kind, name: made)
+    return made
+
+
+@pytest.fixture
+def backend() -> Any:
+    made: Any = object.__new__(RosBackend)  # without a node
+    made.node, made._lock, made._runners, made._timeout_s = None, threading.Lock(), {}, 0.01
+    made._services = SimpleNamespace(find=lambda wait, server: None)
+    return made
+
+
+REQUEST = ActionRequest(
+    type="move_joint", parts=("arm",), parameters=(), until="", timeout_s=0.0, on_progress=None, cancelled=None
+)
+
+
+def test_a_run_that_is_accepted_after_its_client_has_given_up_is_cancelled(backend: Any, runner: Runner) -> None:
+    with pytest.raises(NoAnswer, match=r"within 0\.01 s whether it accepts the run.*accepted later, it is cancelled"):
+        backend.run_action(REQUEST)
+    cancelled: list[bool] = []
+    # As after a cut network is whole again: the request was on its way all the time.
+    runner.sent.set_result(SimpleNamespace(accepted=True, cancel_goal_async=lambda: cancelled.append(True)))
+    assert cancelled == [True]
+
+
+def test_a_run_whose_server_has_gone_is_not_waited_for(
+    backend: Any, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ros_backend, "GONE_S", 0.02)
+    runner.sent.set_result(SimpleNamespace(accepted=True, get_result_async=Future))
+    runner.ready = False
+    with pytest.raises(NoAnswer, match="has gone during the run.*If the network.* is cut, the run goes on"):
+        backend.run_action(REQUEST)
