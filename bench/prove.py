@@ -9,7 +9,8 @@ needs root, or a kernel that lets users make namespaces, and takes some six minu
 
 New seeds in each run; the kills (some 8 s each) and the hosts need a machine with nothing else to do.
 
-A number of 0 leaves a proof out. Prints the seed first: with it, a failure can be repeated. Ends with exit code 1 at the first disagreement.
+A number of 0 leaves a proof out. Prints the seed first: with it, a failure can be repeated. Ends with exit code 1 at
+the first disagreement.
 """
 
 from __future__ import annotations
