@@ -681,6 +681,9 @@ world_dtype = record(
         ("n_active", "i8"),
         ("n_scheduled", "i8"),
         ("events_lost", "i8"),
+        ("queues_latched", "i8"),  # 1: of motion queues the tick sees what these two say, not what is there by now
+        ("queue_heads", "i8", (c.MAX_MOTION_QUEUES,)),
+        ("queue_failures", "i8", (c.MAX_MOTION_QUEUES,)),
         ("overrun", overrun_dtype),
         ("recorder", recorder_dtype),
         ("parts", part_dtype, (c.MAX_PARTS,)),

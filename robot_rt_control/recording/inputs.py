@@ -14,6 +14,7 @@ from robot_rt_control.vocabulary.enums import Command
 ARRAYS = ("types", "sessions", "actions", "reactions", "instructions", "streams", "axes", "strategies")
 """The arrays of `tables_dtype` of which only the first `n_…` elements are used; they follow its other fields."""
 _HEAD = offset_of(tables_dtype, ARRAYS[0])
+_POINTS = struct.Struct("<8q")
 
 
 class InputKind(StrEnum):
@@ -90,28 +91,31 @@ def unpack_sample(data: bytes) -> tuple[int, np.record]:
     return struct.unpack_from("<q", data)[0], np.frombuffer(data, sample_dtype, 1, 8)[0]
 
 
-def pack_points(queue: np.record, action: np.record, first: int, set_points: np.ndarray, words: int) -> bytes:
-    """The set points of a motion group from position `first` of its queue on.
+def pack_points(
+    action: np.record, first: int | None, head: int, failed: int, set_points: np.ndarray, words: int
+) -> bytes:
+    """The set points of a motion group from position `first` of its queue to before `head`.
 
     Args:
-        queue: record of `motion_queue_dtype`.
         action: the group, of `action_dtype`.
+        first: None: the group is new, and so is its queue.
+        failed: 1: nobody writes any more.
         set_points: of the channel.
         words: size of a set point in float64.
     """
-    head, entries, place = int(queue.head), int(action.queue_entries), int(action.queue_offset) // 8
-    points = set_points[place : place + words * entries].reshape(entries, words)[np.arange(first, head) % entries]
-    about = struct.pack("<7q", int(action.queue), head, int(queue.failed), first, place, entries, words)
-    return about + points.tobytes()
+    entries, place = int(action.queue_entries), int(action.queue_offset) // 8
+    begin = first or 0
+    points = set_points[place : place + words * entries].reshape(entries, words)[np.arange(begin, head) % entries]
+    return _POINTS.pack(int(action.queue), head, failed, first is None, begin, place, entries, words) + points.tobytes()
 
 
 def unpack_points(data: bytes, channel: np.record) -> None:
     """Put what `pack_points` gave into a channel."""
-    number, head, failed, first, place, entries, words = struct.unpack_from("<7q", data)
-    points = np.frombuffer(data, np.float64, offset=56).reshape(-1, words)
+    number, head, failed, is_new, first, place, entries, words = _POINTS.unpack_from(data)
+    points = np.frombuffer(data, np.float64, offset=_POINTS.size).reshape(-1, words)
     ring = channel.set_points[place : place + words * entries].reshape(entries, words)
     ring[np.arange(first, head) % entries] = points
     queue = channel.motion_queues[number]
-    if first == 0:  # the group is new
+    if is_new:
         queue.tail, queue.run = 0, 1
     queue.head, queue.failed = head, failed

@@ -95,7 +95,7 @@ class SessionRecorder:
             self._next = int(self._world.memory.tick) + 1
             self._lost = 0
             self._taken = memory.streams["tail"].copy()
-            self._points: dict[int, int] = {}
+            self._points: dict[int, tuple[int, int]] = {}
             self._noted.clear()
             self._actions = self._ring.action_names()
             about = {
@@ -159,18 +159,19 @@ class SessionRecorder:
     def _note_points(self) -> None:
         """The set points of motion groups that the next ticks can take."""
         world, memory = self._world.memory, self._channel.memory
+        heads, failures = world.queue_heads, world.queue_failures
         tables = [world.tables[int(world.active_tables)]]
         if world.pending_tables:
             tables.append(world.tables[1 - int(world.active_tables)])
         for table in tables:
             for slot in slots_with_queues(table):
                 group = table.actions[slot]
-                queue = memory.motion_queues[int(group.queue)]
-                first, state = self._points.get(int(group.identity), 0), (int(queue.head), int(queue.failed))
-                if state != (first, 0):
-                    words = set_point_words(world, group)
-                    self.note(InputKind.POINTS, partial(pack_points, queue, group, first, memory.set_points, words))
-                    self._points[int(group.identity)] = state[0]
+                number, identity = int(group.queue), int(group.identity)
+                before, now = self._points.get(identity), (int(heads[number]), int(failures[number]))
+                if now != before:
+                    first, words = None if before is None else before[0], set_point_words(world, group)
+                    self.note(InputKind.POINTS, partial(pack_points, group, first, *now, memory.set_points, words))
+                    self._points[identity] = now
 
     def note(self, kind: InputKind, data: Callable[[], bytes] = bytes) -> None:
         """Something from outside takes effect in the next tick. Any thread; never waits. In lockstep no tick runs.

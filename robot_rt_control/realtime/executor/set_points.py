@@ -1,7 +1,7 @@
 """In simulated time the loop waits for the set points of motion groups, as it waits for the simulator.
 
-So a run does not depend on how fast the profilers' processes are. On the wall clock nobody waits: there a group slows
-down.
+So a run does not depend on how fast the profilers' processes are. What they do while ticks run takes effect with the
+next batch of ticks. On the wall clock nobody waits: there a group slows down.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_rt_control.memory.atomics import fence_acquire
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import motion_dtype, offset_of, world_dtype
 from robot_rt_control.memory.set_points import set_point_bytes
@@ -48,6 +49,10 @@ class SetPoints:
     def __init__(self, world: World, channel: Channel) -> None:
         self._world, self._channel = world, channel
         self._count = ctypes.c_int64.from_address(world.address + _INSTALLS)  # a record takes microseconds for a field
+        memory = world.memory
+        memory.queues_latched = 1
+        self._headers: np.ndarray = channel.memory.motion_queues
+        self._heads, self._failures = memory.queue_heads, memory.queue_failures
         self._installs = -1
         self._groups: list[_Group] = []
 
@@ -59,16 +64,24 @@ class SetPoints:
         """
         if self._count.value != self._installs:
             self._installs, self._groups = self._count.value, self._found()
-        if not self._groups:
-            return ticks
-        ticks = min(ticks, _TICKS)
+        if self._groups:
+            ticks = min(ticks, _TICKS)
+            if self._channel.feed is not None:
+                self._channel.feed()
+        self._latch()
         if self._channel.feed is not None:
-            self._channel.feed()
             return ticks
         deadline = time.monotonic() + _PATIENCE_S
         while any(self._is_short(group, ticks) for group in self._groups) and time.monotonic() < deadline:
             time.sleep(_PAUSE_S)
+            self._latch()
         return ticks
+
+    def _latch(self) -> None:
+        """Show the tick the queues as they are now, also those of groups that come with the next tables."""
+        self._heads[:] = self._headers["head"]
+        self._failures[:] = self._headers["failed"]
+        fence_acquire()  # the set points that these heads promise are there
 
     def _found(self) -> list[_Group]:
         world = self._world.memory
@@ -94,10 +107,9 @@ class SetPoints:
 
     def _is_short(self, group: _Group, ticks: int) -> bool:
         memory = self._channel.memory
-        header = memory.motion_queues[group.queue]
-        if header["failed"]:
+        if self._failures[group.queue]:
             return False
-        head, run = int(header["head"]), int(header["run"])
+        head, run = int(self._heads[group.queue]), int(memory.motion_queues[group.queue]["run"])
         newest = -1
         if head > 0:
             first = group.offset + (head - 1) % group.entries * group.words

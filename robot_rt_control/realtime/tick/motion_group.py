@@ -98,7 +98,7 @@ def enter_group(w, ch, slot):
         m.total = longest if a.group & _TOGETHER != 0 else m.duration
     head.rate = 1.0
     if a.queue >= 0:
-        find_newest(ch, a, head, entry_bytes(w, a))
+        find_newest(w, ch, a, head, entry_bytes(w, a))
         if head.newest < 0:
             head.rate = 0.0
     return _OK
@@ -135,11 +135,11 @@ def control_group(w, ch, slot):
     code = t.types[a.type]
     end, final, size = math.inf, head.total, 0
     if a.queue >= 0:
-        if head.is_stopping == 0.0 and is_orphaned(ch, a.queue):
+        if head.is_stopping == 0.0 and is_orphaned(w, ch, a.queue):
             head.has_failed = 1.0
             _begin_stop(head, _PROFILER_LOST)
         size = entry_bytes(w, a)
-        find_newest(ch, a, head, size)
+        find_newest(w, ch, a, head, size)
         final = (a.n_points - 1) * w.period
         if head.newest < a.n_points - 1:
             end = max(head.newest, 0) * w.period

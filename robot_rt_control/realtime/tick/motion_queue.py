@@ -2,6 +2,9 @@
 
 The loop takes at most a few set points in a tick and never waits. Set points of an earlier run are dropped: after
 each end of the group the producer writes the motion again from its start.
+
+In lockstep the tick sees each queue as it was when its batch of ticks began (`queues_latched`): what the producer, a
+process of its own, does meanwhile would otherwise take effect in a tick that nobody knows, and no replay could repeat.
 """
 
 from collections.abc import Callable
@@ -39,14 +42,22 @@ def _entry(ch, a, position, size):
 
 
 @realtime
-def find_newest(ch, a, head, size):
+def _written(w, ch, queue):
+    """How many set points the tick may see."""
+    if w.queues_latched != 0:
+        return w.queue_heads[queue]
+    return load_acquire(address_of(ch) + _QUEUES + queue * _SIZE + _HEAD)
+
+
+@realtime
+def find_newest(w, ch, a, head, size):
     """Find how far the motion is in the queue: `head.newest`. What belongs to an earlier run is dropped.
 
     Args:
         size: of a set point [bytes].
     """
     address = address_of(ch) + _QUEUES + a.queue * _SIZE
-    written, taken, run = load_acquire(address + _HEAD), load_acquire(address + _TAIL), load_acquire(address + _RUN)
+    written, taken, run = _written(w, ch, a.queue), load_acquire(address + _TAIL), load_acquire(address + _RUN)
     dropped = 0
     while taken < written and dropped < _DROPPED_PER_TICK and load_relaxed(_entry(ch, a, taken, size)) != run:
         taken += 1
@@ -59,8 +70,10 @@ def find_newest(ch, a, head, size):
 
 
 @realtime
-def is_orphaned(ch, queue):
+def is_orphaned(w, ch, queue):
     """Whether nobody writes set points any more."""
+    if w.queues_latched != 0:
+        return w.queue_failures[queue] != 0
     return load_acquire(address_of(ch) + _QUEUES + queue * _SIZE + _FAILED) != 0
 
 

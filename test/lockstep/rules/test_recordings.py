@@ -12,6 +12,7 @@ from mcap.reader import make_reader
 from mcap.writer import Writer
 from mcap_ros2.decoder import DecoderFactory
 
+from robot_rt_control.client import MotionCommand, MotionGroup
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.realtime.executor.replay import DIFFERS, REFUSED, SAME, main
 from robot_rt_control.recording.fault_log import load_fault_log
@@ -131,6 +132,41 @@ def test_H5_a_replay_is_the_same(
     assert main([str(tmp_path / "a.mcap")]) == SAME, capsys.readouterr().out
     file = TickFile(tmp_path / "a.mcap")
     assert len(file.arrays()["tick"]) > 130 and {given.kind for given in file.inputs()} == kinds
+
+
+@pytest.mark.parametrize("what", ["writes on", "ends"])
+def test_H5_what_a_profiler_does_while_ticks_run_takes_effect_in_the_same_tick_again(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a process of its own: it may write set points, or be lost, between two ticks of a batch."""
+    with LockstepCell(arms_file(tmp_path, 1), record=tmp_path / "a.mcap") as cell:
+        session = cell.session("arm0")
+        slowly = MotionCommand(part="arm0", position=(2.5, -1.0, 0.5), duration=12.0)
+        session.add(MotionGroup("go", slowly, profile="async"))
+        session.start("go")
+        profilers, lockstep = cell.server.core.at().profilers, cell.executor.lockstep
+        feed = cell.executor.channel.feed
+        assert lockstep is not None and feed is not None
+        cell.step(500)
+        profilers.paused.add(0)
+        cell.step(4000)  # it runs short of set points
+        run = lockstep._run_ticks
+
+        def meanwhile(ticks: int, silent: int) -> int:
+            monkeypatch.undo()
+            new = run(ticks // 2, silent)
+            if what == "writes on":
+                profilers.paused.clear()
+                feed()
+            else:
+                cell.executor.channel.memory.motion_queues[0]["failed"] = 1
+            return new | run(ticks - ticks // 2, silent)
+
+        monkeypatch.setattr(lockstep, "_run_ticks", meanwhile)
+        cell.step(50)
+        assert lockstep._run_ticks == run
+        cell.step(500)
+    assert main([str(tmp_path / "a.mcap")]) == SAME, capsys.readouterr().out
 
 
 def changed(source: Path, target: Path, topic: str, change: Callable[[int, bytearray], None]) -> None:

@@ -2,8 +2,16 @@
 
 import numpy as np
 
-from robot_rt_control.memory.layout import command_dtype, staging_dtype
-from robot_rt_control.recording.inputs import ARRAYS, pack_command, pack_tables, unpack_command, unpack_tables
+from robot_rt_control.memory.layout import action_dtype, channel_dtype, command_dtype, staging_dtype
+from robot_rt_control.recording.inputs import (
+    ARRAYS,
+    pack_command,
+    pack_points,
+    pack_tables,
+    unpack_command,
+    unpack_points,
+    unpack_tables,
+)
 from robot_rt_control.vocabulary.enums import Command
 
 
@@ -37,3 +45,20 @@ def test_a_command_carries_its_record_only_if_it_has_one() -> None:
     assert found.command == Command.SET_PARAMETERS and record.view(np.float64).tolist() == [0.0, 1.0, 2.0]
     command.command = Command.START
     assert len(unpack_command(pack_command(command, beside))[1]) == 0
+
+
+def test_set_points_come_back_and_only_a_new_group_begins_its_queue() -> None:
+    channel, copy = (np.zeros(1, channel_dtype)[0] for _ in range(2))
+    action = np.zeros(1, action_dtype)[0]
+    action.queue, action.queue_entries, action.queue_offset = 2, 4, 80
+    channel.set_points[10:22] = np.arange(12.0)  # four set points of three words
+    copy.motion_queues[2] = (9, [0] * 15, 7, 5, [0] * 14, 1)  # of the group that had it before
+    unpack_points(pack_points(action, None, 0, 0, channel.set_points, 3), copy)
+    queue = copy.motion_queues[2]
+    assert (queue.head, queue.tail, queue.run, queue.failed) == (0, 0, 1, 0)
+    queue.run = 2  # it was ended before anything came
+    unpack_points(pack_points(action, 0, 3, 0, channel.set_points, 3), copy)
+    assert (queue.head, queue.tail, queue.run, queue.failed) == (3, 0, 2, 0)
+    assert copy.set_points[10:22].tolist() == [*range(9), 0.0, 0.0, 0.0]
+    unpack_points(pack_points(action, 3, 5, 1, channel.set_points, 3), copy)
+    assert (queue.head, queue.failed) == (5, 1) and copy.set_points[19:22].tolist() == [9.0, 10.0, 11.0]
