@@ -223,9 +223,11 @@ class RemoteApplication:
             if line["what"] in ("gone", "failed", "not_met", "ended"):
                 tail = self._log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
                 raise RobotControlError(
-                    "the application on the other host", expected=" or ".join(wanted), got=json.dumps(line),
+                    "the application on the other host",
+                    expected=" or ".join(wanted),
+                    got=json.dumps(line),
                     hint="Its last words:\n" + "\n".join(tail),
-                )  # fmt: skip
+                )
 
 
 @contextmanager
@@ -509,6 +511,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console() if sys.stdout.isatty() else Console(width=180)
     try:
         become_able()
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # all ends in order, as after Ctrl-C
         console.print(f"seed {given.seed}")
         with tempfile.TemporaryDirectory(prefix="two_hosts-") as made:
             folder = given.logs or Path(made)
