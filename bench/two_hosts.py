@@ -8,50 +8,34 @@ network is cut while the arm moves. Needs root, or a kernel that lets users make
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import queue
-import re
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from bench.arm_watch import ArmWatch, rest_after
-from bench.network_hosts import Host, NoHosts, TwoHosts, become_able
+from bench.host_findings import APPLICATION_S, Findings, bounds, session_end, table
+from bench.host_programs import PATIENCE_S, PORT, RemoteApplication, discovery_server
+from bench.network_hosts import NoHosts, TwoHosts, become_able
 from robot_rt_control.application.demo_workcell import DemoWorkcell
-from robot_rt_control.client.lease import longest_silence
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-APPLICATION = REPOSITORY / "bench" / "remote_application.py"
 PROFILES = REPOSITORY / "config" / "fastdds.xml"
-_PORT = 11811
-_PATIENCE_S = 150.0
-"""For what a busy machine does late."""
 _CONTROL_S = 8.0
 """Without a way to find it, a workcell is looked for during this time."""
 _MOVING = 20.0
 """Speed at which the network is cut, in multiples of what counts as rest."""
-SCHEDULING_S = 0.15
-"""Added to bounds: processes on an ordinary, busy machine are late now and then."""
-_APPLICATION_S = 0.5
-"""The same for the application, which has no thread in real time."""
-_LAST_LINES = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +60,7 @@ def _ways(robot: str) -> tuple[Way, ...]:
     robot: address of the workcell's host.
     """
     subnet, local = ({"ROS_AUTOMATIC_DISCOVERY_RANGE": text} for text in ("SUBNET", "LOCALHOST"))
-    server = subnet | {"ROS_DISCOVERY_SERVER": f"{robot}:{_PORT}"}
+    server = subnet | {"ROS_DISCOVERY_SERVER": f"{robot}:{PORT}"}
     peers = local | {"ROS_STATIC_PEERS": robot}
     iiwa = ("--workcell", "iiwa")
     return (
@@ -89,170 +73,6 @@ def _ways(robot: str) -> tuple[Way, ...]:
 
 
 WAYS = _ways("10.99.0.1")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """[s] What the documents promise after a cut, without the margins for a busy machine."""
-
-    stream_rest: float
-    """Until the arm is at rest that followed a stream."""
-    action_rest: float
-    ended: float
-    """Until the workcell has ended the session."""
-    told: float
-    """Until the application knows."""
-
-
-def bounds(lease_s: float, simulated: bool = False) -> Bounds:
-    """The bounds of a session with this lease.
-
-    Args:
-        simulated: simulated time may run at a fraction of real time.
-    """
-    lease_s = max(lease_s, defaults.SIMULATED_LEASE_S) if simulated else lease_s
-    brake = defaults.REST_TIME_S * (10.0 if simulated else 1.0)
-    return Bounds(
-        stream_rest=defaults.STREAM_TIMEOUT_S * (10.0 if simulated else 1.0) + brake,
-        action_rest=lease_s + brake,
-        ended=lease_s,
-        told=longest_silence(lease_s),
-    )
-
-
-_END = re.compile(r"\[(\d+\.\d+)\] \[control_server\]: session '(\w+)' .*has ended: (.*)")
-
-
-def session_end(log: str, session: str) -> tuple[float, str] | None:
-    """When [s] (time.time) and why a session ended, by the workcell's log; None: it does not say.
-
-    Args:
-        log: output of its processes.
-        session: its id.
-    """
-    ends = [match for match in map(_END.search, log.splitlines()) if match and match[2] == session]
-    return (float(ends[-1][1]), ends[-1][3]) if ends else None
-
-
-@dataclass(frozen=True)
-class Row:
-    """One promise, and what was seen of it."""
-
-    what: str
-    promised: str
-    seen: str
-    held: bool
-
-
-@dataclass
-class Findings:
-    """What was seen of one way."""
-
-    way: str
-    console: Console
-    rows: list[Row] = field(default_factory=list)
-
-    def add(self, what: str, promised: str, seen: str, held: bool) -> None:
-        self.rows.append(Row(what, promised, seen, held))
-        verdict = "[green]held[/green]" if held else "[red]broken[/red]"
-        self.console.print(f"  {what}: {seen} (promised: {promised})  {verdict}", highlight=False)
-
-    def within(
-        self, what: str, bound_s: float, seen_s: float | None, margin_s: float = SCHEDULING_S, how: str = ""
-    ) -> None:
-        """Compare a time with its bound. None, inf: it was not seen."""
-        text = f"{how}after {seen_s:.2f} s" if seen_s is not None and seen_s < float("inf") else "not seen"
-        held = seen_s is not None and seen_s <= bound_s + margin_s
-        self.add(what, f"within {bound_s:.2f} s", text, held)
-
-
-class RemoteApplication:
-    """The program on the second host. A context manager."""
-
-    def __init__(self, host: Host, environment: Mapping[str, str], log: Path) -> None:
-        self._lines: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._log = log
-        with log.open("wb") as errors:
-            self._process = host.start(
-                [sys.executable, str(APPLICATION)],
-                environment,
-                subprocess.PIPE,
-                stdin=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(json.loads(line))
-        self._lines.put({"what": "gone"})
-
-    def __enter__(self) -> RemoteApplication:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        for number in (None, signal.SIGINT, signal.SIGKILL):
-            if number is not None:
-                os.killpg(self._process.pid, number)
-            try:
-                self._process.wait(20.0)
-                return
-            except subprocess.TimeoutExpired:
-                continue
-
-    def do(self, step: str, **arguments: Any) -> None:
-        """Begin a step."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"step": step, **arguments}) + "\n")
-        self._process.stdin.flush()
-
-    def said(self, *wanted: str, timeout_s: float = _PATIENCE_S) -> dict[str, Any]:
-        """The next report of one of these kinds. Raises RobotControlError: it did not come."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            try:
-                line = self._lines.get(timeout=max(deadline - time.monotonic(), 0.0))
-            except queue.Empty:
-                line = {"what": "gone", "silent": True}
-            if line["what"] in wanted:
-                return line
-            if line["what"] in ("gone", "failed", "not_met", "ended"):
-                tail = self._log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
-                raise RobotControlError(
-                    "the application on the other host",
-                    expected=" or ".join(wanted),
-                    got=json.dumps(line),
-                    hint="Its last words:\n" + "\n".join(tail),
-                )
-
-
-@contextmanager
-def _discovery_server(host: Host, log: Path) -> Iterator[None]:
-    tool = shutil.which("fastdds", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
-    if tool is None:
-        raise RobotControlError("the program `fastdds` is not installed", hint="It comes with Fast DDS")
-    with log.open("wb") as output:
-        command = [tool, "discovery", "-l", host.address, "-p", str(_PORT)]
-        process = host.start(command, {}, output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 20.0
-        while "Server started" not in log.read_text():
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RobotControlError(f"`{' '.join(command)}` did not start", got=log.read_text().strip())
-            time.sleep(0.1)
-        yield
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGINT)
-        try:
-            process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 class Trial:
@@ -270,7 +90,7 @@ class Trial:
             self.hosts = made.enter_context(TwoHosts())
             self.hosts.switch(multicast=way.multicast)
             if way.server:
-                made.enter_context(_discovery_server(self.hosts.workcell, self._folder / "discovery_server.log"))
+                made.enter_context(discovery_server(self.hosts.workcell, self._folder / "discovery_server.log"))
             workcell = DemoWorkcell(
                 [*way.arguments, "--controllers", "false"],
                 self._log,
@@ -362,10 +182,10 @@ class Trial:
         )
 
     def _until(self, condition: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + PATIENCE_S
         while not condition():
             if time.monotonic() > deadline:
-                raise RobotControlError(f"waited {_PATIENCE_S:g} s for {what}")
+                raise RobotControlError(f"waited {PATIENCE_S:g} s for {what}")
             time.sleep(0.002)
 
     def cut(self, kind: str, how: str, unplug: Callable[[], None], plug: Callable[[], None]) -> None:
@@ -396,13 +216,13 @@ class Trial:
         reason = "" if end is None else end[1]
         add("its reason", "names the lease", reason or "none", "did not renew it for its lease" in reason)
         ended = self.application.said("ended", timeout_s=5.0)
-        within("the application is told", bound.told, ended["at"] - wall, margin_s=_APPLICATION_S)
+        within("the application is told", bound.told, ended["at"] - wall, margin_s=APPLICATION_S)
         text = ended["reason"]
         add("its words", "name server and network", text, "has not answered" in text and "network" in text)
-        within("it closes the session", 1.0, self.application.said("closed")["seconds"], margin_s=_APPLICATION_S)
+        within("it closes the session", 1.0, self.application.said("closed")["seconds"], margin_s=APPLICATION_S)
         if kind == "action":
             called = self.application.said("called")
-            within("calls that wait for an answer end", bound.told, called["longest"], _APPLICATION_S, "the longest ")
+            within("calls that wait for an answer end", bound.told, called["longest"], APPLICATION_S, "the longest ")
         self.application.said("done")
         plug()
         moved = rest_after(self.speed, time.monotonic(), 2.0)
@@ -467,20 +287,6 @@ class Trial:
 
 def _workcell_file(way: Way) -> Path:
     return REPOSITORY / "config" / f"{way.arguments[1]}.yaml"
-
-
-def table(findings: Sequence[Findings]) -> Table:
-    """All rows."""
-    margins = f"margin for a busy machine: {SCHEDULING_S:g} s, for the application {_APPLICATION_S:g} s"
-    made = Table(title="Two hosts", title_justify="left", caption=margins, caption_justify="left")
-    for name in ("discovery", "what", "promised", "seen", ""):
-        made.add_column(name)
-    for each in findings:
-        for i, row in enumerate(each.rows):
-            verdict = "[green]held[/green]" if row.held else "[red]broken[/red]"
-            made.add_row(each.way if i == 0 else "", row.what, row.promised, row.seen, verdict)
-        made.add_section()
-    return made
 
 
 def run(ways: Sequence[Way], seed: int, folder: Path, console: Console) -> bool:

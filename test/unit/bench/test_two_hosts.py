@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 
 from bench import network_hosts, prove, two_hosts
+from bench.host_findings import Findings, bounds, session_end, table
 from bench.network_switch import is_multicast
 from bench.remote_application import Application
-from bench.two_hosts import WAYS, Findings, Trial, bounds, session_end, table
+from bench.two_hosts import WAYS, Trial
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 
