@@ -81,6 +81,7 @@ class Workcell:
     devices: tuple[DeviceDescription, ...]
     action_types: tuple[ActionTypeSource, ...]
     fault_log: schema.FaultLog
+    recordings: schema.Recordings
     overruns: schema.Overruns
     recoveries: Mapping[str, RecoveryDescription]
     """Part → its recovery after a fault; parts without a recovery program are omitted."""
@@ -218,6 +219,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         devices=_devices(content, parts, drives, choice, document.root / "devices", path.parent),
         action_types=tuple(action_types),
         fault_log=content.fault_log,
+        recordings=content.recordings,
         overruns=content.overruns,
         recoveries=recoveries,
         budget_policy=content.budget_policy,

@@ -76,6 +76,13 @@ class FaultLog(Model):
     folder: str | None = None  # None: $ROBOT_RT_CONTROL_FAULTS, else ~/.local/state/robot_rt_control/faults
 
 
+class Recordings(Model):
+    """Recordings of all ticks whose files were not named by a user: the oldest of this workcell give way."""
+
+    files: int = Field(default=defaults.RECORDING_FILES, strict=True, ge=1, le=100_000)  # that are kept
+    gigabytes: Number = Field(default=defaults.RECORDING_GB, gt=0)  # [GB] together; one that has as much ends
+
+
 class Overruns(Model):
     """Response to missed deadlines. They are always counted."""
 
@@ -316,6 +323,7 @@ class WorkcellFile(Model):
     clock_device: Name | None = None  # drives the loop with clock:=hardware; None: the only one with a driver
     default_hardware: str = "mock"  # plugin to use if none is chosen
     fault_log: FaultLog = FaultLog()
+    recordings: Recordings = Recordings()
     overruns: Overruns = Overruns()
     # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point
     action_types: tuple[str, ...] = ()

@@ -80,6 +80,7 @@ class TickWriter:
                 self._writer.add_attachment(0, 0, name, "text/plain", text)
         except BaseException:
             self._sink.close()
+            path.unlink(missing_ok=True)  # nothing in it can be read
             raise
         names = field_names(columns)
         fields = "".join(
@@ -109,6 +110,11 @@ class TickWriter:
     def failure(self) -> OSError | None:
         """Why the file should be ended; None: there is room."""
         return self._sink.failure
+
+    @property
+    def size(self) -> int:
+        """[bytes] of the file."""
+        return self._sink.tell()
 
     def rows(self, rows: np.ndarray) -> None:
         """Write ticks: int64 of shape (n, 1 + width of all columns). Raises OSError: they cannot be written."""

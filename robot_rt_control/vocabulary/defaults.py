@@ -35,6 +35,10 @@ FAULT_LOG_AFTER_TICKS = 100
 """Ticks after the fault that its log contains; they show how the part braked."""
 FAULT_LOG_FILES = 20
 """Number of logs of a workcell that are kept."""
+RECORDING_FILES = 20
+"""Recordings of a workcell that are kept in a folder ..."""
+RECORDING_GB = 10.0
+"""... and what they may have together [GB]."""
 OVERRUN_LIMIT = 10
 """Policy `fault`: this many missed deadlines ..."""
 OVERRUN_WINDOW_S = 1.0

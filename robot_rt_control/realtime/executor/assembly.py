@@ -31,6 +31,8 @@ class World:
         self.workcell = workcell
         self.memory: np.record = np.zeros(1, world_dtype)[0]
         self.address = address_of(self.memory)
+        self.kept: list[object] = []
+        """What `memory` refers to by addresses."""
         w = self.memory
         w.period = workcell.period
         w.speed = w.speed_target = 1.0

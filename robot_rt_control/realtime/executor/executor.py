@@ -21,7 +21,7 @@ from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor import native_loader
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
-from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, default_folder, file_stem
+from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, default_folder, file_stem, file_word
 from robot_rt_control.realtime.executor.installer import Installer
 from robot_rt_control.realtime.executor.lockstep import Lockstep
 from robot_rt_control.realtime.executor.loop_guard import LoopGuard
@@ -33,6 +33,7 @@ from robot_rt_control.realtime.executor.session_recorder import SessionRecorder,
 from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.realtime.tick.server_watch import ServerWatch
 from robot_rt_control.recording.inputs import InputKind, pack_tables
+from robot_rt_control.recording.kept_files import RECORDING, KeptFiles, free_path
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, FaultReason, OperationalState, OverrunPolicy
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -224,6 +225,11 @@ class Executor:
         """
         self._guard = self._new_guard()
         self._guard.start()
+        if self.options.record is not None:
+            try:
+                self.record(True, self.options.record)
+            except RobotControlError as error:  # a robot is not to stand still for it
+                _log.error("nothing is recorded: %s", error)
         if self.options.clock != LOCKSTEP:
             self._thread = RealtimeThread(
                 self.world.memory,
@@ -240,8 +246,6 @@ class Executor:
             self._thread.start()
             for warning in self._thread.scheduling.warnings:
                 _log.warning(warning)
-        if self.options.record is not None:
-            self.record(True, self.options.record)
         self._stop.clear()
         self._workers = [
             threading.Thread(target=self._serve_installations, name="installer", daemon=True),
@@ -355,7 +359,8 @@ class Executor:
         """Begin, or end, to record all ticks.
 
         Args:
-            path: of the file, with the ending .mcap, or of its folder; None: the folder of recordings.
+            path: of the file, with the ending .mcap, or of its folder; None: the folder of recordings. In a folder
+                older recordings of this workcell give way, as its file says.
 
         Returns:
             The file; None: nothing was recorded.
@@ -367,10 +372,21 @@ class Executor:
             stopped: list[Path | None] = []
             self._between_ticks(lambda: stopped.append(self.session_recorder.stop()))
             return stopped[0]
-        path = default_folder("recordings") if path is None else path
+        path, kept = default_folder("recordings") if path is None else path, None
         if path.suffix != ".mcap":
-            path = path / f"{file_stem(self.workcell.name)}.mcap"
-        self._between_ticks(lambda: self.session_recorder.start(path))
+            bounds = self.workcell.recordings
+            kept = KeptFiles(
+                folder=path,
+                name=file_word(self.workcell.name),
+                kind=RECORDING,
+                files=bounds.files,
+                size=round(bounds.gigabytes * 1e9),
+            )
+            try:
+                path = free_path(path, file_stem(self.workcell.name))
+            except OSError as error:
+                raise RobotControlError(f"recording to {path}", got=str(error)) from error
+        self._between_ticks(lambda: self.session_recorder.start(path, kept))
         return path
 
     def _between_ticks(self, function: Callable[[], object]) -> None:

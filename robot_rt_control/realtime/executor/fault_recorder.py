@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ import numpy as np
 
 from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.memory.layout import log_request_dtype, offset_of, world_dtype
+from robot_rt_control.memory.layout import channel_dtype, log_request_dtype, offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.recording.fault_log import log_path
+from robot_rt_control.recording.kept_files import LOG, KeptFiles
 from robot_rt_control.recording.tick_writer import TickWriter
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import EventKind, FaultReason
@@ -32,12 +34,15 @@ ON_DEMAND = "saved on demand"
 
 def default_folder(what: str = "faults") -> Path:
     """Folder of all logs ("recordings": of recordings): $ROBOT_RT_CONTROL_FAULTS (…RECORDINGS), else in the user's
-    folder for program state."""
+    folder for program state; a user without a home has it in the folder for temporary files."""
     given = os.environ.get(f"ROBOT_RT_CONTROL_{what.upper()}")
     if given:
         return Path(given)
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "robot_rt_control" / what
+    try:
+        return (Path(base) if base else Path.home() / ".local" / "state") / "robot_rt_control" / what
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / "robot_rt_control" / what
 
 
 def file_word(name: str) -> str:
@@ -77,11 +82,15 @@ class FaultRecorder:
         epoch_ns: int = 0,
     ) -> None:
         self._world, self._ring, self._epoch_ns = world, ring, epoch_ns
-        self._ticks, self._after, self._files, self._folder = ticks, after, files, folder
+        self._ticks, self._after, self._folder = ticks, after, folder
         self._unfinished: np.record | None = None
-        self._name = file_word(world.workcell.name)
+        self._kept = KeptFiles(folder=folder, name=file_word(world.workcell.name), kind=LOG, files=files)
         self.prefix = str(folder.resolve() / file_stem(world.workcell.name))
-        channel.memory.fault_files = self.prefix.encode()
+        room = channel_dtype["fault_files"].itemsize
+        if len(self.prefix.encode()) <= room:
+            channel.memory.fault_files = self.prefix.encode()
+        else:
+            _log.warning("events name no logs: the path %s… has more than %d bytes", self.prefix[:100], room)
 
     def path(self, number: int) -> str:
         """The file of a log; empty: there is none."""
@@ -142,25 +151,24 @@ class FaultRecorder:
         unfinished = path.with_suffix(".unfinished")
         unfinished.unlink(missing_ok=True)
         workcell = self._world.workcell
-        writer = TickWriter(
-            unfinished,
-            {
-                "workcell": workcell.name,
-                "period": workcell.period,
-                **about,
-                "parts": self._ring.parts(),
-                "actions": self._ring.action_names(),
-            },
-            self._ring.columns,
-            epoch_ns=self._epoch_ns,
-        )
+        about = {
+            "workcell": workcell.name,
+            "period": workcell.period,
+            **about,
+            "parts": self._ring.parts(),
+            "actions": self._ring.action_names(),
+        }
         try:
-            writer.rows(rows)
-        finally:
-            writer.end(reason=about["kind"])
-        os.replace(unfinished, path)
-        for file in sorted(self._folder.glob(f"{self._name}_*.mcap"), key=_age)[: -self._files]:
-            file.unlink(missing_ok=True)
+            writer = TickWriter(unfinished, about, self._ring.columns, epoch_ns=self._epoch_ns)
+            try:
+                writer.rows(rows)
+            finally:
+                writer.end(reason=about["kind"])
+            os.replace(unfinished, path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+        self._kept.give_way()
 
     def _about(self, request: Any) -> dict[str, Any]:
         """What the log is about. `request`: of `layout.log_request_dtype`."""
@@ -184,7 +192,3 @@ class FaultRecorder:
             "action": name,
             "status": int(request.status),
         }
-
-
-def _age(file: Path) -> int:
-    return file.stat().st_mtime_ns

@@ -19,7 +19,7 @@ from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.realtime.executor.event_fields import event_fields
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.executor.mock_states import mock_setters
-from robot_rt_control.realtime.executor.session_recorder import TICKS_AT_ONCE
+from robot_rt_control.realtime.executor.session_recorder import LOSSES, TICKS_AT_ONCE
 from robot_rt_control.recording.columns import Column
 from robot_rt_control.recording.inputs import InputKind, unpack_command, unpack_points, unpack_sample, unpack_tables
 from robot_rt_control.recording.tick_reader import Input, TickFile, event_text
@@ -82,6 +82,15 @@ class Replay:
                 got=f"{read.digest:x}",
                 hint="It has changed since; the recording has its text attached. Give that file with --workcell",
             )
+        end = file.end()
+        lost = {kind: int(end.get(f"lost_{kind}", 0)) for kind in LOSSES}
+        self.lost_events = lost.pop("events")
+        """If any, events are not compared."""
+        if any(lost.values()):
+            got = ", ".join(f"{n} {name} lost" for name, n in lost.items() if n)
+            raise RobotControlError(what, expected="all that came from outside", got=got)
+        self.ticks = 0
+        """How many were compared."""
         self._inputs: dict[int, list[Input]] = defaultdict(list)
         for given in file.inputs():
             self._inputs[given.tick].append(given)
@@ -96,7 +105,11 @@ class Replay:
         ]
 
     def run(self, progress: Callable[[str], object] = lambda _: None) -> Difference | None:
-        """The first difference; None: all ticks are the same, bit for bit."""
+        """The first difference; None: all ticks are the same, bit for bit.
+
+        Raises:
+            RobotControlError: it cannot be run again, and why.
+        """
         executor, epoch = self._executor, int(self._file.about["epoch_ns"])
         try:
             executor.configure(progress)
@@ -111,11 +124,15 @@ class Replay:
                         self._put(given)
                     n = next((t - tick for t in range(tick + 1, tick + n) if t in self._inputs), n)
                     executor.lockstep.step(n)
+                    self.ticks += n
                     found = [self._row_difference(rows[:n]), self._event_difference(recorded, epoch)]
                     differing = [difference for difference in found if difference is not None]
                     if differing:
                         return min(differing, key=lambda difference: difference.tick)
                     rows = rows[n:]
+            if not self.ticks:
+                hint = "Its writer was killed before the first chunk was full"
+                raise RobotControlError(f"replay of {self._file.path}", expected="ticks", got="none", hint=hint)
             return None
         finally:
             executor.cleanup()
@@ -170,6 +187,8 @@ class Replay:
     def _event_difference(self, recorded: Iterator[bytes], epoch: int) -> Difference | None:
         """The first event that differs, of those since the last call."""
         events = self._executor.channel.take_events()
+        if self.lost_events:
+            return None
         actions = self._executor.ring.action_names() if len(events) else {}
         for event in events:
             tick, time = int(event["tick"]), int(event["time_ns"]) + epoch
@@ -188,11 +207,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     try:
         file = TickFile(given.file)
-        found = Replay(file, given.workcell).run(lambda text: print(text, file=sys.stderr))
+        replay = Replay(file, given.workcell)
+        found = replay.run(lambda text: print(text, file=sys.stderr))
     except RobotControlError as error:
         print(error, file=sys.stderr)
         return REFUSED
-    print("all ticks are the same, bit for bit" if found is None else f"the first difference is in {found}")
+    if found is not None:
+        print(f"the first difference is in {found}")
+    else:
+        beside = f"; events were not compared: {replay.lost_events} were lost" if replay.lost_events else ""
+        print(f"all {replay.ticks} ticks are the same, bit for bit{beside}")
     return SAME if found is None else DIFFERS
 
 

@@ -24,6 +24,7 @@ from robot_rt_control.realtime.executor.set_points import set_point_words, slots
 from robot_rt_control.realtime.executor.tick_ring import COMMANDS_TAKEN, EVENTS_WRITTEN, TickRing
 from robot_rt_control.recording.columns import TIME
 from robot_rt_control.recording.inputs import InputKind, pack_command, pack_points
+from robot_rt_control.recording.kept_files import KeptFiles
 from robot_rt_control.recording.tick_writer import TickWriter
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -36,14 +37,19 @@ TICKS_AT_ONCE = 50
 """Lockstep: ticks between two looks; less than the ring holds."""
 _LOOK_S = 0.02
 _MOST_NOTED = 1000
-"""Inputs that wait for a slow disk; the oldest are dropped."""
+"""Inputs that wait for a slow disk; further ones are lost."""
+_LOOK_BYTES = 16 << 20
+"""After so much it is looked whether older files must give way."""
+LOSSES = ("ticks", "commands", "events", "inputs", "samples")
+"""What may be lost; it is counted as `lost_…` in the file's metadata, and noted as an event `…_lost` in its place."""
 
 
 class SessionRecorder:
     """Writes a file of all ticks, and what came from outside. In lockstep it is complete: simulated time waits for it.
 
-    On other clocks a thread reads the ring. If the disk is too slow, ticks are lost, counted and noted in the file.
-    If the disk is full, the recording ends; the loop notices nothing of either.
+    On other clocks a thread reads the ring. What was overwritten before it came, as the disk was too slow, is counted
+    and noted in the file, as are events that the loop could not report because the control server did not take them. If
+    the disk is full, the recording ends; the loop notices nothing of either.
 
     Args:
         lockstep: `drain` is called after every `ticks_at_once` ticks; otherwise a thread does it.
@@ -66,7 +72,10 @@ class SessionRecorder:
         self._words = {name: ring.word(name) for name in (TIME, COMMANDS_TAKEN, EVENTS_WRITTEN)}
         self._writer: TickWriter | None = None
         # Whoever notes something does not wait for the disk.
-        self._noted: deque[tuple[int, int, str, bytes]] = deque(maxlen=None if lockstep else _MOST_NOTED)
+        self._noted: deque[tuple[int, int, str, bytes]] = deque()
+        self._lost = dict.fromkeys(LOSSES, 0)
+        self._told = dict(self._lost)
+        self._kept: KeptFiles | None = None
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -79,8 +88,11 @@ class SessionRecorder:
 
     # --- begin and end --------------------------------------------------------------------------
 
-    def start(self, path: Path) -> None:
+    def start(self, path: Path, kept: KeptFiles | None = None) -> None:
         """Record from the next tick on. In lockstep while no tick runs.
+
+        Args:
+            kept: the file is one of these, and ends when it alone has their size; None: only the disk bounds it.
 
         Raises:
             RobotControlError: something is recorded already, or the file cannot be written.
@@ -91,9 +103,11 @@ class SessionRecorder:
                     f"recording to {path}", got=f"a recording to {self._writer.path}", hint="Stop that one first"
                 )
             memory, workcell = self._channel.memory, self._world.workcell
-            self._commands, self._events = int(memory.commands.tail), int(memory.events.head)
-            self._next = int(self._world.memory.tick) + 1
-            self._lost = 0
+            self._begin()
+            self._kept, self._looked = kept, 0
+            self._lost = dict.fromkeys(LOSSES, 0)
+            self._told = dict(self._lost)
+            self._dropped = int(self._world.memory.events_lost)
             self._taken = memory.streams["tail"].copy()
             self._points: dict[int, tuple[int, int]] = {}
             self._noted.clear()
@@ -117,11 +131,23 @@ class SessionRecorder:
                 self._writer = TickWriter(path, about, self._ring.columns, epoch_ns=self._epoch_ns, texts=texts)
             except OSError as error:
                 raise RobotControlError(f"recording to {path}", got=str(error)) from error
+            if kept is not None:
+                kept.give_way()
         if not self._lockstep:
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
             self._thread.start()
         _log.info("recording to %s", path)
+
+    def _begin(self) -> None:
+        """The next tick, and the counts of commands and events before it, from one row: the loop may be going on."""
+        while True:
+            last = self._ring.last
+            rows = self._ring.take(last, last) if last else np.zeros((1, 1 + max(self._words.values())), np.int64)
+            if len(rows):  # else the loop has overwritten it meanwhile
+                self._next = last + 1
+                self._commands, self._events = (int(rows[0, self._words[n]]) for n in (COMMANDS_TAKEN, EVENTS_WRITTEN))
+                return
 
     def stop(self, reason: str = "stopped") -> Path | None:
         """End the file. Returns its path; None: nothing was recorded, or it has ended already."""
@@ -130,8 +156,11 @@ class SessionRecorder:
             self._thread.join()
             self._thread = None
         with self._lock:
+            last = self._ring.last
             self.drain()
             path = self.path
+            if path is not None:
+                self._lost["ticks"] += max(last - self._next + 1, 0)
             self._end(reason)
         return path
 
@@ -139,12 +168,14 @@ class SessionRecorder:
         writer, self._writer = self._writer, None
         if writer is None:
             return
+        losses = {f"lost_{what}": n for what, n in self._lost.items()}
         try:
-            writer.end(reason=reason, lost_ticks=self._lost, actions=self._actions | self._ring.action_names())
-        except OSError as error:
+            writer.end(reason=reason, **losses, actions=self._actions | self._ring.action_names())
+        except Exception as error:  # most often an OSError; the loop goes on in any case
             reason, problem = f"{reason}; it has no index: {error}", True
-        text = f"the recording {writer.path} ended in tick {self._next - 1}: {reason}; {self._lost} ticks lost"
-        (_log.error if problem else _log.info)(text)
+        lost = ", ".join(f"{n} {what}" for what, n in self._lost.items() if n)
+        text = f"the recording {writer.path} ended in tick {self._next - 1}: {reason}; lost: {lost or 'nothing'}"
+        (_log.error if problem else _log.warning if lost else _log.info)(text)
 
     # --- while it records -----------------------------------------------------------------------
 
@@ -184,6 +215,9 @@ class SessionRecorder:
         world = self._world.memory
         if kind == InputKind.TABLES:  # soon the loop does not know what goes with them any more
             self._actions |= self._ring.action_names()
+        if not self._lockstep and len(self._noted) >= _MOST_NOTED:
+            self._lost["inputs"] += 1
+            return
         self._noted.append((int(world.tick) + 1, int(world.now_ns), kind, data()))
 
     def drain(self) -> None:
@@ -194,11 +228,27 @@ class SessionRecorder:
                 return
             try:
                 self._drain(writer)
+                full = self._is_full(writer)
             except OSError as error:
                 self._end(f"it could not be written: {error}", True)
                 return
+            except Exception:  # time must not stand still for it, nor the file stay open
+                _log.exception("recording failed unexpectedly")
+                self._end("it failed unexpectedly", True)
+                return
             if writer.failure is not None:
                 self._end(f"it could not be written any further: {writer.failure}", True)
+            elif full:
+                self._end(f"it has all the {full:g} GB that recordings of this workcell may have", True)
+
+    def _is_full(self, writer: TickWriter) -> float:
+        """Let older files give way. Returns the bound [GB] that this one alone has reached; 0: none."""
+        kept = self._kept
+        if kept is None or writer.size - self._looked < min(_LOOK_BYTES, kept.size or _LOOK_BYTES):
+            return 0.0
+        self._looked = writer.size
+        kept.give_way()
+        return kept.size * 1e-9 if kept.size is not None and writer.size >= kept.size else 0.0
 
     def _drain(self, writer: TickWriter) -> None:
         while self._noted:
@@ -207,28 +257,36 @@ class SessionRecorder:
         if last < self._next:
             return
         rows = self._ring.take(self._next, last)
-        lost = last - self._next + 1 - len(rows)
-        self._next = last + 1
         if not len(rows):
-            self._lost += lost
-            return
-        writer.rows(rows)
+            return  # what is lost is counted with the next row that is there
+        before = np.concatenate([[self._next - 1], rows[:-1, 0]])
+        self._next = int(rows[-1, 0]) + 1
         self._write_commands(writer, rows)
         if self._lockstep:
             self._write_samples(writer, rows)
         self._write_events(writer, rows)
-        if lost:
-            self._lost += lost
-            tick, time_ns = int(rows[-1, 0]), int(rows[-1, self._words[TIME]])
-            writer.event(tick, time_ns, "ticks_lost", status=lost)
+        for at in np.flatnonzero(rows[:, 0] - before > 1):
+            self._lost["ticks"] += int(rows[at, 0] - before[at] - 1)
+            self._tell_losses(writer, rows[at])
+        self._tell_losses(writer, rows[-1])
+        writer.rows(rows)  # last: a file that was cut off has all inputs and events of the ticks that it has
+
+    def _tell_losses(self, writer: TickWriter, row: np.ndarray) -> None:
+        """Note what was lost since the last call, in the tick of this row."""
+        for what, n in self._lost.items():
+            if n > self._told[what]:
+                writer.event(int(row[0]), int(row[self._words[TIME]]), f"{what}_lost", status=n - self._told[what])
+                self._told[what] = n
 
     def _write_commands(self, writer: TickWriter, rows: np.ndarray) -> None:
         taken, ring = rows[:, self._words[COMMANDS_TAKEN]], self._channel.memory.commands
         for i in range(self._commands, int(taken[-1])):
             place = i % capacities.COMMAND_RING_ENTRIES
             data = pack_command(ring.entries[place], self._channel.memory.parameter_updates[place])
-            if load_acquire(self._channel.address + _COMMAND_HEAD) - i > capacities.COMMAND_RING_ENTRIES:
-                raise OSError("commands came faster than they could be recorded")
+            # The next one that the server writes is in the place of the oldest.
+            if load_acquire(self._channel.address + _COMMAND_HEAD) - i >= capacities.COMMAND_RING_ENTRIES:
+                self._lost["commands"] += 1
+                continue
             row = rows[np.searchsorted(taken, i, side="right")]
             writer.input(int(row[0]), int(row[self._words[TIME]]), InputKind.COMMAND, data)
         self._commands = int(taken[-1])
@@ -244,16 +302,23 @@ class SessionRecorder:
                 for i in range(int(self._taken[place]), tail):
                     sample = streams["entries"][place, i % capacities.STREAM_RING_ENTRIES]
                     data = struct.pack("<q", place) + sample.tobytes()
+                    if int(streams["head"][place]) - i >= capacities.STREAM_RING_ENTRIES:
+                        self._lost["samples"] += 1
+                        continue
                     writer.input(int(rows[-1, 0]), int(rows[-1, self._words[TIME]]), InputKind.SAMPLE, data)
         self._taken = streams["tail"].copy()
 
     def _write_events(self, writer: TickWriter, rows: np.ndarray) -> None:
+        dropped = int(self._world.memory.events_lost)  # the ring was full of what the server had not taken
+        self._lost["events"] += dropped - self._dropped
+        self._dropped = dropped
         end = int(rows[-1, self._words[EVENTS_WRITTEN]])
         if end == self._events:
             return
         numbers = np.arange(self._events, end)
         events = self._channel.memory.events.entries[numbers % capacities.EVENT_RING_ENTRIES]
         whole = numbers > load_acquire(self._channel.address + _EVENT_HEAD) - capacities.EVENT_RING_ENTRIES
+        self._lost["events"] += int((~whole).sum())
         actions = self._ring.action_names()
         for event in events[whole]:
             writer.event(int(event["tick"]), int(event["time_ns"]), **event_fields(event, self._world, actions))

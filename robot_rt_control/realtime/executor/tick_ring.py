@@ -28,7 +28,7 @@ class _Place(Column):
 
 
 class TickRing:
-    """Sets the ring of a world up.
+    """Sets the ring of a world up. The world's loop reads the channel and writes the ring: both live as long as it.
 
     Args:
         rows: ticks that it holds.
@@ -37,6 +37,7 @@ class TickRing:
 
     def __init__(self, world: World, channel: Channel, *, rows: int, after: int) -> None:
         self._world = world
+        world.kept += [self, channel]
         places = _places(world, channel)
         self.columns = [Column(**{k: v for k, v in asdict(p).items() if k != "address"}) for p in places]
         self._addresses = np.array([p.address + 8 * i for p in places for i in range(p.width)], np.int64)

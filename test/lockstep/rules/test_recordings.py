@@ -1,4 +1,4 @@
-"""Rules H1, H5 to H7 of docs/semantics.md: recordings and their replay."""
+"""Rules H1, H4 to H7 of docs/semantics.md: recordings and their replay."""
 
 from __future__ import annotations
 
@@ -169,13 +169,15 @@ def test_H5_what_a_profiler_does_while_ticks_run_takes_effect_in_the_same_tick_a
     assert main([str(tmp_path / "a.mcap")]) == SAME, capsys.readouterr().out
 
 
-def changed(source: Path, target: Path, topic: str, change: Callable[[int, bytearray], None]) -> None:
-    """The file with changed messages of a topic; `change` gets the number of each."""
+def changed(
+    source: Path, target: Path, topic: str, change: Callable[[int, bytearray], None], **values: str
+) -> None:
+    """The file with changed messages of a topic; `change` gets the number of each. `values`: of its metadata."""
     with source.open("rb") as stream, target.open("wb") as output:
         reader, writer, channels, n = make_reader(stream), Writer(output), {}, 0
         writer.start()
         for metadata in reader.iter_metadata():
-            writer.add_metadata(metadata.name, metadata.metadata)
+            writer.add_metadata(metadata.name, metadata.metadata | values)
         for schema, channel, message in reader.iter_messages(log_time_order=False):
             assert schema is not None
             if channel.id not in channels:
@@ -238,6 +240,46 @@ def test_H6_what_cannot_be_run_again_is_refused(
     assert "expected digest" in capsys.readouterr().err
     assert main([str(tmp_path / "none.mcap")]) == REFUSED
     assert "expected a file of recorded ticks (.mcap); got FileNotFoundError" in capsys.readouterr().err
+
+
+def test_H6_what_lacks_inputs_is_refused_and_if_it_lacks_events_the_ticks_are_compared(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def leave(_: int, data: bytearray) -> None:
+        pass
+
+    def spoil(_: int, data: bytearray) -> None:
+        data[16] ^= 1
+
+    changed(recorded, tmp_path / "a.mcap", "/events", leave, lost_commands="2", lost_samples="1")
+    assert main([str(tmp_path / "a.mcap")]) == REFUSED
+    assert "expected all that came from outside; got 2 commands lost, 1 samples lost" in capsys.readouterr().err
+    changed(recorded, tmp_path / "b.mcap", "/events", spoil, lost_events="3")
+    assert main([str(tmp_path / "b.mcap")]) == SAME
+    assert "bit for bit; events were not compared: 3 were lost" in capsys.readouterr().out
+    changed(recorded, tmp_path / "c.mcap", "/events", spoil)
+    assert main([str(tmp_path / "c.mcap")]) == DIFFERS
+
+
+def test_H6_code_in_plain_python_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with LockstepCell(FOLDER / "workcell.yaml", record=tmp_path / "a.mcap", interpreted=True) as cell:
+        cell.step(5)
+    assert main([str(tmp_path / "a.mcap")]) == REFUSED
+    assert "They name native code" in capsys.readouterr().err
+
+
+def test_H4_a_session_whose_end_is_missing_is_replayed_as_far_as_it_goes(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, found = recorded.read_bytes(), []
+    for part in np.linspace(0.3, 0.98, 8):
+        (tmp_path / "a.mcap").write_bytes(data[: int(len(data) * part)])
+        n = len(TickFile(tmp_path / "a.mcap").arrays()["tick"])
+        assert main([str(tmp_path / "a.mcap")]) == (SAME if n else REFUSED), capsys.readouterr().out
+        out, err = capsys.readouterr()
+        assert f"all {n} ticks are the same" in out if n else "expected ticks; got none" in err
+        found.append(n)
+    assert len(set(found)) > 2 and found[0] == 0 and found == sorted(found), found
 
 
 def test_H7_the_last_ticks_and_a_recording_on_demand(tmp_path: Path) -> None:

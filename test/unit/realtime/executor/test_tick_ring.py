@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 
 from robot_rt_control.memory.channel import Channel
@@ -32,7 +35,7 @@ def test_ticks_are_found_also_across_the_rings_end_until_they_are_overwritten(wo
 
 
 def test_some_words_are_those_of_the_whole_rows(world: World) -> None:
-    channel = Channel.private()  # its memory must live as long as the ring
+    channel = Channel.private()
     ring, w = TickRing(world, channel, rows=16, after=2), world.memory
     for tick in range(1, 41):
         w.tick, w.now_ns = tick, 1000 * tick
@@ -42,3 +45,12 @@ def test_some_words_are_those_of_the_whole_rows(world: World) -> None:
     assert ring.take_words(1, 40, words)[:, 0].tolist() == [1000 * tick for tick in range(26, 41)]
     assert (ring.take_words(30, 40, words) == ring.take(30, 40)[:, words]).all()
     assert ring.take_words(41, 40, words).shape == (0, 2)
+
+
+def test_ring_and_channel_live_as_long_as_the_loop_may_use_them(world: World) -> None:
+    ring = TickRing(world, Channel.private(), rows=16, after=2)
+    seen, channel = weakref.ref(ring), weakref.ref(ring._world.kept[-1])
+    rows = ring.take(1, 0)
+    del ring
+    gc.collect()
+    assert seen() is not None and isinstance(channel(), Channel) and rows.shape[0] == 0

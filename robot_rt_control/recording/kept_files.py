@@ -1,0 +1,59 @@
+"""Files that give way to newer ones."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+_MADE = r"_\d{8}-\d{6}_\d+"
+"""What `fault_recorder.file_stem` puts after a workcell's name: time and process."""
+LOG, RECORDING = r"_(\d+|tick_\d+)", r"(-\d+)?"
+"""How the names of logs and of recordings of one workcell go on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptFiles:
+    """Files of one kind and one workcell in a folder. Others in it are never touched, whatever their names begin with.
+
+    Args:
+        name: the workcell's, as `fault_recorder.file_word` gives it.
+        kind: LOG or RECORDING.
+        files: how many are kept.
+        size: [bytes] that they have together; None: any.
+    """
+
+    folder: Path
+    name: str
+    kind: str
+    files: int
+    size: int | None = None
+
+    def give_way(self) -> None:
+        """Delete the oldest beyond these bounds, never the newest. What cannot be deleted stays."""
+        pattern = re.compile(re.escape(self.name) + _MADE + self.kind + r"\.mcap")
+        total = 0
+        for number, (_, size, path) in enumerate(sorted(self._found(pattern), reverse=True)):
+            total += size
+            if number and (number >= self.files or (self.size is not None and total > self.size)):
+                with suppress(OSError):
+                    os.unlink(path)
+
+    def _found(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
+        """When each was changed last [ns], its size [bytes] and its path."""
+        with suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if pattern.fullmatch(entry.name):
+                    with suppress(OSError):  # another process may have deleted it
+                        status = entry.stat()
+                        yield status.st_mtime_ns, status.st_size, entry.path
+
+
+def free_path(folder: Path, stem: str) -> Path:
+    """A path for a recording that no file has: another one may have begun within the same second."""
+    candidates = (folder / f"{stem}{f'-{n}' if n > 1 else ''}.mcap" for n in count(1))
+    return next(path for path in candidates if not path.exists())
