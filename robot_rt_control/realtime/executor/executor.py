@@ -221,13 +221,13 @@ class Executor:
         """Start ticking, and enable the motion of all parts that have no fault.
 
         Args:
-            progress: takes lines that say what is awaited.
+            progress: takes lines that say what is awaited, and what is recorded.
         """
         self._guard = self._new_guard()
         self._guard.start()
         if self.options.record is not None:
             try:
-                self.record(True, self.options.record)
+                progress(f"recording to {self.record(True, self.options.record)}")
             except RobotControlError as error:  # a robot is not to stand still for it
                 _log.error("nothing is recorded: %s", error)
         if self.options.clock != LOCKSTEP:
