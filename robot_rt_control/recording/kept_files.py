@@ -20,6 +20,8 @@ LOG, RECORDING = r"_(\d+|tick_\d+)", r"(-\d+)?"
 class KeptFiles:
     """Files of one kind and one workcell in a folder. Others in it are never touched, whatever their names begin with.
 
+    A file that was left unfinished by a process that was killed is one of them.
+
     Args:
         name: the workcell's, as `fault_recorder.file_word` gives it.
         kind: LOG or RECORDING.
@@ -35,7 +37,7 @@ class KeptFiles:
 
     def give_way(self) -> None:
         """Delete the oldest beyond these bounds, never the newest. What cannot be deleted stays."""
-        pattern = re.compile(re.escape(self.name) + _MADE + self.kind + r"\.mcap")
+        pattern = re.compile(re.escape(self.name) + _MADE + self.kind + r"\.(mcap|unfinished)")
         total = 0
         for number, (_, size, path) in enumerate(sorted(self._found(pattern), reverse=True)):
             total += size

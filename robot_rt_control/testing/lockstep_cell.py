@@ -71,6 +71,7 @@ class LockstepCell(SteppedCell):
         DefinitionError: the workcell or an action type is not valid.
         CompileError: an action type is not real-time safe.
         HardwareError: the hardware did not start.
+        RobotControlError: the file of the recording cannot be written.
     """
 
     def __init__(

@@ -57,14 +57,18 @@ class ServerBench:
         self._folder = tempfile.TemporaryDirectory(prefix="cell_")
         self.executor = Executor(
             workcell,
-            ExecutorOptions(
-                clock="lockstep", real_time_factor=-1.0, fault_folder=Path(self._folder.name), record=record
-            ),
+            ExecutorOptions(clock="lockstep", real_time_factor=-1.0, fault_folder=Path(self._folder.name)),
             channel_name=None,
             image_name=lambda device: device,
             load=native_loader.load if interpreted is None else interpreted.load,
         )
         self.executor.configure(lambda _: None)
+        if record is not None:
+            try:
+                self.executor.record(True, record)  # from the first tick on; a test wants to know if it cannot
+            except BaseException:
+                self.executor.cleanup()
+                raise
         self.executor.activate()
         self.executor.channel.memory.gated = gated
         self.server = self.new_server()

@@ -126,10 +126,11 @@ def test_a_callback_that_fails_is_reported_and_calls_continue(
 def test_a_flood_of_messages_costs_no_more_than_a_hundred_in_a_second(context: Context, sender: Node) -> None:
     node = listening(context)
     times: list[float] = []
+    begin = time.monotonic()
     node.listen(Int32, "a", lambda _: times.append(time.monotonic()), 1)
     publisher = sender.create_publisher(Int32, "a", 1)
-    wait_for(lambda: sent(publisher) or len(times) > 5)
-    assert min(b - a for a, b in zip(times, times[1:], strict=False)) > 0.005
+    wait_for(lambda: sent(publisher) or len(times) > 30)
+    assert times[-1] - begin > 0.01 * (len(times) - 1)
     node.destroy_node()
 
 

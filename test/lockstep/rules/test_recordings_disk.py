@@ -244,6 +244,8 @@ def test_H8_what_cannot_begin_on_demand_is_refused(cell: LockstepCell, tmp_path:
     with pytest.raises(RobotControlError, match="recording to .*a.mcap; got .*File exists"):
         cell.executor.record(True, tmp_path / "a.mcap")
     cell.step(10)
+    with pytest.raises(RobotControlError, match="File exists"):
+        LockstepCell(cell.workcell, record=tmp_path / "a.mcap")
     assert (tmp_path / "a.mcap").stat().st_size == 0, "it belongs to somebody else"
 
 

@@ -19,7 +19,7 @@ def made(folder: Path, *names: str, size: int = 100) -> None:
 
 
 def test_the_oldest_logs_of_this_workcell_give_way_and_nothing_else(tmp_path: Path) -> None:
-    logs = [f"{STEM}_{n:03d}.mcap" for n in range(1, 5)] + [f"{STEM}_tick_77.mcap"]
+    logs = [f"{STEM}_000.unfinished", *(f"{STEM}_{n:03d}.mcap" for n in range(1, 5)), f"{STEM}_tick_77.mcap"]
     recordings = [f"{STEM}.mcap", f"{STEM}-2.mcap"]
     made(tmp_path, *OTHERS, *recordings, *logs)
     KeptFiles(folder=tmp_path, name="cell", kind=LOG, files=2).give_way()
