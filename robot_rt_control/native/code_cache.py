@@ -32,8 +32,9 @@ KEPT = 16
 """Most recently used files that are always kept for each function. Several installations may share one cache."""
 KEPT_S = 30 * 24 * 3600.0
 """[s] Any other file is removed after this time without use, when the function is compiled again."""
-PATIENCE_S = 60.0
-"""[s] for which another process may compile the same code before this one does it as well."""
+PATIENCE_S = 300.0
+"""[s] for which another process may compile the same code before this one does it as well. The loop takes 30 s, and
+minutes on a busy machine: compiling it twice would make that busier."""
 
 
 def cache_root() -> Path:
