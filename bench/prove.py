@@ -1,6 +1,6 @@
 """Long proofs, beyond what `./run test` has time for: random programs and motions, and processes killed.
 
-    ./run prove [--programs 100000] [--motions 1000000] [--switches 100000] [--goals 10000] [--kills 100]
+    ./run prove [--tests 0] [--programs 100000] [--motions 1000000] [--switches 100000] [--goals 10000] [--kills 100]
                  [--seed N]
     ./run prove --hosts [--seed N]
 
@@ -28,6 +28,12 @@ from rich.console import Console
 from rich.progress import track
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def prove_tests(console: Console, count: int, seed: int) -> bool:
+    """Run the tests that `./run test` leaves out. Do they pass?"""
+    command = [sys.executable, "-m", "pytest", "-m", "long", "--numprocesses", "2"]
+    return all(subprocess.run(command, cwd=REPOSITORY, check=False).returncode == 0 for _ in range(count))
 
 
 def prove_programs(console: Console, count: int, seed: int) -> bool:
@@ -103,6 +109,7 @@ def prove_kills(console: Console, count: int, seed: int) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="./run prove", description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--tests", type=int, default=1, help="runs of the long tests (default: %(default)s)")
     parser.add_argument("--programs", type=int, default=20_000, help="random programs (default: %(default)s)")
     parser.add_argument("--motions", type=int, default=300_000, help="random motions (default: %(default)s)")
     parser.add_argument("--switches", type=int, default=10_000, help="of motions and laws (default: %(default)s)")
@@ -118,6 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console.print(f"seed {given.seed}")
     begin = time.monotonic()
     proofs = (
+        ("runs of the long tests", given.tests, prove_tests),
         ("random programs", given.programs, prove_programs),
         ("random motions", given.motions, prove_motions),
         ("switches", given.switches, prove_switches),

@@ -2,6 +2,9 @@
 
 `./run test` runs the tests in several processes. The tests of a file stay in one process, because they share what is
 slow to make. All tests with real ROS nodes stay in one process, because they share a workcell.
+
+Tests with the marker `long` are left to `./run prove`, or to whoever chooses them: `./run test -m long`. Each rule has
+a shorter test, too.
 """
 
 from __future__ import annotations
@@ -33,7 +36,13 @@ def pytest_runtest_logstart(nodeid: str) -> None:
         gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Whoever chooses tests by name, file or marker gets all of them.
+    chosen = config.option.markexpr or config.option.keyword or any(".py" in name for name in config.args)
+    if not chosen:
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
     # The largest group first: otherwise the other processes idle at the end. Then what needs no loop: if the cache is
     # empty, the first workcell compiles the loop meanwhile.
     order = (_ROS, "test/unit/motion/", "test/unit/", "")

@@ -11,6 +11,7 @@ from robot_rt_control.testing.lockstep_client import LockstepClient
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types are compiled first
 
 
+@pytest.mark.long
 def test_the_distance_is_kept(example, tmp_path, capsys):
     module = example("07_kept_distance")
     with LockstepClient(module.WORKCELL) as client:

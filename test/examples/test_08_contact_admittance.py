@@ -14,6 +14,7 @@ pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types a
 SOFT = {"force": 10.0, "mass": 5.0, "damping": 500.0, "weight": 2.0}
 
 
+@pytest.mark.long
 def test_contact_is_found_and_the_arm_becomes_compliant(example, tmp_path, capsys):
     module = example("08_contact_admittance")
     with LockstepClient(module.WORKCELL) as client:

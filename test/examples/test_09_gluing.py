@@ -17,6 +17,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types are compiled first
 
 
+@pytest.mark.long
 def test_glue_a_person_and_an_open_clamp(example, tmp_path, capsys):
     module = example("09_gluing")
     with (

@@ -9,6 +9,7 @@ from robot_rt_control.testing.lockstep_client import LockstepClient
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the action types are compiled first
 
 
+@pytest.mark.long
 def test_the_force_is_kept_along_a_curved_path(example, tmp_path, capsys):
     module = example("12_nominal_path")
     with LockstepClient(module.WORKCELL) as client:

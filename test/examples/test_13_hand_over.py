@@ -9,6 +9,7 @@ from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 
+@pytest.mark.long
 def test_two_arms_begin_and_arrive_in_one_tick_and_the_bar_changes_hands(example, tmp_path, capsys):
     module = example("13_hand_over")
     with LockstepClient(module.WORKCELL) as client:

@@ -80,6 +80,7 @@ def test_T2_replay_is_bit_identical(compiled):
         replay.compare_benches(random_program(Random(seed)))
 
 
+@pytest.mark.long
 def test_programs_reach_every_event_and_reason(alone):
     """What the others compare happens often enough to be worth comparing."""
     kinds: Counter[str] = Counter()

@@ -112,6 +112,7 @@ def gantry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cl
             watcher.close()
 
 
+@pytest.mark.long
 def test_the_gantry_moves_grips_heeds_a_person_and_survives_a_driver_that_hangs(
     gantry: tuple[Client, Watcher],
 ) -> None:

@@ -106,6 +106,7 @@ class Reader:
         assert (done.returncode != 0) == fails, f"{command}: exit code {done.returncode}\n{done.stdout}"
 
 
+@pytest.mark.long
 def test_the_tutorial_leads_to_a_moving_arm(workcell: DemoWorkcell, tmp_path: Path) -> None:
     folder = tmp_path / "nodding"
     folder.mkdir()

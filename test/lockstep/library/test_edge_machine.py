@@ -99,6 +99,7 @@ def test_hit_around_line_resumed_and_drop() -> None:
     check_end(outcome, trace, 0.08)
 
 
+@pytest.mark.long
 def test_a_drop_on_the_way_around() -> None:
     outcome, trace = explore(0.61, 0.13)
     assert outcome.states == ["ready", "A", "C", "B", "traced"]

@@ -50,17 +50,20 @@ def test_with_nothing_to_take_it_says_so_above_a() -> None:
     assert outcome.tool == pytest.approx([0.45, -0.08, 0.165], abs=2e-3)
 
 
+@pytest.mark.long
 def test_an_object_that_is_lost_on_the_way_is_noticed() -> None:
     outcome, _ = move(Cube(lose_in="carry"))
     assert outcome.exit == "dropped" and outcome.states[-1] == "dropped"
 
 
+@pytest.mark.long
 def test_without_ground_at_b_it_fails_and_does_not_let_go() -> None:
     outcome, cube = move(to_position=[0.50, -0.3, 0.155])
     assert outcome.exit == "failed" and outcome.states[-2:] == ["lower", "failed"]
     assert cube.at["failed"][2] == pytest.approx(0.15, abs=4e-3), "10 mm below its place, still held"
 
 
+@pytest.mark.long
 def test_a_collision_on_the_way_down_is_a_failure_with_a_bounded_force() -> None:
     outcome, _ = move(from_position=[0.50, 0.0, 0.09], slow_speed=0.05)
     assert outcome.exit == "failed" and outcome.states[-2:] == ["descend", "failed"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from library.bench_run import Outcome, object_position, place_object, run
 
 from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -52,6 +53,7 @@ def test_wherever_it_is_within_the_radius() -> None:
     assert np.abs(outcome.tool[:2] - HOLE - place).max() < CLEARANCE + 2e-4
 
 
+@pytest.mark.long
 def test_without_a_hole_within_the_radius_it_gives_up() -> None:
     outcome = insert((0.01, 0.0), radius=0.003)
     assert outcome.exit == "not_found" and outcome.states == ["ready", "approach", "search", "at_the_end"]

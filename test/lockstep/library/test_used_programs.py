@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from library.bench_run import object_position, place_object, run
 
 from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -12,6 +13,7 @@ from robot_rt_control.testing.lockstep_cell import LockstepCell
 TOUR = (Path(__file__).parents[3] / "examples" / "programs" / "table_tour.yaml").read_text()
 
 
+@pytest.mark.long
 def test_three_programs_of_the_library_follow_each_other_without_an_application() -> None:
     cube: list[tuple[float, float, float]] = []
 

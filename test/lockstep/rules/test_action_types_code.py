@@ -170,6 +170,7 @@ class Endless(ActionType):
             state.x = math.sin(math.sin(math.sin(state.x + i)))
 
 
+@pytest.mark.long
 def test_K11_the_longest_tick_is_measured_and_held_against_the_budget(cell: LockstepCell) -> None:
     cell.load(Busy)
     busy, hold = cell.types.get("busy", ""), cell.types.get("hold", "")
@@ -182,6 +183,7 @@ def test_K11_the_longest_tick_is_measured_and_held_against_the_budget(cell: Lock
     assert "more than its time budget of 50.0 µs. Do less in its real-time methods" in str(refused.value)
 
 
+@pytest.mark.long
 def test_K11_code_that_does_not_end_is_refused(cell: LockstepCell) -> None:
     with pytest.raises(CompileError, match="its real-time methods did not end within 5 s. Look for a loop that"):
         cell.load(Endless)

@@ -96,6 +96,7 @@ def hang(executor: Process) -> None:
     )
 
 
+@pytest.mark.long
 def test_K15_an_action_that_does_not_come_back_is_named_and_the_driver_brings_its_device_to_rest(
     driver: Process, image: str, tmp_path: Path
 ) -> None:
@@ -123,6 +124,7 @@ def test_K15_in_simulated_time_it_is_named_likewise_although_the_loop_holds_the_
         executor.await_end()
 
 
+@pytest.mark.long
 def test_K15_a_process_that_is_stopped_or_gets_no_processor_is_not_ended(image: str, tmp_path: Path) -> None:
     executor = Process(str(_HERE / "endless_executor.py"), "lockstep", image, str(tmp_path))
     try:

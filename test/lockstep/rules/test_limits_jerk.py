@@ -106,6 +106,7 @@ def effort_cell(folder: Path, inertia: float) -> LockstepCell:
 
 
 # The limits say that 100 N accelerate it with 4.8 m/s^2, so at most 20.8 kg; the lighter it is the harder to hold.
+@pytest.mark.long
 @pytest.mark.parametrize(("inertia", "push"), [(20.0, 100.0), (2.0, -100.0), (0.4, 30.0)])
 def test_L8_an_effort_towards_the_end_brakes_there_without_a_fault(tmp_path: Path, inertia: float, push: float) -> None:
     with effort_cell(tmp_path, inertia) as cell:

@@ -94,6 +94,7 @@ def test_L10_the_path_is_the_same_at_a_quarter_of_the_speed(arm: LockstepCell, m
     assert session.ended is None and not arm.kinds("part_faulted")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_L10_the_path_is_the_same_however_the_speed_changes_and_it_stands_at_0(
     arm: LockstepCell, motion: str

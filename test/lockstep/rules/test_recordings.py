@@ -134,6 +134,7 @@ def test_H5_a_replay_is_the_same(
     assert len(file.arrays()["tick"]) > 130 and {given.kind for given in file.inputs()} == kinds
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["writes on", "ends"])
 def test_H5_what_a_profiler_does_while_ticks_run_takes_effect_in_the_same_tick_again(
     what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

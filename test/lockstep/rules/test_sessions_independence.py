@@ -154,6 +154,7 @@ def alone(workcell: Any) -> tuple[list[bytes], list[tuple[Any, ...]]]:
     return path, events
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_S13_a_trajectory_is_bit_identical_beside_a_session_that_makes_mistakes(
     workcell: Any, alone: tuple[list[bytes], list[tuple[Any, ...]]], seed: int

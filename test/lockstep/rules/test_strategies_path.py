@@ -55,6 +55,7 @@ def tool(cell: LockstepCell) -> np.ndarray:
     return np.array(cell.part("arm").tool_position)
 
 
+@pytest.mark.long
 def test_Y21_half_a_millimetre_is_kept_along_a_curved_path_over_the_uneven_plate(simulated: LockstepCell) -> None:
     cell, session = simulated, simulated.session("arm")
     keep = Strategy(

@@ -142,6 +142,7 @@ def long_goal(end: float, rates: int) -> Goal:
                   for s, p, vs, acc in zip(t, q, v, a, strict=True)))  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rates", [0, 1, 2])
 def test_J11_a_long_trajectory_begins_at_rest(tmp_path: Path, rates: int) -> None:
     bench = TrajectoryBench(tmp_path, constraints={"a": {"trajectory": 0.1}})

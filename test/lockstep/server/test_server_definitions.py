@@ -340,6 +340,7 @@ def test_parameter_memory_does_not_grow_with_changes(bench: ServerBench, wait: M
     assert arena.used <= 8 + 8 + 40 * 3
 
 
+@pytest.mark.long
 def test_capacities_are_named_with_limit_and_need(bench: ServerBench, wait: MakeAction) -> None:
     server = bench.server
     session = server.open_session("", ["arm"], 0.0)
@@ -400,6 +401,7 @@ reactions:
     assert list(server.contents(session).actions) == ["down", "up"]
 
 
+@pytest.mark.long
 def test_10000_reactions_are_installed_and_judged(bench: ServerBench, wait: MakeAction) -> None:
     server = bench.server
     session = server.open_session("", ["arm"], 0.0)

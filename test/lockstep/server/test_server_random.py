@@ -94,6 +94,7 @@ class Program:
                 assert world.parameter_arena[offset] == action.prepared.values["duration"], "its parameters are its own"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 def test_tables_are_right_after_any_requests(bench: ServerBench, wait: MakeAction, seed: int) -> None:
     store = bench.store

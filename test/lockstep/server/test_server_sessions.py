@@ -147,6 +147,7 @@ def test_a_second_server_finds_the_loop_as_it_is_and_uses_no_identity_again(
     assert bench.active("arm") == "a"
 
 
+@pytest.mark.long
 def test_many_sessions_come_and_go(bench: ServerBench, wait: MakeAction) -> None:
     for _ in range(2 * MAX_SESSIONS):
         session = started(bench, wait)

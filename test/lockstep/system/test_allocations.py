@@ -112,6 +112,7 @@ def test_a_tick_with_the_action_active_allocates_nothing(cell: LockstepCell, act
     assert cell.active("arm") == "a" and not cell.kinds("action_failed")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", ["realtime", "async"])
 def test_a_tick_with_a_motion_group_allocates_nothing(cell: LockstepCell, profile: str) -> None:
     _nrt_python.memsys_enable_stats()

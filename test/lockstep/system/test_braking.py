@@ -76,6 +76,7 @@ CASES = [
 """All ways with two robots, and one with each of the others: what differs between these are the limits."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("workcell", "how"), CASES, ids=lambda case: getattr(case, "__name__", case))
 def test_a_part_at_full_speed_comes_to_rest_in_time(
     workcell: str, how: Callable[[LockstepCell, Session], None]

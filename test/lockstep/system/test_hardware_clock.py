@@ -55,6 +55,7 @@ def wait_for(condition: Callable[[], bool], timeout_s: float = 30.0) -> None:
         time.sleep(0.005)
 
 
+@pytest.mark.long
 def test_the_simulator_drives_the_tick_and_when_it_hangs_the_loop_goes_on(executor: tuple[Executor, int]) -> None:
     core, driver = executor
 

@@ -97,6 +97,7 @@ CLEAN = {"hold": 4e-3, "linear": 4e-3, "cubic": 0.6e-3, "extrapolate": 16e-3}
 """[rad] The same for sources without jitter, loss and stalls."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("gap", "rate"), BOUNDS)
 def test_limits_hold_and_the_way_is_followed(cell: LockstepCell, gap: str, rate: float) -> None:
     clean, _ = run(cell, StreamSource(rate=rate), gap)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -94,6 +96,7 @@ def test_a_second_run_is_bit_identical() -> None:
     assert on_mock(40) == on_mock(40)
 
 
+@pytest.mark.long
 def test_so_they_do_in_simulation() -> None:
     first = on_pybullet(10)
     assert on_pybullet(10) == first

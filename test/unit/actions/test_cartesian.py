@@ -86,6 +86,7 @@ TOOL = (VelocityMove, {"linear": [0.1, 0.0, -0.1], "angular": [0.0, 0.0, 0.3]})
 LINE = (MoveLinear, {"offset": [0.1, 0.1, -0.1]})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("first", "second"), [(JOINTS, TOOL), (TOOL, JOINTS), (TOOL, LINE), (LINE, TOOL)])
 @pytest.mark.parametrize("ticks", [17, 60, 95])
 def test_a_tool_motion_takes_over_and_is_taken_over_without_a_jump(bent, first, second, ticks):

@@ -118,6 +118,7 @@ def test_a_way_out_of_reach_is_given_up_and_the_arm_is_at_rest(harness):
     assert h.state.distance_to_goal > 0.1 and h.state.progress < 1.0
 
 
+@pytest.mark.long
 @settings(max_examples=5, deadline=None)
 @given(st.tuples(*[st.floats(-0.15, 0.15)] * 3), st.tuples(*[st.floats(-0.5, 0.5)] * 7))
 def test_from_any_motion_it_arrives_at_rest_within_the_limits(offset, velocity):

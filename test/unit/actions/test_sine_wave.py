@@ -208,6 +208,7 @@ TWIN = textwrap.dedent(
 )
 
 
+@pytest.mark.long
 def test_plain_python_without_the_compiler_does_the_same():
     results = [
         subprocess.run(

@@ -159,6 +159,7 @@ def copy_many(source, device, count):
     return torn
 
 
+@pytest.mark.long
 def test_torn_reads_are_never_observed(tmp_path):
     script, name = tmp_path / "writer.py", f"rrc_test_{uuid.uuid4().hex[:12]}"
     script.write_text(WRITER)

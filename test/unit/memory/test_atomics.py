@@ -152,6 +152,7 @@ def test_compiled_code_tells_the_processor_the_order(outer):
     assert "fence seq_cst" in compiled_text(atomics.fence_full)
 
 
+@pytest.mark.long
 def test_uncompiled_twin_passes_the_same_tests():
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     arguments = ["-q", "-p", "no:cacheprovider", "-k", "not compiled", str(Path(__file__))]

@@ -216,6 +216,7 @@ def test_events_come_once_in_order_and_lost_ones_are_counted(world: World) -> No
     assert channel.take_events()["tick"].tolist() == [w.tick]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flood", [EventKind.REACTION_FIRED, EventKind.STRATEGY_CHANGED])
 def test_B7_firings_leave_room_for_faults(world: World, flood: EventKind) -> None:
     channel, w = Channel.private(), world.memory

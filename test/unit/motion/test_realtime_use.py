@@ -150,6 +150,7 @@ def forbidden_symbols(function: Any, signature: Any) -> list[str]:
     return [symbol for symbol in FORBIDDEN if symbol in code]
 
 
+@pytest.mark.long
 def test_no_motion_function_needs_the_runtime_or_python():
     for function in (on_enter, control, stop):
         numba.njit(function)(*new_action())

@@ -131,6 +131,7 @@ HARMFUL = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", HARMFUL)
 def test_it_is_compiled_again_after_an_edit_of(what, warm, edit):
     name, old, new, expected = HARMFUL[what]

@@ -159,6 +159,7 @@ def test_depth_counts_through_aliases() -> None:
     assert "nested too deeply" in str(error) and error.line == MAX_YAML_DEPTH + 1
 
 
+@pytest.mark.long
 def test_items_are_limited() -> None:
     error = refusal("[" + "\n0," * (MAX_YAML_ITEMS + 1) + "]")
     assert "too many items" in str(error) and error.line == MAX_YAML_ITEMS + 1

@@ -60,6 +60,7 @@ def test_a_loop_that_stays_inside_an_action_is_ended_with_its_name(how: str) -> 
     assert ended.stderr.startswith(text) and ended.stderr.endswith("Give the action's loops a bound.\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["outside", "ticking", "asleep", "gone"])
 def test_nothing_else_is_a_reason(how: str) -> None:
     ended = run(how)

@@ -364,6 +364,7 @@ def untouched(cell: LockstepCell) -> list[bytes]:
     return regions
 
 
+@pytest.mark.long
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )

@@ -95,6 +95,7 @@ def test_a_file_that_ends_its_import_is_refused_with_its_line(action_file, endin
             )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("code", "said"),
     [
@@ -115,6 +116,7 @@ def test_an_endless_build_is_ended_and_the_next_one_works(action_file, code, sai
         assert builder.pid == pid, "the process itself lived on"
 
 
+@pytest.mark.long
 def test_waiting_and_computing_count_separately(action_file):
     patient = action_file.folder / "patient.py"
     working = "import time\nend = time.process_time() + 2.0\nwhile time.process_time() < end:\n    pass\n"
