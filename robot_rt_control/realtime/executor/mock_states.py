@@ -28,4 +28,8 @@ def _setters(executor: Executor, device: DeviceDescription) -> list[tuple[str, C
     plugin = executor.devices.hosts[device.name].plugin
     if not isinstance(plugin, MockPlugin):
         return []
-    return [(name, lambda value, name=name: plugin.set_states({name: value})) for name in names]  # type: ignore[misc]  # mypy infers no default arguments
+    return [(name, functools.partial(_put, plugin, name)) for name in names]
+
+
+def _put(plugin: MockPlugin, name: str, value: float) -> None:
+    plugin.set_states({name: value})
