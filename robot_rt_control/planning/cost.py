@@ -1,0 +1,219 @@
+"""The cost of a trajectory, scaled by the task, and its quadratic model.
+
+    J = ½ w_p |e_p / d|² + ½ w_o |e_o / θ|²              final pose of the body
+      + ½ w_r (|v / v_d|² + |ω / ω_d|²)                  the body at rest at the end
+      + 1/N Σ ½ w_g (|v / v_d|² + |ω / ω_d|²)            the body's speed on its way
+      + 1/N Σ ( ½ w_v |q̇ / q̇_max|² + ½ w_u |u|² + ω Σ k )  motion, inputs, virtual stiffness
+      + ½ w_e |q̇_N / q̇_max|²                             the robot at rest at the end
+      + 1/N Σ ½ Σ κ_p (φ_p / φ_0)²                       draw of the geometries towards the faces, see traction.py
+
+d: distance of the task, at least 1 cm; θ: its angle, at least 0.5 rad; v_d = d / T, ω_d = θ / T; φ_0: 0.1 m.
+k is scaled by the force that the task needs (`needed_stiffness`), so that the same weights serve all tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.planning.trajectory import BODY_STATES, Linearization, Trajectory
+
+Array = NDArray[np.float64]
+
+_LEAST_DISTANCE = 0.01
+_LEAST_ANGLE = 0.5
+_DRAW_DISTANCE = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """Weights of the cost, the same for all tasks."""
+
+    position: float = 1000.0
+    orientation: float = 300.0
+    rest: float = 10.0
+    robot_rest: float = 10.0
+    motion: float = 0.1
+    inputs: float = 0.1
+    gentle: float = 0.0
+    """On the body's speed on its way: a blow is fast, a push is slower."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseError:
+    """How far the body is from its target."""
+
+    position: float
+    """[m]"""
+    orientation: float
+    """[rad]"""
+    normalized: float
+    """Position error per distance of the task."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quadratic:
+    """J ≈ J₀ + Σ gᵀ δ + ½ δᵀ H δ, over z at the ends of the control steps and u in them."""
+
+    z_gradient: Array  # (N + 1, z)
+    z_hessian: Array  # (N + 1, z, z)
+    u_gradient: Array  # (N, u)
+    u_hessian: Array  # (N, u) diagonal
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cost:
+    """The cost of one task.
+
+    The first three are of the target and the start; `penalty` is ω.
+    """
+
+    target_position: Array
+    """(3,) [m]"""
+    target_rotation: Array
+    """(3, 3)"""
+    distance: float
+    """[m] scale of the position error."""
+    angle: float
+    """[rad] scale of the orientation error."""
+    time: float
+    """[s] horizon."""
+    velocity_limits: Array
+    """(n,)"""
+    at_rest: bool = True
+    weights: Weights = field(default_factory=Weights)
+    penalty: float = 0.1
+    draw: Array | None = None
+    """(N + 1, pairs) κ; None: no draw."""
+
+    @classmethod
+    def of_task(
+        cls,
+        start: tuple[Array, Array],
+        target: tuple[Array, Array],
+        *,
+        time: float,
+        velocity_limits: Array,
+        at_rest: bool = True,
+        weights: Weights | None = None,
+    ) -> Cost:
+        """Scaled by the way from start to target, each position and rotation matrix."""
+        return cls(
+            target_position=target[0],
+            target_rotation=target[1],
+            distance=max(float(np.linalg.norm(target[0] - start[0])), _LEAST_DISTANCE),
+            angle=max(float(np.linalg.norm(rotation_vector(start[1].T @ target[1]))), _LEAST_ANGLE),
+            time=time,
+            velocity_limits=velocity_limits,
+            at_rest=at_rest,
+            weights=weights or Weights(),
+        )
+
+    def with_penalty(self, penalty: float, draw: Array | None = None) -> Cost:
+        """The same with another ω and another draw."""
+        return replace(self, penalty=penalty, draw=draw)
+
+    def error(self, trajectory: Trajectory) -> PoseError:
+        """Of the final pose."""
+        position = float(np.linalg.norm(trajectory.body_position[-1] - self.target_position))
+        turn = rotation_vector(trajectory.body_rotation[-1].T @ self.target_rotation)
+        angle = float(np.linalg.norm(turn))
+        return PoseError(position=position, orientation=angle, normalized=position / self.distance)
+
+    def value(self, t: Trajectory) -> float:
+        """J; infinite where the simulation diverged."""
+        if not t.finite:
+            return math.inf
+        w, steps, n = self.weights, len(t.inputs), len(self.velocity_limits)
+        error = self.error(t)
+        J = 0.5 * w.position * error.normalized**2 + 0.5 * w.orientation * (error.orientation / self.angle) ** 2
+        speed = t.joint_velocity[1:] / self.velocity_limits
+        J += 0.5 * w.motion * float(np.sum(speed**2)) / steps + 0.5 * w.robot_rest * float(np.sum(speed[-1] ** 2))
+        J += 0.5 * w.inputs * float(np.sum(t.inputs[:, :n] ** 2)) / steps
+        J += self.penalty * float(np.sum(t.inputs[:, n:])) / steps
+        J += 0.5 * w.gentle * float(np.sum((t.body_velocity[1:] / self._body_speed()) ** 2)) / steps
+        if self.at_rest:
+            J += 0.5 * w.rest * float(np.sum((t.body_velocity[-1] / self._body_speed()) ** 2))
+        if self.draw is not None:
+            J += 0.5 * float(np.sum(self.draw * np.maximum(t.phi, 0.0) ** 2)) / _DRAW_DISTANCE**2 / steps
+        return float(J)
+
+    def quadratic(self, t: Trajectory, linear: Linearization) -> Quadratic:
+        """Gauss-Newton model of `value` about a trajectory."""
+        w, steps, n = self.weights, len(t.inputs), len(self.velocity_limits)
+        states, inputs = linear.A.shape[1], linear.B.shape[2]
+        g, H = np.zeros((steps + 1, states)), np.zeros((steps + 1, states, states))
+        body = states - BODY_STATES
+        # Final pose: the position in the world, the rotation in the body's frame.
+        place = np.arange(body, body + 3)
+        scale = w.position / self.distance**2
+        g[-1, place] += scale * (t.body_position[-1] - self.target_position)
+        H[-1, place, place] += scale
+        turn = np.arange(body + 3, body + 6)
+        error = rotation_vector(t.body_rotation[-1].T @ self.target_rotation)
+        jacobian = inverse_right_jacobian(-error)
+        scale = w.orientation / self.angle**2
+        g[-1, turn] += scale * jacobian.T @ -error
+        H[-1, body + 3 : body + 6, body + 3 : body + 6] += scale * jacobian.T @ jacobian
+        speed = np.arange(body + 6, states)
+        g[1:, speed] += w.gentle / steps * t.body_velocity[1:] / self._body_speed() ** 2
+        H[1:, speed, speed] += w.gentle / steps / self._body_speed() ** 2
+        if self.at_rest:
+            g[-1, speed] += w.rest * t.body_velocity[-1] / self._body_speed() ** 2
+            H[-1, speed, speed] += w.rest / self._body_speed() ** 2
+        joints = np.arange(n, 2 * n)
+        for i in range(1, steps + 1):
+            scales = (w.motion / steps + (w.robot_rest if i == steps else 0.0)) / self.velocity_limits**2
+            g[i, joints] += scales * t.joint_velocity[i]
+            H[i, joints, joints] += scales
+        if self.draw is not None:
+            scales = self.draw / _DRAW_DISTANCE**2 / steps * (t.phi > 0.0)
+            g += np.einsum("ip,ipz->iz", scales * t.phi, linear.phi_z)
+            H += np.einsum("ip,ipz,ipy->izy", scales, linear.phi_z, linear.phi_z)
+        u_g, u_H = np.zeros((steps, inputs)), np.zeros((steps, inputs))
+        u_g[:, :n], u_H[:, :n] = w.inputs / steps * t.inputs[:, :n], w.inputs / steps
+        u_g[:, n:] = self.penalty / steps
+        return Quadratic(z_gradient=g, z_hessian=H, u_gradient=u_g, u_hessian=u_H)
+
+    def _body_speed(self) -> Array:
+        """(6,) scales of the body's velocity."""
+        return np.array([self.distance / self.time] * 3 + [self.angle / self.time] * 3)
+
+
+def needed_stiffness(
+    *, mass: float, friction: float, gravity: float, distance: float, time: float, curvature: Array, phi: Array
+) -> Array:
+    """(pairs,) [N] k with which each pair, from its distance at the start, could move the body in the horizon alone.
+
+    It overcomes friction [coefficient, times gravity in m/s^2] and accelerates for half of the way.
+    """
+    force = mass * (friction * gravity + 4.0 * distance / time**2)
+    return np.asarray(force * np.exp(curvature * np.maximum(phi, 0.0)))
+
+
+def rotation_vector(R: Array) -> Array:
+    """(3,) [rad] of a rotation matrix."""
+    w = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = 0.5 * float(np.linalg.norm(w)), 0.5 * (float(np.trace(R)) - 1.0)
+    angle = math.atan2(sine, cosine)
+    if sine > 1e-9:
+        return np.asarray(w * (0.5 * angle / sine))
+    if cosine > 0.0:
+        return 0.5 * w
+    # Half a turn: the axis is the largest column of R + 1.
+    columns = 0.5 * (R + np.eye(3))
+    axis = columns[int(np.argmax(np.diag(columns)))]
+    return np.asarray(angle * axis / np.linalg.norm(axis))
+
+
+def inverse_right_jacobian(v: Array) -> Array:
+    """(3, 3) d log(exp(v) exp(δ)) / dδ at δ = 0."""
+    angle = float(np.linalg.norm(v))
+    K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    if angle < 1e-6:
+        return np.asarray(np.eye(3) + 0.5 * K)
+    factor = 1.0 / angle**2 - (1.0 + math.cos(angle)) / (2.0 * angle * math.sin(angle))
+    return np.asarray(np.eye(3) + 0.5 * K + factor * K @ K)

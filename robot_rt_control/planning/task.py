@@ -1,0 +1,67 @@
+"""A planning task: which body shall go where, which surfaces may touch, how long it may take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+Control = Literal["velocity", "effort"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairGroup:
+    """One robot geometry that may touch some faces of the body: one contact pair for each face."""
+
+    robot: str
+    """`<part>.<link>`; the link must have collision shapes."""
+    faces: tuple[str, ...]
+    """Faces of the body, a box: back (-x), front (+x), right (-y), left (+y), bottom (-z), top (+z), in its frame."""
+    curvature: float = 10.0
+    """[1/m] decay of the virtual force with distance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A planning task, checked as it is made.
+
+    Raises:
+        DefinitionError: a value is out of its range.
+    """
+
+    workcell: Path
+    body: str
+    """A free object of the scene."""
+    target: Pose
+    """X_WB of the body at the end."""
+    pairs: tuple[PairGroup, ...]
+    controls: Mapping[str, Control] = field(default_factory=dict)
+    """Part → how it is driven; parts not named: velocity."""
+    time: float
+    """[s] horizon."""
+    steps: int
+    """Control steps in the horizon; each input is constant over one of them."""
+    at_rest: bool = True
+    """Whether the body shall rest at the end."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.time) and self.time > 0.0):
+            raise DefinitionError("horizon, time", expected="a positive number of seconds", got=f"{self.time:g}")
+        if self.steps < 1:
+            raise DefinitionError("horizon, steps", expected="at least 1", got=str(self.steps))
+        if not self.pairs:
+            raise DefinitionError("pairs", expected="at least one contact pair", got="none")
+        for group in self.pairs:
+            if not (math.isfinite(group.curvature) and group.curvature > 0.0):
+                item = f"pairs, {group.robot!r}: curvature"
+                raise DefinitionError(item, expected="a positive number of 1/m", got=f"{group.curvature:g}")
+
+    @property
+    def control_step(self) -> float:
+        """[s] duration of one control step."""
+        return self.time / self.steps

@@ -1,0 +1,121 @@
+"""The cost's gradient against differences, its parts, and its scales."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from robot_rt_control.planning.cost import Cost, Weights, inverse_right_jacobian, needed_stiffness, rotation_vector
+from robot_rt_control.planning.trajectory import BODY_STATES, Linearization, Trajectory
+
+STEPS, JOINTS, PAIRS = 3, 2, 2
+STATES, INPUTS = 2 * JOINTS + BODY_STATES, JOINTS + PAIRS
+
+
+def rotation(v):
+    return Rotation.from_rotvec(v).as_matrix()
+
+
+def trajectory(random):
+    return Trajectory(
+        inputs=random.uniform(0.1, 1.0, size=(STEPS, INPUTS)),
+        joint_position=random.normal(size=(STEPS + 1, JOINTS)),
+        joint_velocity=random.normal(size=(STEPS + 1, JOINTS)),
+        body_position=random.normal(size=(STEPS + 1, 3)),
+        body_rotation=np.array([rotation(random.normal(size=3)) for _ in range(STEPS + 1)]),
+        body_velocity=random.normal(size=(STEPS + 1, 6)),
+        phi=random.uniform(0.01, 0.2, size=(STEPS + 1, PAIRS)),
+        gamma=np.zeros((STEPS, PAIRS)),
+        knots=np.zeros((STEPS + 1, 1)),
+        commands=np.zeros((STEPS + 1, 2 * JOINTS)),
+    )
+
+
+def moved(t, dz, du, phi_z):
+    """The trajectory with deviations of the reduced states and inputs."""
+    b = 2 * JOINTS
+    return Trajectory(
+        inputs=t.inputs + du,
+        joint_position=t.joint_position + dz[:, :JOINTS],
+        joint_velocity=t.joint_velocity + dz[:, JOINTS:b],
+        body_position=t.body_position + dz[:, b : b + 3],
+        body_rotation=np.array(
+            [R @ rotation(v) for R, v in zip(t.body_rotation, dz[:, b + 3 : b + 6], strict=True)]
+        ),
+        body_velocity=t.body_velocity + dz[:, b + 6 :],
+        phi=t.phi + np.einsum("ipz,iz->ip", phi_z, dz),
+        gamma=t.gamma,
+        knots=t.knots,
+        commands=t.commands,
+    )
+
+
+def cost(random, **changes):
+    target = random.normal(size=3), rotation(random.normal(size=3))
+    limits, weights = np.array([1.0, 2.0]), Weights(gentle=0.5)
+    start = np.zeros(3), np.eye(3)
+    made = Cost.of_task(start, target, time=2.0, velocity_limits=limits, weights=weights, **changes)
+    return made.with_penalty(0.7, random.uniform(0.0, 2.0, size=(STEPS + 1, PAIRS)))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**31), st.booleans())
+def test_the_gradient_is_that_of_differences(seed, at_rest):
+    random = np.random.default_rng(seed)
+    t, J = trajectory(random), cost(random, at_rest=at_rest)
+    linear = Linearization(
+        A=np.zeros((STEPS, STATES, STATES)),
+        B=np.zeros((STEPS, STATES, INPUTS)),
+        phi_z=random.normal(size=(STEPS + 1, PAIRS, STATES)),
+    )
+    if np.linalg.norm(rotation_vector(t.body_rotation[-1].T @ J.target_rotation)) > 3.0:
+        return  # the error jumps at half a turn
+    model = J.quadratic(t, linear)
+    dz, du = random.normal(size=(STEPS + 1, STATES)), random.normal(size=(STEPS, INPUTS))
+    dz[0] = 0.0  # the start does not move
+    h = 1e-6
+    rate = J.value(moved(t, h * dz, h * du, linear.phi_z)) - J.value(moved(t, -h * dz, -h * du, linear.phi_z))
+    expected = float(np.sum(model.z_gradient * dz) + np.sum(model.u_gradient * du))
+    assert rate / (2.0 * h) == pytest.approx(expected, rel=1e-4, abs=1e-3)
+    assert (np.linalg.eigvalsh(model.z_hessian) > -1e-6).all()
+    assert (model.u_hessian >= 0.0).all()
+
+
+def test_a_trajectory_that_diverged_costs_infinitely_much():
+    random = np.random.default_rng(0)
+    t = trajectory(random)
+    t.knots[-1] = np.nan
+    assert cost(random).value(t) == math.inf
+
+
+def test_a_short_way_is_scaled_by_a_centimetre():
+    target = np.array([0.001, 0, 0]), np.eye(3)
+    made = Cost.of_task((np.zeros(3), np.eye(3)), target, time=1.0, velocity_limits=np.ones(1))
+    assert made.distance == 0.01
+    assert made.angle == 0.5
+
+
+def test_the_needed_stiffness_overcomes_friction_from_where_the_pair_is():
+    k = needed_stiffness(
+        mass=2.0, friction=0.5, gravity=10.0, distance=1.0, time=2.0, curvature=np.array([10.0]), phi=np.array([0.1])
+    )
+    assert k * math.exp(-1.0) == pytest.approx([2.0 * (5.0 + 1.0)])
+
+
+@given(st.tuples(*[st.floats(-1.7, 1.7)] * 3).map(np.array))
+def test_the_rotation_vector_inverts_the_exponential(v):
+    assert rotation_vector(rotation(v)) == pytest.approx(v, abs=1e-7)
+
+
+def test_half_a_turn():
+    assert np.abs(rotation_vector(np.diag([1.0, -1.0, -1.0]))) == pytest.approx([math.pi, 0, 0])
+
+
+@given(st.tuples(*[st.floats(-1.5, 1.5)] * 3).map(np.array), st.tuples(*[st.floats(-1.0, 1.0)] * 3).map(np.array))
+def test_the_right_jacobian_is_that_of_differences(v, d):
+    h = 1e-6
+    change = rotation_vector(rotation(v) @ rotation(h * d)) - rotation_vector(rotation(v) @ rotation(-h * d))
+    assert change / (2 * h) == pytest.approx(inverse_right_jacobian(v) @ d, abs=1e-5)

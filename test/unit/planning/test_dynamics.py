@@ -1,0 +1,118 @@
+"""Rollouts and their linearization: against rollouts of changed inputs, on any number of threads."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
+
+from robot_rt_control.model.pose import Pose  # noqa: E402
+from robot_rt_control.planning.dynamics import Dynamics  # noqa: E402
+from robot_rt_control.planning.scene import build_scene  # noqa: E402
+from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+
+CONFIG = Path(__file__).parents[3] / "config"
+FACES = ("back", "front", "left", "right")
+STEPS = 6
+PUSH = Task(
+    workcell=CONFIG / "push.yaml",
+    body="box",
+    target=Pose(position=(0.7, 0.0, 0.04)),
+    pairs=(PairGroup(robot="arm.peg", faces=FACES),),
+    time=0.3,
+    steps=STEPS,
+)
+
+
+def make(threads=1, task=PUSH):
+    return Dynamics(build_scene(task), task, np.full(4, 4.0), threads=threads)
+
+
+@pytest.fixture(scope="module")
+def dynamics():
+    return make()
+
+
+def inputs(dynamics, k=1.0):
+    """The arm swings sideways, away from the box; the back face is pushed."""
+    u = np.zeros((STEPS, dynamics.inputs))
+    u[:, 0], u[:, 5], u[:, dynamics.n] = 0.2, -0.1, k
+    return u
+
+
+def test_without_inputs_everything_rests(dynamics):
+    found = dynamics.roll_out(np.zeros((STEPS, dynamics.inputs)))
+    assert found.body_position == pytest.approx(np.tile(found.body_position[0], (STEPS + 1, 1)), abs=1e-6)
+    assert (found.joint_velocity == 0.0).all()
+    assert found.phi[0, 0] == pytest.approx(0.6 - 0.075 - 0.45 - 0.02, abs=1e-3)
+
+
+def test_commands_are_the_integral_of_the_inputs(dynamics):
+    u = inputs(dynamics)
+    found = dynamics.roll_out(u)
+    a, t = u[0, : dynamics.n] * dynamics.scale, PUSH.time
+    assert found.joint_velocity[-1] == pytest.approx(a * t)
+    assert found.joint_position[-1] == pytest.approx(dynamics.scene.actuated.start + 0.5 * a * t * t)
+
+
+def test_joints_follow_their_commands(dynamics):
+    found = dynamics.roll_out(inputs(dynamics))
+    measured = found.knots[:, 1 + dynamics.scene.actuated.q]
+    assert measured == pytest.approx(found.commands[:, : dynamics.n], abs=2e-3)
+
+
+def test_a_virtual_force_below_friction_moves_nothing_and_one_above_does(dynamics):
+    phi = dynamics.roll_out(inputs(dynamics)).phi[0, 0]
+    friction = 0.155 * 9.81 * 0.5
+    one = friction * np.exp(10.0 * phi) / 4.0
+    weak, strong = (dynamics.roll_out(inputs(dynamics, k)).body_position[-1, 0] for k in (0.7 * one, 1.5 * one))
+    assert weak == pytest.approx(0.6, abs=1e-4)
+    assert strong > 0.605
+
+
+def test_the_linearization_foretells_rollouts_of_changed_inputs(dynamics):
+    """While the box slides under a virtual force, which depends on where the arm and the box are."""
+    u = inputs(dynamics, 1.5)
+    about = dynamics.roll_out(u)
+    linear = dynamics.linearize(about)
+    random = np.random.default_rng(1)
+    for _ in range(5):
+        du = 1e-4 * random.uniform(size=u.shape)
+        found = dynamics.roll_out(u + du)
+        z = np.zeros(dynamics.states)
+        for i in range(STEPS):
+            z = linear.A[i] @ z + linear.B[i] @ du[i]
+        n = dynamics.n
+        assert z[:n] == pytest.approx(found.joint_position[-1] - about.joint_position[-1], abs=1e-12)
+        moved = found.body_position[-1] - about.body_position[-1]
+        assert z[2 * n] == pytest.approx(moved[0], rel=0.1)
+        rates = linear.phi_z[-1] @ z
+        assert rates == pytest.approx(found.phi[-1] - about.phi[-1], rel=0.1, abs=1e-6)
+
+
+def test_the_threads_do_not_change_a_bit():
+    results = []
+    for threads in (1, 2, 3):
+        dynamics = make(threads)
+        about = dynamics.roll_out(inputs(dynamics, 1.5))
+        linear = dynamics.linearize(about)
+        results.append((about.knots.tobytes(), linear.A.tobytes(), linear.B.tobytes(), linear.phi_z.tobytes()))
+        dynamics.close()
+    assert results[0] == results[1] == results[2]
+
+
+def test_a_simulation_that_diverges_is_not_finite(dynamics):
+    u = inputs(dynamics)
+    u[1:, dynamics.n] = 1e300
+    assert not dynamics.roll_out(u).finite
+
+
+def test_a_control_step_may_have_several_intervals():
+    task = replace(PUSH, steps=2)
+    long, short = make(task=task), make()
+    u = np.zeros((2, long.inputs))
+    u[:, 0], u[0, long.n], u[1, long.n] = [0.2, -0.2], 1.5, 0.5
+    assert (long.intervals, short.intervals) == (3, 1)
+    assert (long.roll_out(u).knots == short.roll_out(np.repeat(u, 3, axis=0)).knots).all()
