@@ -19,7 +19,10 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 Array = NDArray[np.float64]
 
 FORMAT = 1
-_ARRAYS = ("position", "velocity", "inputs", "body_position", "body_rotation", "distance")
+_ARRAYS = (
+    "position", "velocity", "inputs", "body_position", "body_rotation", "distance",
+    "stiffness", "virtual_force", "virtual_distance",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +31,9 @@ class Plan:
 
     header: dict[str, Any]
     """format, workcell (its digest), task (its digest), body, joints, velocity_driven, pairs, time [s], steps, success,
-    position_error [m], normalized_error, orientation_error [rad]."""
+    position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
+    convergence (of each iterate: penalty ω, normalized_error, orientation_error [rad], stiffness_average and
+    stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy)."""
     position: Array
     """(N + 1, n) [rad or m] of the joints: commanded if velocity-driven, else as simulated."""
     velocity: Array
@@ -41,6 +46,12 @@ class Plan:
     """(N + 1, 3, 3) R_WB"""
     distance: Array
     """(N + 1, pairs) [m] φ"""
+    stiffness: Array
+    """(N, pairs) [N] k of the iterate with virtual forces that the plan was made from."""
+    virtual_force: Array
+    """(N, pairs) [N] γ of that iterate, at the beginning of each control step: where it found contact."""
+    virtual_distance: Array
+    """(N + 1, pairs) [m] φ of that iterate: before its geometries were drawn near."""
 
     def save(self, file: Path | str) -> None:
         """Write it, under exactly this name."""
@@ -106,6 +117,9 @@ class Plan:
             "body_position": (steps + 1, 3),
             "body_rotation": (steps + 1, 3, 3),
             "distance": (steps + 1, len(self.header["pairs"])),
+            "stiffness": (steps, len(self.header["pairs"])),
+            "virtual_force": (steps, len(self.header["pairs"])),
+            "virtual_distance": (steps + 1, len(self.header["pairs"])),
         }
         for name, shape in shapes.items():
             array = getattr(self, name)

@@ -14,7 +14,8 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from importlib import metadata
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +157,8 @@ class _Run:
         self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
         self.start = self.dynamics.roll_out(self._first_inputs(still))
         self.best: Trajectory | None = None
+        self.best_virtual: Trajectory = self.start
+        """What the best one was made from."""
         self.best_cost = np.inf
         self.iterates: list[Iterate] = []
 
@@ -261,7 +264,7 @@ class _Run:
             solution = self._optimize("physical", self.cost.with_penalty(0.0, its), limits, found)
             found = solution.trajectory
         if solution.cost < self.best_cost:
-            self.best, self.best_cost = found, solution.cost
+            self.best, self.best_cost, self.best_virtual = found, solution.cost, trajectory
         return self._good(self.cost.error(found))
 
     def _optimize(self, phase: str, cost: Cost, limits: Limits, start: Trajectory) -> scvx.Solution:
@@ -286,6 +289,9 @@ class _Run:
                 "position_error": error.position,
                 "normalized_error": error.normalized,
                 "orientation_error": error.orientation,
+                "target": [list(self.task.target.position), list(self.task.target.orientation)],
+                "convergence": [_convergence(iterate) for iterate in self.iterates],
+                "versions": versions(),
             },
             position=best.joint_position,
             velocity=best.joint_velocity,
@@ -293,6 +299,9 @@ class _Run:
             body_position=best.body_position,
             body_rotation=best.body_rotation,
             distance=best.phi,
+            stiffness=self._stiffness(self.best_virtual) * self.dynamics.stiffness,
+            virtual_force=self.best_virtual.gamma,
+            virtual_distance=self.best_virtual.phi,
         )
 
 
@@ -303,6 +312,27 @@ def task_digest(task: Task) -> str:
         "target": task.target.model_dump(mode="json"),
         "pairs": [[group.robot, list(group.faces), group.curvature] for group in task.pairs],
         "controls": dict(sorted(task.controls.items())),
+        "start": [
+            {part: list(q) for part, q in sorted(task.start.joints.items())},
+            task.start.body.model_dump(mode="json") if task.start.body else None,
+        ],
+        "free": sorted(task.free),
         "horizon": [task.time, task.steps, task.at_rest],
     }
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Of what a plan's bits depend on."""
+    return {name: metadata.version(name) for name in ("mujoco", "piqp", "numpy")}
+
+
+def _convergence(iterate: Iterate) -> dict[str, Any]:
+    return {
+        "penalty": iterate.penalty,
+        "normalized_error": iterate.error.normalized,
+        "orientation_error": iterate.error.orientation,
+        "stiffness_average": iterate.average,
+        "stiffness_greatest": iterate.greatest,
+        "accepted": iterate.accepted,
+    }

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Control = Literal["velocity", "effort"]
+COORDINATES = ("x", "y", "z", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,16 @@ class PairGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Start:
+    """Where the motion begins, as far as it is not where the workcell starts: measured, or given."""
+
+    joints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Part → [rad or m] position of each joint."""
+    body: Pose | None = None
+    """X_WB of the body."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """A planning task, checked as it is made.
 
@@ -34,11 +45,15 @@ class Task:
         DefinitionError: a value is out of its range.
     """
 
+    name: str = "plan"
     workcell: Path
+    start: Start = field(default_factory=Start)
     body: str
     """A free object of the scene."""
     target: Pose
     """X_WB of the body at the end."""
+    free: frozenset[str] = frozenset()
+    """Coordinates of the target that do not count: x, y, z in the world; rx, ry, rz about the body's axes."""
     pairs: tuple[PairGroup, ...]
     controls: Mapping[str, Control] = field(default_factory=dict)
     """Part → how it is driven; parts not named: velocity."""
@@ -54,6 +69,9 @@ class Task:
             raise DefinitionError("horizon, time", expected="a positive number of seconds", got=f"{self.time:g}")
         if self.steps < 1:
             raise DefinitionError("horizon, steps", expected="at least 1", got=str(self.steps))
+        for coordinate in sorted(self.free - set(COORDINATES)):
+            item = f"target, free coordinate {coordinate!r}"
+            raise DefinitionError(item, expected=unknown("coordinate", coordinate, COORDINATES))
         if not self.pairs:
             raise DefinitionError("pairs", expected="at least one contact pair", got="none")
         for group in self.pairs:

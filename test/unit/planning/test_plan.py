@@ -20,6 +20,9 @@ def make(**changes):
         "body_position": random.normal(size=(4, 3)),
         "body_rotation": random.normal(size=(4, 3, 3)),
         "distance": random.normal(size=(4, 1)),
+        "stiffness": random.normal(size=(3, 1)),
+        "virtual_force": random.normal(size=(3, 1)),
+        "virtual_distance": random.normal(size=(4, 1)),
     }
     return Plan(header=header | changes.pop("header", {}), **{**arrays, **changes})
 
