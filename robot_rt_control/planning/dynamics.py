@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.planning import contact_model
 from robot_rt_control.planning.contact_model import cross
+from robot_rt_control.planning.following import Placement
 from robot_rt_control.planning.scene import Scene, ScenePair
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.trajectory import BODY_STATES, Linearization, Trajectory
@@ -239,6 +240,26 @@ class Dynamics:
         t, a = self.h * self.substeps, u[..., : self.n] * self.scale * self.scene.actuated.velocity_driven
         q, v = command[..., : self.n], command[..., self.n :]
         return np.concatenate([q + v * t + 0.5 * a * t * t, v + a * t], axis=-1)
+
+    # --- geometry -------------------------------------------------------------------------------
+
+    def placement(self, geom: int, joints: Array) -> Placement:
+        """A geometry of the robot at positions of the driven joints, the rest as at the start."""
+        state = self._start.copy()
+        state[_TIME + self.scene.actuated.q] = joints
+        self._place(state)
+        center = self._data.geom_xpos[geom].copy()
+        Jp, Jr = self._jacobians(center, int(self.scene.model.geom_bodyid[geom]))
+        return Placement(
+            center=center, rotation=self._data.geom_xmat[geom].reshape(3, 3).copy(), linear=Jp, angular=Jr
+        )
+
+    def extents(self) -> Array:
+        """(pairs,) [m] of each pair's geometry, from its centre towards the face, at the start."""
+        self._place(self._start)
+        _, R = self._pose()
+        inward = [contact_model.inward_normal(pair.face, R) for pair in self.scene.pairs]
+        return np.array([float(d @ self._support(p, R)) for p, d in zip(self.scene.pairs, inward, strict=True)])
 
     # --- virtual forces -------------------------------------------------------------------------
 

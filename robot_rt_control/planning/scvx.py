@@ -47,6 +47,17 @@ class TrustRegion:
         return min(3.2 * radius, self.largest) if ratio >= 0.9 else radius
 
 
+class JointMotion(Protocol):
+    """What limits hold for: `Trajectory`, and a motion of the joints alone."""
+
+    @property
+    def inputs(self) -> Array: ...
+    @property
+    def joint_position(self) -> Array: ...
+    @property
+    def joint_velocity(self) -> Array: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Of the joints and of the inputs."""
@@ -57,7 +68,7 @@ class Limits:
     stiffness: float = 5.0
     """Greatest k, scaled; 0: no virtual forces."""
 
-    def bounds(self, about: Trajectory, radius: float) -> Bounds:
+    def bounds(self, about: JointMotion, radius: float) -> Bounds:
         """Of deviations about a trajectory; where that breaks a limit, it may stay and come back."""
         n, (steps, inputs) = len(self.lower), about.inputs.shape
         z_lower, z_upper = np.full((2, steps, 2 * n + BODY_STATES), np.inf)
