@@ -27,6 +27,8 @@ from robot_rt_control.planning.trajectory import Trajectory
 Array = NDArray[np.float64]
 
 
+_CLOSE = 0.25
+"""Of the errors that are accepted: closer, there is nothing to shoot for."""
 _GOOD_RADIUS = 0.01
 """A result that is good enough is polished until the trust region is as small."""
 _ROUNDS = 3
@@ -188,7 +190,7 @@ class _Run:
     def _shot(self, start: Trajectory, source: Trajectory) -> Trajectory:
         """Improved by whole rollouts, if that is wanted."""
         settings = self.settings.shooting
-        if settings is None or self.problem.good(start):
+        if settings is None or self.problem.good(start, _CLOSE):
             return start
         inputs = shoot(self.dynamics, self._plain, self._physical_limits, start, settings)
         found = self.dynamics.roll_out(inputs)

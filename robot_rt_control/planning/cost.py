@@ -57,7 +57,7 @@ class PoseError:
 
 
 class FinalState(Protocol):
-    """Of several rollouts; `dynamics.Ends`."""
+    """Of several rollouts, `dynamics.Ends`; or of a trajectory, whose last one counts."""
 
     @property
     def body_position(self) -> Array: ...
@@ -141,17 +141,17 @@ class Cost:
         """The same with another ω and another draw."""
         return replace(self, penalty=penalty, draw=draw)
 
-    def error(self, trajectory: Trajectory) -> PoseError:
+    def error(self, trajectory: FinalState) -> PoseError:
         """Of the final pose."""
         position = float(np.linalg.norm(self.position_error(trajectory, -1)))
         angle = float(np.linalg.norm(self._turn(trajectory)))
         return PoseError(position=position, orientation=angle, normalized=position / self.distance)
 
-    def position_error(self, trajectory: Trajectory, i: int) -> Array:
+    def position_error(self, trajectory: FinalState, i: int) -> Array:
         """(3,) [m] from the target to the body at an end of a control step; 0 in free coordinates."""
         return np.asarray(self.counts[:3] * (trajectory.body_position[i] - self.target_position))
 
-    def _turn(self, trajectory: Trajectory) -> Array:
+    def _turn(self, trajectory: FinalState) -> Array:
         """(3,) [rad] that is left to turn at the end."""
         return np.asarray(self.counts[3:] * rotation_vector(trajectory.body_rotation[-1].T @ self.target_rotation))
 

@@ -11,7 +11,7 @@ pytest.importorskip("piqp", reason="the extra `planning` is not installed")
 
 from robot_rt_control.model.pose import Pose  # noqa: E402
 from robot_rt_control.planning.penalty_loop import PenaltySettings  # noqa: E402
-from robot_rt_control.planning.planner import Settings, plan, task_digest  # noqa: E402
+from robot_rt_control.planning.planner import Progress, Settings, plan, task_digest  # noqa: E402
 from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -136,7 +136,7 @@ def test_what_progress_raises_ends_the_planning():
 
 
 def test_progress_tells_how_far_it_is():
-    seen = []
+    seen: list[Progress] = []
     plan(slide(), Settings(search="single", threads=1), progress=seen.append)
     assert {progress.phase for progress in seen} == {"penalty", "physical"}
     shares, elapsed = [progress.share for progress in seen], [progress.elapsed for progress in seen]
@@ -162,7 +162,7 @@ def test_a_failure_names_the_pair_the_time_and_the_distance():
     settings = Settings(search="single", penalty=PenaltySettings(iterations=1, position=1.0), shooting=None)
     result = plan(slide(target=Pose(position=(1.13, 0.0, 0.05)), time=0.2, steps=4), settings)
     assert not result.success
-    assert re.match(r"[\d.]+ % of the way and 0\.000 rad are left; ", result.message), result.message
+    assert re.match(r"[\d.]+ % of the way and [\d.]+ rad are left; ", result.message), result.message
     assert "pusher.tip slider.back" in result.message and "horizon" in result.message
     assert re.search(r"(k [\d.]+ at [\d.]+ s on|nearest at [\d.]+ s)", result.message), result.message
 

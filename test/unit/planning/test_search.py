@@ -20,7 +20,7 @@ def starts(values, done, delay=lambda value: 0.0):
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_results_are_in_the_order_of_the_starts_whoever_is_first(workers):
     """V12"""
-    done = []
+    done: list[int] = []
     found = run([starts([3, 2, 1], done, lambda value: 0.01 * value)], good=lambda _: False, workers=workers)
     assert found == [3, 2, 1]
     if workers == 3:
@@ -30,7 +30,7 @@ def test_results_are_in_the_order_of_the_starts_whoever_is_first(workers):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_round_is_finished_and_the_first_good_one_is_the_last(workers):
     """V12"""
-    done = []
+    done: list[int] = []
     rounds = [starts([1, 2], done), starts([7, 8, 9], done), starts([10], done)]
     assert run(rounds, good=lambda value: value == 7, workers=workers) == [1, 2, 7, 8, 9]
 

@@ -57,11 +57,12 @@ def test_inputs_that_miss_the_target_are_corrected_within_the_limits(problem, dy
 
 
 def test_ends_are_those_of_rollouts(problem, dynamics):
+    """But for the solver's tolerance: a rollout restarts it in each interval."""
     inputs = guided(problem, dynamics)
     one, ends = dynamics.roll_out(inputs), dynamics.ends(np.array([inputs, 0.5 * inputs])[:, :, : problem.n])
-    assert ends.body_position[0].tobytes() == one.body_position[-1].tobytes()
-    assert ends.body_velocity[0].tobytes() == one.body_velocity[-1].tobytes()
-    assert ends.joint_velocity[0].tobytes() == one.joint_velocity[-1].tobytes()
+    assert ends.body_position[0] == pytest.approx(one.body_position[-1], abs=1e-5)
+    assert ends.body_velocity[0] == pytest.approx(one.body_velocity[-1], abs=1e-3)
+    assert ends.joint_velocity[0] == pytest.approx(one.joint_velocity[-1], abs=1e-4)
     assert (ends.speed[0] >= np.abs(ends.joint_velocity[0])).all()
 
 

@@ -53,12 +53,12 @@ def still(request):
         target=Pose(position=(0.7, 0.0, 0.04)),
         pairs=(PairGroup(robot="arm.peg", faces=("back",)),),
         controls={"arm": request.param},
-        time=0.5,
-        steps=10,
+        time=0.6,
+        steps=12,
     )
     problem = Problem(task, Settings(threads=1), build_scene(task))
     dynamics = problem.dynamics(1)
-    inputs = np.zeros((10, dynamics.inputs))
+    inputs = np.zeros((12, dynamics.inputs))
     inputs[:, -1] = 0.5  # too little to move the box
     yield problem, dynamics, dynamics.roll_out(inputs)
     dynamics.close()
@@ -72,7 +72,7 @@ def drawn(still, **settings):
 def test_the_traction_controller_pulls_the_geometry_to_the_face(still):
     """V9"""
     found = drawn(still)
-    assert found.phi[-1, 0] < found.phi[0, 0] - 0.01
+    assert found.phi[-1, 0] < found.phi[0, 0] - 0.02
     assert (found.inputs[:, -1] == 0.5).all()
     n = still[1].n
     assert (np.abs(found.inputs[:, :n]) <= 1.0).all()
@@ -81,7 +81,7 @@ def test_the_traction_controller_pulls_the_geometry_to_the_face(still):
 
 def test_the_damping_controller_makes_it_slower(still):
     """V9"""
-    fast, slow = drawn(still, damping=0.0), drawn(still, damping=10.0)
+    fast, slow = drawn(still, damping=0.0), drawn(still, damping=20.0)
     assert np.abs(slow.joint_velocity).max() < 0.8 * np.abs(fast.joint_velocity).max()
 
 
