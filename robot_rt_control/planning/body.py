@@ -49,7 +49,7 @@ class FreeBody:
         return z
 
     def generalized(self, q: Array, wrench: Array, nv: int) -> Array:
-        """(..., nv) of a force [N] and a torque [Nm] about the frame's origin, (..., 6) in the world, at q (nq,)."""
+        """(..., nv) of a force [N] and a torque [Nm] about the origin, (..., 6) in the world, at q (..., nq)."""
         _, R = self.pose(q)
         result = np.zeros((*wrench.shape[:-1], nv))
         result[..., self.v : self.v + 3] = wrench[..., :3]
@@ -129,7 +129,7 @@ class LinkBody:
         return np.einsum("...ij,...j->...i", self._frames(q)[2], v[..., self._v])
 
     def moved(self, q: Array, v: Array, z: Array) -> tuple[Array, Array]:
-        """As of FreeBody; of a deviation the part that the joints can take, the twist held where only the pose moves."""
+        """As of FreeBody; of a deviation the part that the joints can take."""
         p, R, J = self._frames(q)
         moved_q, moved_v = np.repeat(q[None], len(z), axis=0), np.repeat(v[None], len(z), axis=0)
         moved_q[:, self._q] += z[:, :6] @ np.linalg.pinv(J).T
@@ -152,9 +152,9 @@ class LinkBody:
     def generalized(self, q: Array, wrench: Array, nv: int) -> Array:
         """As of FreeBody: by the transposed Jacobian."""
         _, R, J = self._frames(q)
-        own = np.concatenate([wrench[..., :3], wrench[..., 3:] @ R], axis=-1)
+        own = np.concatenate([wrench[..., :3], np.einsum("...ji,...j->...i", R, wrench[..., 3:])], axis=-1)
         result = np.zeros((*wrench.shape[:-1], nv))
-        result[..., self._v] = own @ J
+        result[..., self._v] = np.einsum("...ji,...j->...i", J, own)
         return result
 
     def placed(self, q: Array, p_WB: Array, quaternion: Array) -> Array:
