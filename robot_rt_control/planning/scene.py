@@ -40,8 +40,11 @@ Array = NDArray[np.float64]
 
 TIME_STEP = 0.005
 """[s] at most, of the planner's simulation."""
-_CONTACT_TIME = 0.01
-"""[s] time constant of contacts: twice the time step, the stiffest that MuJoCo integrates safely."""
+_CONTACT_TIME = 0.02
+"""[s] time constant of contacts, at least twice the time step."""
+_IMPEDANCE = (0.01, 0.95, 0.001, 0.5, 2.0)
+"""Contact forces grow from nothing over the first millimetre. With MuJoCo's default, 0.9 at touch, a sliding box hops
+by micrometres, and each hop multiplies the derivatives of an interval by 10 to 20."""
 _SERVO_FREQUENCY = 60.0
 """[rad/s] natural frequency of a velocity-driven joint's servo, critically damped at the start configuration."""
 _PLANE_FRICTION = 1.0
@@ -345,7 +348,7 @@ class _Builder:
                 slide = max(friction * other, _SMALLEST_FRICTION)
                 pair = self.spec.add_pair(geomname1=first, geomname2=second, condim=3)
                 pair.friction = [slide, slide, _SMALLEST_FRICTION, _SMALLEST_FRICTION, _SMALLEST_FRICTION]
-                pair.solref = [_CONTACT_TIME, 1.0]
+                pair.solref, pair.solimp = [_CONTACT_TIME, 1.0], _IMPEDANCE
 
     # --- compiled -------------------------------------------------------------------------------
 
