@@ -138,6 +138,23 @@ def test_V23_masses_of_links_and_objects_are_those_of_pybullet(cell):
             assert sorted(model.body_inertia[body]) == pytest.approx(sorted(inertia), rel=1e-6)
 
 
+def test_V23_the_mass_matrix_is_that_of_pybullet(cell):
+    """Also the inertias, then: PyBullet takes those of the URDF."""
+    model, data = cell.scene.model, mujoco.MjData(cell.scene.model)
+    robot = cell.world.robot(cell.part.name, "test")
+    order = sorted(cell.names, key=lambda name: robot.joints[name])
+    joints = [cell.joint(name) for name in order]
+    v = [int(model.jnt_dofadr[joint]) for joint in joints]
+    M = np.zeros((model.nv, model.nv))
+    for ours, _ in cell.configurations(5):
+        data.qpos[:] = ours
+        mujoco.mj_forward(model, data)
+        mujoco.mj_fullM(model, data, M)
+        positions = [float(ours[model.jnt_qposadr[joint]]) for joint in joints]
+        found = pybullet.calculateMassMatrix(robot.body, positions, physicsClientId=cell.world.client)
+        assert M[np.ix_(v, v)] == pytest.approx(np.array(found), abs=1e-6)
+
+
 def test_V23_friction_of_each_pair_is_the_product_that_pybullet_takes(cell):
     model = cell.scene.model
     robot = cell.world.robot(cell.part.name, "test")
