@@ -257,8 +257,8 @@ class WorldParameters(Parameters):
     """Io parts with named channels, by the part's name: see pybullet_io_parameters.py."""
     camera: CameraParameters = CameraParameters()
     inertia: Literal["shapes", "urdf"] = "shapes"
-    """Where the inertias of links come from: computed from mass and collision shapes, or from the URDF. From the URDF, a
-    link without <inertial> has 1 kg and 1 kg m^2."""
+    """Where the inertias of links come from: computed from mass and collision shapes, or from the URDF. Then a link
+    without <inertial> has 1 kg m^2."""
     seed: int = 0
     """Seed of the sensors' noise."""
 

@@ -28,6 +28,7 @@ CELLS = {
     "pusher": ("slider", {"pusher.tip": ("back",)}),
     "base_push": ("box", {"base.base_link": ("back",)}),
     "base_push_smooth": ("box", {"base.base_link": ("back",)}),
+    "pinch": ("cube", {"arm.left_finger": ("left",), "arm.right_finger": ("right",)}),
     "humanoid": ("humanoid.torso", {f"humanoid.{tip}": ("brick_1.top", "brick_3.back") for tip in TIPS}),
 }
 
