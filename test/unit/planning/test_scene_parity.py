@@ -55,7 +55,10 @@ class Cell:
         self.names = [name for name in self.robot.names if name != "universe"]
 
     def joint(self, name):
-        return mujoco.mj_name2id(self.scene.model, mujoco.mjtObj.mjOBJ_JOINT, f"{self.part.name}.{name}")
+        """MuJoCo's, of whichever part has it."""
+        names = [f"{part.name}.{name}" for part in self.workcell.parts]
+        ids = [mujoco.mj_name2id(self.scene.model, mujoco.mjtObj.mjOBJ_JOINT, n) for n in names]
+        return max(ids)
 
     def configurations(self, count):
         """q in MuJoCo's order, and in Pinocchio's, where a continuous joint is cosine and sine."""
