@@ -137,8 +137,10 @@ def perturbed(scene: Scene, how: Perturbation) -> Scene:
     model.pair_friction[:, :2] *= how.friction
     model.body_mass[scene.body] *= how.mass
     model.body_inertia[scene.body] *= how.mass
-    # Stiffness goes with the inverse square of the time constant; MuJoCo needs two time steps.
-    model.pair_solref[:, 0] = np.maximum(model.pair_solref[:, 0] / np.sqrt(how.stiffness), 2.0 * model.opt.timestep)
+    # Stiffness goes with the inverse square of the time constant, of which MuJoCo needs two time steps.
+    model.pair_solref[:, 0] /= np.sqrt(how.stiffness)
+    if how.stiffness > 1.0:
+        model.opt.timestep /= np.ceil(np.sqrt(how.stiffness))
     mujoco.mj_setConst(model, mujoco.MjData(model))
     return replace(scene, model=model)
 
