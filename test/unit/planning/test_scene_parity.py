@@ -23,7 +23,7 @@ from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
 
 CONFIG = Path(__file__).parents[3] / "config"
 TIPS = ("left_hand", "right_hand", "left_foot", "right_foot")
-CELLS = {
+CELLS: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
     "push": ("box", {"arm.peg": ("back",)}),
     "pusher": ("slider", {"pusher.tip": ("back",)}),
     "base_push": ("box", {"base.base_link": ("back",)}),
@@ -46,6 +46,7 @@ class Cell:
         self.parameters = checked(PyBulletParameters, device.config, "test")
         self.world = PyBulletWorld(hardware_info(self.workcell, device), self.parameters)
         self.part = next(part for part in self.workcell.parts if part.urdf is not None)
+        assert self.part.urdf is not None
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "robot.urdf"
             write_with_tools(urdf_file(self.part.urdf), self.parameters.world.tools, file, "test")
