@@ -253,14 +253,14 @@ class Dynamics:
         end, actuated, nq = passed[:, -1], self.scene.actuated, self.scene.model.nq
         finite = np.all(np.abs(end) < _DIVERGED, axis=1, keepdims=True)  # also NaN
         end = np.where(finite, end, np.nan)
-        last_q, last_v = end[:, _TIME : _TIME + nq], end[:, _TIME + nq :]
-        p, R = self.scene.motion.pose(last_q)
+        end_q, end_v = end[:, _TIME : _TIME + nq], end[:, _TIME + nq : _TIME + nq + self.scene.model.nv]
+        p, R = self.scene.motion.pose(end_q)
         q, v = passed[..., _TIME + actuated.q], passed[..., _TIME + nq + actuated.v]
         driven = actuated.velocity_driven
         return Ends(
             body_position=p,
             body_rotation=R,
-            body_velocity=self.scene.motion.twist(last_q, last_v),
+            body_velocity=self.scene.motion.twist(end_q, end_v),
             joint_velocity=np.where(driven, commands[:, n:], v[:, -1]),
             speed=np.abs(v).max(axis=1),
             lower=q.min(axis=1),

@@ -23,11 +23,12 @@ from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
 
 CONFIG = Path(__file__).parents[3] / "config"
 TIPS = ("left_hand", "right_hand", "left_foot", "right_foot")
-CELLS = {
+CELLS: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
     "push": ("box", {"arm.peg": ("back",)}),
     "pusher": ("slider", {"pusher.tip": ("back",)}),
     "base_push": ("box", {"base.base_link": ("back",)}),
     "base_push_smooth": ("box", {"base.base_link": ("back",)}),
+    "pinch": ("cube", {"arm.left_finger": ("left",), "arm.right_finger": ("right",)}),
     "humanoid": ("humanoid.torso", {f"humanoid.{tip}": ("brick_1.top", "brick_3.back") for tip in TIPS}),
 }
 
@@ -45,6 +46,7 @@ class Cell:
         self.parameters = checked(PyBulletParameters, device.config, "test")
         self.world = PyBulletWorld(hardware_info(self.workcell, device), self.parameters)
         self.part = next(part for part in self.workcell.parts if part.urdf is not None)
+        assert self.part.urdf is not None
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "robot.urdf"
             write_with_tools(urdf_file(self.part.urdf), self.parameters.world.tools, file, "test")
@@ -54,7 +56,10 @@ class Cell:
         self.names = [name for name in self.robot.names if name != "universe"]
 
     def joint(self, name):
-        return mujoco.mj_name2id(self.scene.model, mujoco.mjtObj.mjOBJ_JOINT, f"{self.part.name}.{name}")
+        """MuJoCo's, of whichever part has it."""
+        names = [f"{part.name}.{name}" for part in self.workcell.parts]
+        ids = [mujoco.mj_name2id(self.scene.model, mujoco.mjtObj.mjOBJ_JOINT, n) for n in names]
+        return max(ids)
 
     def configurations(self, count):
         """q in MuJoCo's order, and in Pinocchio's, where a continuous joint is cosine and sine."""
@@ -136,6 +141,23 @@ def test_V23_masses_of_links_and_objects_are_those_of_pybullet(cell):
             mass, _, inertia = cell.dynamics(thing)[:3]
             assert model.body_mass[body] == pytest.approx(mass)
             assert sorted(model.body_inertia[body]) == pytest.approx(sorted(inertia), rel=1e-6)
+
+
+def test_V23_the_mass_matrix_is_that_of_pybullet(cell):
+    """Also the inertias, then: PyBullet takes those of the URDF."""
+    model, data = cell.scene.model, mujoco.MjData(cell.scene.model)
+    robot = cell.world.robot(cell.part.name, "test")
+    order = sorted(cell.names, key=lambda name: robot.joints[name])
+    joints = [cell.joint(name) for name in order]
+    v = [int(model.jnt_dofadr[joint]) for joint in joints]
+    M = np.zeros((model.nv, model.nv))
+    for ours, _ in cell.configurations(5):
+        data.qpos[:] = ours
+        mujoco.mj_forward(model, data)
+        mujoco.mj_fullM(model, data, M)
+        positions = [float(ours[model.jnt_qposadr[joint]]) for joint in joints]
+        found = pybullet.calculateMassMatrix(robot.body, positions, physicsClientId=cell.world.client)
+        assert M[np.ix_(v, v)] == pytest.approx(np.array(found), abs=1e-6)
 
 
 def test_V23_friction_of_each_pair_is_the_product_that_pybullet_takes(cell):
