@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference
+from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference, vanishing
 from robot_rt_control.definitions.action_type import (
     JOINT_INDEX,
     PER_JOINT,
@@ -17,7 +17,6 @@ from robot_rt_control.motion.hermite import hermite
 from robot_rt_control.motion.path_time import FASTEST_FALL, possible_fall
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.tracking import track_velocity
-from robot_rt_control.motion_group.led_onto import BLEND_TIME
 from robot_rt_control.motion_group.limits import part_limits
 from robot_rt_control.motion_group.trajectory import check_curve, curve_through, states_of
 from robot_rt_control.native.realtime_code import realtime
@@ -82,7 +81,8 @@ class TrackTrajectory(ActionType):
     first point; it may move, and what its position and velocity differ from the first point vanishes.
 
     With more than 513 points, or with tool poses, the control server makes a motion group of it (`profile: async`): it
-    then begins and ends at rest, its parameters cannot be changed, and it has neither `tracking_error` nor `stop`.
+    then ends at rest, starts only near the velocity of its first point, its parameters cannot be changed, and it has
+    neither `tracking_error` nor `stop`.
     """
 
     name = "track_trajectory"
@@ -239,7 +239,8 @@ class TrackTrajectory(ActionType):
         for j in range(part.dof):
             q, v, _ = point(params, 0, 0.0, j)
             state.offset[j] = part.commanded_position[j] - q
-            state.offset_velocity[j] = part.motion_velocity[j] - v
+            if part.dt > 0.0:  # while its time stands, it goes on as planned
+                state.offset_velocity[j] = part.motion_velocity[j] - v
             if abs(state.offset[j]) > state.start_distance:
                 state.start_joint = j
                 state.start_distance = abs(state.offset[j])
@@ -278,11 +279,6 @@ class TrackTrajectory(ActionType):
             q, v, a = params.goal[j], 0.0, 0.0
             if t < params.total:
                 q, v, a = point(params, state.segment, t, j)
-            if t < BLEND_TIME:
-                offset, _, _ = hermite(
-                    state.offset[j], state.offset_velocity[j], 0.0, 0.0, 0.0, 0.0, BLEND_TIME, t / BLEND_TIME
-                )
-                q += offset
-            part.position_command[j] = q
+            part.position_command[j] = q + vanishing(state.offset[j], state.offset_velocity[j], t)
             state.path_velocity[j], state.path_acceleration[j] = v, a
         return 0
