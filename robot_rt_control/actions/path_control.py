@@ -5,13 +5,14 @@ Mode velocity commands
 
     u + c (r - q)
 
-with u, the path's mean velocity in the tick, its position r at the tick's begin, and the correction c [1/s]. Mode effort:
+with the path's mean velocity u in the tick, its position r at the tick's begin, and the correction c [1/s]. Mode
+effort commands
 
     s² e(t) + K (r - q) + D (u - v) + M(q) (c² (r - q) + 2 c (u - v)) + g(q)
 
-with the given efforts e at the rate s of the path's time. Without given efforts, M, Coriolis terms included, gets the
-path's acceleration as well. The mass matrix M makes the feedback as strong as the inertia that it moves: all joints,
-heavy or light, return to the path with the double pole -c.
+with the given efforts e at the rate s of the path's time. Without given efforts, M takes the path's acceleration as
+well, and the Coriolis terms are added. The mass matrix M makes the feedback as strong as the inertia that it moves:
+all joints, heavy or light, return to the path with the double pole -c.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ PATH_PARAMETERS = (
         unit="1/s",
         optional=True,
         minimum=0.0,
-        description="Rate at which feedback removes an error; in mode effort times the mass matrix. Default: 10 in mode "
-        "velocity; 100 in mode effort, none if stiffness or damping is given; at most 0.1 per period.",
+        description="Rate at which feedback removes an error, in mode effort through the mass matrix. Default: 10 in "
+        "mode velocity; 100 in mode effort, but 0 if stiffness or damping is given; at most 0.1 per period.",
     ),
     Parameter(
         name="stiffness",
@@ -133,18 +134,20 @@ def prepare_path_control(
     params.mode, params.period = _MODES[mode], part.period
     if mode != "position" and part.kind == PartKind.AXIS:
         raise DefinitionError(
-            f"{where}: mode of a law", expected="position", got=mode, hint="The laws impedance and torque command efforts"
+            f"{where}: mode of a law",
+            expected="position",
+            got=mode,
+            hint="The laws impedance and torque command efforts",
         )
     takes = [each.name.lower() for each in part.command_modes]
     if takes and mode not in takes:
-        raise DefinitionError(
-            f"{where}: its hardware does not take the mode", expected=" or ".join(takes), got=mode
-        )
+        raise DefinitionError(f"{where}: its hardware does not take the mode", expected=" or ".join(takes), got=mode)
     only = {"position": (), "velocity": ("correction",)}.get(mode)
     if only is not None:
         for name in ("efforts", "correction", "stiffness", "damping", "gravity"):
             if values.get(name, False) is not False and name not in only:
-                raise DefinitionError(f"{where}: {name} in mode {mode}", expected="none", got=name, hint="Set mode: effort")
+                what = f"{where}: {name} in mode {mode}"
+                raise DefinitionError(what, expected="none", got=name, hint="Set mode: effort")
     if mode == "position":
         return
     _prepare_feedback(where, part, values, params)

@@ -97,10 +97,10 @@ class TrackTrajectory(ActionType):
     With more than 513 points, or with tool poses, the control server makes a motion group of it (`profile: async`): it
     then begins and ends at rest, its parameters cannot be changed, and it has neither `tracking_error` nor `stop`.
 
-    Modes velocity and effort (`path_control.py`) begin at the measured positions, and command what leads the joints
-    along the path. At an override below 1 and in a stop the path is slower, and given efforts are reduced by the square
-    of that: what accelerates the joints. Forces of contact are not; there the feedback has to hold the path. While the
-    override is 0, the feedback holds the joints. Without feedback the loop holds them, and a stop is the loop's braking.
+    Modes velocity and effort (`path_control.py`) begin at the measured positions, and lead the joints along the path by
+    feedback. At an override below 1 and in a stop the path is slower, and given efforts are reduced by the square of
+    its speed, as what accelerates the joints is. Forces of contact would not be: there the feedback holds the path. At
+    override 0 the feedback holds the joints. Without feedback the loop does, and it brakes them at a stop.
     """
 
     name = "track_trajectory"
@@ -236,12 +236,11 @@ class TrackTrajectory(ActionType):
                 f"{where}: too many points",
                 expected=f"at most {MAX_SEGMENTS + 1}",
                 got=str(len(times)),
-                hint="Only an action without strategies, in mode position, may have more points",
+                hint="Only an action without strategies may have more points, and only in mode position",
             )
         if "poses" in values:
-            raise DefinitionError(
-                f"{where}: poses", expected="positions, in a law, with strategies and in other modes than position", got="poses"
-            )
+            expected = "positions, in a law, with strategies, and in modes velocity and effort"
+            raise DefinitionError(f"{where}: poses", expected=expected, got="poses")
         if "positions" not in values:
             raise DefinitionError(f"{where}: positions", expected="positions, or poses", got="none")
         if "accelerations" in values and "velocities" not in values:
