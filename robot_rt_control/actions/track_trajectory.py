@@ -232,12 +232,11 @@ class TrackTrajectory(ActionType):
                 f"{where}: times", expected="at least two, from 0 on, each above the one before", got=str(times[:8])
             )
         if len(times) - 1 > MAX_SEGMENTS:
-            raise CapacityError(
-                f"{where}: too many points",
-                expected=f"at most {MAX_SEGMENTS + 1}",
-                got=str(len(times)),
-                hint="Only an action without strategies may have more points, and only in mode position",
-            )
+            hint = "Only an action without strategies may have more points"
+            if values["mode"] != "position":
+                hint = "Only mode position may have more points; motion_group/thinning.py leaves some of them out"
+            what, most = f"{where}: too many points", f"at most {MAX_SEGMENTS + 1}"
+            raise CapacityError(what, expected=most, got=str(len(times)), hint=hint)
         if "poses" in values:
             expected = "positions, in a law, with strategies, and in modes velocity and effort"
             raise DefinitionError(f"{where}: poses", expected=expected, got="poses")

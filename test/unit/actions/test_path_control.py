@@ -249,6 +249,6 @@ def test_V17_a_long_trajectory_of_efforts_names_the_capacity():
         parameters=tuple(ParameterValue(name=name, value=value) for name, value in values.items()),
     )
     assert as_group(action) is action, "a motion group commands positions alone"
-    text = "Only an action without strategies may have more points, and only in mode position"
+    text = "at most 513; got 514. Only mode position may have more points; motion_group/thinning.py leaves some of them"
     with pytest.raises(CapacityError, match=text):
         ActionHarness(TrackTrajectory, parts={"part": FakeArm(name="arm")}, parameters=given)
