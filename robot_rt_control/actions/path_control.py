@@ -35,9 +35,11 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _MODES = {"position": POSITION, "velocity": VELOCITY, "effort": EFFORT}
-_USUAL_CORRECTION = {VELOCITY: 10.0, EFFORT: 100.0}
+_USUAL_CORRECTION = {VELOCITY: 10.0, EFFORT: 60.0}
 _USUAL_SHARE, _MOST_SHARE = 0.1, 0.3
 """Of a position error, that the correction removes in one tick: by default, and at most."""
+_OVERSPEED = 1.05
+"""What efforts lead to is not exact; the loop's own limits of velocity are by default as far above the part's."""
 
 PATH_PARAMETERS = (
     Parameter(
@@ -61,7 +63,7 @@ PATH_PARAMETERS = (
         optional=True,
         minimum=0.0,
         description="Rate at which feedback removes an error, in mode effort through the mass matrix. Default: 10 in "
-        "mode velocity; 100 in mode effort, but 0 if stiffness or damping is given; at most 0.1 per period.",
+        "mode velocity; 60 in mode effort, but 0 if stiffness or damping is given; at most 0.1 per period.",
     ),
     Parameter(
         name="stiffness",
@@ -112,8 +114,23 @@ def is_position_mode(given: Mapping[str, Any]) -> bool:
 
 
 def limits_in_mode(limits: JointLimits, values: Mapping[str, ParameterValue]) -> JointLimits:
-    """What a path may use of a part's limits: with given efforts, these limit the acceleration."""
-    return replace(limits, acceleration=np.full_like(limits.acceleration, math.inf)) if "efforts" in values else limits
+    """What a path may use of a part's limits between its points: given efforts are limited themselves, and the curve is
+    but near to what they lead to."""
+    if "efforts" not in values:
+        return limits
+    free = np.full_like(limits.velocity, math.inf)
+    return replace(limits, velocity=free, acceleration=free)
+
+
+def check_velocities(where: str, part: Part, times: np.ndarray, velocities: np.ndarray) -> None:
+    """Raise DefinitionError if a velocity (n, dof) at a point is too far above its limit for efforts to lead to it."""
+    limit = _OVERSPEED * part.limits("velocity_limit")
+    for i, j in np.argwhere(np.abs(velocities) > limit)[:1]:
+        raise DefinitionError(
+            f"{where}: the velocity of joint {part.joint_names[j]!r} at {times[i]:.3f} s is above its limit, with 5 %",
+            expected=f"at most {limit[j]:.4f}",
+            got=f"{velocities[i, j]:.4f}",
+        )
 
 
 def prepare_path_control(

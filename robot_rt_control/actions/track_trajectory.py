@@ -12,6 +12,7 @@ from robot_rt_control.actions.path_control import (
     PATH_STATE,
     VELOCITY,
     begin_path,
+    check_velocities,
     command_efforts,
     command_velocities,
     feed_forward,
@@ -219,6 +220,7 @@ class TrackTrajectory(ActionType):
         params.tolerance = values["tolerance"]
         params.time[: n + 1] = times
         position, velocity, (begin, end) = states_of(curve)
+        check_velocities(where, part, times, velocity)
         params.position[: n + 1, :dof], params.velocity[: n + 1, :dof] = position, velocity
         params.begin[:n, :dof], params.end[:n, :dof] = begin, end
         params.goal[:dof] = params.position[n, :dof] = points[0][-1]

@@ -15,7 +15,9 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Strategy
 from robot_rt_control.client.session import Session
+from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
 from robot_rt_control.model.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -86,8 +88,8 @@ def test_V17_efforts_of_the_arms_masses_follow_and_the_wrist_is_stable(cell: Loc
     exerted = np.array(cell.part("arm").effort[:7])
     session = begin(cell, **EFFORT)
     error, v, effort = follow(cell, 2300)
-    assert (error.max(axis=0) < [0.001, 0.001, 0.002, 0.001, 0.01, 0.01, 0.08]).all(), "the bearings brake the wrist"
-    assert error[-1].max() < 1e-4 and np.abs(v[-300:]).max() < 1e-4
+    assert (error.max(axis=0) < [0.002, 0.001, 0.002, 0.001, 0.015, 0.01, 0.2]).all(), "the bearings brake the wrist"
+    assert error[-1].max() < 1e-3 and np.abs(np.diff(v[-300:], axis=0)).max() < 1e-3
     assert session.value("a.is_settled") == 1.0 and no_fault(cell)
     assert abs(exerted[1]) > 10.0, "the arm's weight"
     assert np.abs(effort[0] - exerted).max() < 0.5 and np.abs(np.diff(effort, axis=0)).max() < 0.1, "no jump"
@@ -96,8 +98,8 @@ def test_V17_efforts_of_the_arms_masses_follow_and_the_wrist_is_stable(cell: Loc
 def test_V17_given_efforts_follow_closely(cell: LockstepCell) -> None:
     session = begin(cell, **EFFORT, efforts=needed(cell))
     error, v, _ = follow(cell, 2300)
-    assert error.max() < 0.006 and error[:, :6].max() < 0.001
-    assert error[-1].max() < 1e-4 and np.abs(v[-300:]).max() < 1e-4
+    assert error.max() < 0.002 and error[:, :6].max() < 0.0005
+    assert error[-1].max() < 1e-4 and np.abs(v[-300:]).max() < 1e-3
     assert session.value("a.is_settled") == 1.0 and no_fault(cell)
 
 
@@ -109,7 +111,7 @@ def test_V17_constant_gains_shake_the_wrist_that_the_default_keeps_quiet(cell: L
 
 @pytest.mark.parametrize("mode", ["velocity", "effort"])
 def test_V17_a_slower_speed_and_a_standstill_keep_the_path(cell: LockstepCell, mode: str) -> None:
-    session = begin(cell, **(EFFORT if mode == "effort" else {"mode": mode}))
+    session = begin(cell, **({**EFFORT, "correction": 100.0} if mode == "effort" else {"mode": mode}))
     arm = cell.part("arm")
     worst = 0.0
     for speed, ticks in ((1.0, 500), (0.3, 500), (0.0, 300), (1.0, 1500)):
@@ -125,7 +127,7 @@ def test_V17_a_slower_speed_and_a_standstill_keep_the_path(cell: LockstepCell, m
 
 def test_V17_a_stop_and_a_cancel_bring_the_arm_to_rest(cell: LockstepCell) -> None:
     session = cell.session("arm")
-    session.add(Action("a", "track_trajectory", parts="arm", **points(cell), **EFFORT))
+    session.add(Action("a", "track_trajectory", parts="arm", **points(cell), **EFFORT, correction=100.0))
     session.start("a")
     cell.step(600)
     session.signal("a", "stop")
@@ -172,6 +174,38 @@ def test_V17_efforts_that_make_a_joint_too_fast_do_not_fault_it(cell: LockstepCe
     arm = cell.part("arm")
     cell.step(1400)
     assert no_fault(cell) and 0.5 < arm.velocity[0] < 1.48 * 1.05 + 0.1, "the loop reduces them, as all efforts (L8)"
+
+
+def test_V17_a_plan_of_efforts_is_replayed_by_them() -> None:
+    """20 cm, to 1 % of the way; friction of the ground differs little between both engines."""
+    pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
+    pytest.importorskip("piqp", reason="the extra `planning` is not installed")
+    from robot_rt_control.planning.effort_track import effort_parameters
+    from robot_rt_control.planning.planner import plan
+    from robot_rt_control.planning.task import PairGroup, Task
+
+    workcell = IIWA.with_name("pusher.yaml")
+    task = Task(
+        workcell=workcell,
+        body="slider",
+        target=Pose(position=(0.33, 0.0, 0.05)),
+        pairs=(PairGroup(robot="pusher.tip", faces=("back",)),),
+        controls={"pusher": "effort"},
+        time=1.0,
+        steps=20,
+    )
+    found = plan(task).plan
+    assert found is not None
+    with LockstepCell(workcell, hardware="pybullet") as cell:
+        cell.step(300)
+        session = cell.session("pusher")
+        session.add(Action("a", "track_trajectory", parts="pusher", **effort_parameters(found, "pusher")))
+        session.start("a")
+        cell.step(1500)
+        plugin = cell.executor.devices.hosts["sim"].plugin
+        assert isinstance(plugin, PyBulletPlugin)
+        assert plugin.object_pose("slider").position[0] == pytest.approx(0.33, abs=0.002)
+        assert no_fault(cell) and abs(cell.part("pusher").velocity[0]) < 1e-3
 
 
 def test_V17_mistakes_are_refused_with_their_texts(cell: LockstepCell) -> None:

@@ -196,6 +196,8 @@ BELOW = [0.0] * 7
         ({**EFFORT, "efforts": [float("nan")] * 14}, r"'efforts': element \[0\] is not finite"),
         ({**EFFORT, "efforts": [0.0] * 9 + [-100.5] + [0.0] * 4},
          "the effort of joint 'arm_joint_3' at 1.000 s is above its limit; expected at most 100.0000; got -100.5000"),
+        ({**EFFORT, "efforts": BELOW, "velocities": [0.0] * 8 + [1.6] + [0.0] * 5},
+         "the velocity of joint 'arm_joint_2' at 1.000 s is above its limit, with 5 %; expected at most 1.5750; got"),
         ({**EFFORT, "stiffness": [1.0] * 6}, "'stiffness': wrong length"),
         ({**EFFORT, "stiffness": [-1.0] * 7}, "'stiffness': element .* out of range; expected at least 0"),
         ({**EFFORT, "stiffness": [1.0] * 7}, "stiffness; expected damping or correction with it; got stiffness alone"),
