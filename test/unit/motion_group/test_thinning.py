@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
+from robot_rt_control.client.actions import Action
 from robot_rt_control.motion_group.thinning import Thinned, thinned
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -70,3 +75,14 @@ def test_what_does_not_fit_is_refused(change, text):
     given = {"times": [0.0, 0.5, 1.0], "positions": np.zeros((3, 2)), "velocities": np.zeros((3, 2))} | change
     with pytest.raises(DefinitionError, match=text):
         thinned(**given)
+
+
+def test_V17_the_documented_lines_run():
+    page = (Path(__file__).parents[3] / "docs" / "trajectories.md").read_text()
+    one, dense = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    q, v, e = _samples(1, 20)
+    added: list[Action] = []
+    names = {"times": T, "positions": q, "velocities": v, "efforts": e, "Action": Action}
+    exec(one + dense, {**names, "session": SimpleNamespace(add=added.append)})
+    first, second = ({p.name: p.value for p in action.definition(("arm",)).parameters} for action in added)
+    assert first["mode"] == second["mode"] == "effort" and len(second["times"]) <= 513 < len(first["times"])
