@@ -319,6 +319,8 @@ class TrackTrajectory(ActionType):
                 q += offset
             part.position_command[j] = q
             state.path_velocity[j], state.path_acceleration[j] = v, a
+            if params.mode == POSITION:
+                state.reference[j] = q  # new parameters may change the mode
         if params.mode == VELOCITY:
             command_velocities(state, params, part)
         elif params.mode == EFFORT:
