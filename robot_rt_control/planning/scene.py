@@ -7,9 +7,10 @@ and with fixed objects.
 
 from __future__ import annotations
 
+import copy
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
@@ -99,6 +100,30 @@ class Scene:
     pairs: tuple[ScenePair, ...]
     digest: int
     """The workcell's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perturbation:
+    """How a scene differs from what the workcell says; factors."""
+
+    name: str
+    friction: float = 1.0
+    mass: float = 1.0
+    """Of the body, with its inertia."""
+    stiffness: float = 1.0
+    """Of contacts."""
+
+
+def perturbed(scene: Scene, how: Perturbation) -> Scene:
+    """The same scene with other values."""
+    model = copy.copy(scene.model)
+    model.pair_friction[:, :2] *= how.friction
+    model.body_mass[scene.body] *= how.mass
+    model.body_inertia[scene.body] *= how.mass
+    # Stiffness goes with the inverse square of the time constant; MuJoCo needs two time steps.
+    model.pair_solref[:, 0] = np.maximum(model.pair_solref[:, 0] / np.sqrt(how.stiffness), 2.0 * model.opt.timestep)
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    return replace(scene, model=model)
 
 
 def build_scene(task: Task) -> Scene:
