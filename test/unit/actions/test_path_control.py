@@ -238,11 +238,10 @@ def test_V17_without_masses_the_gains_must_be_given():
         ActionHarness(TrackTrajectory, parts={"part": part}, parameters=given)
     with pytest.raises(DefinitionError, match="expected stiffness and damping; got correction"):
         ActionHarness(TrackTrajectory, parts={"part": part}, parameters={**given, "correction": 50.0})
-    h = ActionHarness(
-        TrackTrajectory, parts={"part": part}, parameters={**given, "stiffness": [9.0] * 2, "damping": [6.0] * 2}
-    )
-    h.start()
-    assert h.step(10) == 0
+    for enough in ({"stiffness": [9.0] * 2, "damping": [6.0] * 2}, {"correction": 0.0, "efforts": [0.0] * 4}):
+        h = ActionHarness(TrackTrajectory, parts={"part": part}, parameters={**given, **enough})
+        h.start()
+        assert h.step(10) == 0
 
 
 def test_V17_its_record_grows_by_at_most_64_kB():
