@@ -62,6 +62,26 @@ class Differences:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ends:
+    """The ends of rollouts, and the joints' ranges in them; NaN where the simulation diverged."""
+
+    body_position: Array
+    """(B, 3) [m]"""
+    body_rotation: Array
+    """(B, 3, 3)"""
+    body_velocity: Array
+    """(B, 6) linear [m/s] in the world, angular [rad/s] in the body's frame."""
+    joint_velocity: Array
+    """(B, n) commanded for velocity-driven joints, else simulated."""
+    speed: Array
+    """(B, n) greatest on the way."""
+    lower: Array
+    """(B, n) least position on the way."""
+    upper: Array
+    """(B, n)"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Moment:
     """What is found at the beginning of a control step."""
 
@@ -212,6 +232,41 @@ class Dynamics:
             phi[-1] = [float(d.phi) for d in self._distances(knots[-1])]
         return self._trajectory(inputs, knots, commands, phi, gamma, touching)
 
+    def ends(self, inputs: Array) -> Ends:
+        """Where inputs of the joints (B, N, n), without virtual forces, lead to."""
+        count, steps, n = inputs.shape
+        state, command = self.start()
+        commands = np.repeat(command[None], count, axis=0)
+        u, rest = np.zeros((count, self.inputs)), np.zeros((count, self.scene.model.nv))
+        controls = []
+        for i in range(steps * self.intervals):
+            u[:, :n] = inputs[:, i // self.intervals]
+            controls.append(self._controls(commands, u, rest))
+            commands = self._next_command(commands, u)
+        states = []
+        every = np.concatenate(controls, axis=1)
+        for i in range(0, count, _TOGETHER):
+            self.check()
+            some = every[i : i + _TOGETHER]
+            states.append(self._all_states(np.repeat(state[None], len(some), axis=0), some))
+        passed = np.concatenate(states)
+        end, actuated, nq = passed[:, -1], self.scene.actuated, self.scene.model.nq
+        finite = np.all(np.abs(end) < _DIVERGED, axis=1, keepdims=True)  # also NaN
+        end = np.where(finite, end, np.nan)
+        end_q, end_v = end[:, _TIME : _TIME + nq], end[:, _TIME + nq : _TIME + nq + self.scene.model.nv]
+        p, R = self.scene.motion.pose(end_q)
+        q, v = passed[..., _TIME + actuated.q], passed[..., _TIME + nq + actuated.v]
+        driven = actuated.velocity_driven
+        return Ends(
+            body_position=p,
+            body_rotation=R,
+            body_velocity=self.scene.motion.twist(end_q, end_v),
+            joint_velocity=np.where(driven, commands[:, n:], v[:, -1]),
+            speed=np.abs(v).max(axis=1),
+            lower=q.min(axis=1),
+            upper=q.max(axis=1),
+        )
+
     def _gap(self, state: Array) -> float:
         """[m] between the body and the robot's geometries that may touch it, up to twice `_NEAR`."""
         if not self._separable:
@@ -232,14 +287,14 @@ class Dynamics:
         q, v = knots[:: self.intervals, _TIME : _TIME + nq], knots[:: self.intervals, _TIME + nq :]
         command = commands[:: self.intervals]
         driven = actuated.velocity_driven
-        b, w = self.scene.body_q, self.scene.body_v
+        p, R = self.scene.motion.pose(q)
         return Trajectory(
             inputs=inputs,
             joint_position=np.where(driven, command[:, : self.n], q[:, actuated.q]),
             joint_velocity=np.where(driven, command[:, self.n :], v[:, actuated.v]),
-            body_position=q[:, b : b + 3],
-            body_rotation=_matrices(q[:, b + 3 : b + 7]),
-            body_velocity=v[:, w : w + 6],
+            body_position=p,
+            body_rotation=R,
+            body_velocity=self.scene.motion.twist(q, v),
             phi=phi,
             gamma=gamma,
             knots=knots,
@@ -278,9 +333,7 @@ class Dynamics:
 
     def placement(self, geom: int, joints: Array) -> Placement:
         """A geometry of the robot at positions of the driven joints, the rest as at the start."""
-        state = self._start.copy()
-        state[_TIME + self.scene.actuated.q] = joints
-        self._place(state)
+        self._place_joints(joints)
         center = self._data.geom_xpos[geom].copy()
         Jp, Jr = self._jacobians(center, int(self.scene.model.geom_bodyid[geom]))
         return Placement(
@@ -291,8 +344,50 @@ class Dynamics:
         """(pairs,) [m] of each pair's geometry, from its centre towards the face, at the start."""
         self._place(self._start)
         _, R = self._pose()
-        inward = [contact_model.inward_normal(pair.face, R) for pair in self.scene.pairs]
-        return np.array([float(d @ self._support(p, R)) for p, d in zip(self.scene.pairs, inward, strict=True)])
+        found = []
+        for pair in self.scene.pairs:
+            face_R = R if pair.fixed is None else pair.fixed[1]
+            found.append(float(contact_model.inward_normal(pair.face, face_R) @ self._support(pair, face_R)))
+        return np.array(found)
+
+    def moves(self, geom: int, joints: Array) -> Array:
+        """(directions, N + 1, n) motion of the joints (N + 1, n) that moves a geometry by 1 m without turning it.
+
+        Directions are those across gravity, or all three without gravity.
+        """
+        up = np.asarray(self.scene.model.opt.gravity)
+        axes = np.linalg.svd(up[None])[2][1:] if np.linalg.norm(up) > 0.0 else np.eye(3)
+        result = np.zeros((len(axes), *joints.shape))
+        for i, q in enumerate(joints):
+            found = self.placement(geom, q)
+            J = np.concatenate([found.linear, found.angular])
+            inverse = J.T @ np.linalg.inv(J @ J.T + 1e-4 * np.eye(6))
+            result[:, i] = (inverse[:, :3] @ axes.T).T
+        return result
+
+    def scaled_inputs(self, joints: Array, acceleration: Array) -> Array:
+        """(N, n) scaled inputs of accelerations (N, n) near joint positions (N + 1, n)."""
+        actuated, driven = self.scene.actuated, self.scene.actuated.velocity_driven
+        if driven.all():
+            return acceleration / actuated.acceleration
+        result = np.zeros(acceleration.shape)
+        for i, a in enumerate(acceleration):
+            self._place_joints(0.5 * (joints[i] + joints[i + 1]))
+            result[i] = np.where(driven, a / actuated.acceleration, self._inertia() @ a / self.scale)
+        return result
+
+    def _place_joints(self, joints: Array) -> None:
+        state = self._start.copy()
+        state[_TIME + self.scene.actuated.q] = joints
+        self._place(state)
+
+    def _inertia(self) -> Array:
+        """(n, n) of the driven joints; the kinematics are placed."""
+        model, v = self.scene.model, self.scene.actuated.v
+        M = np.zeros((model.nv, model.nv))
+        mujoco.mj_crb(model, self._data)
+        mujoco.mj_fullM(model, self._data, M)
+        return M[np.ix_(v, v)]
 
     def joint_inputs(self, motion: Motion) -> Array:
         """(N, n) scaled inputs of a motion of the joints in free space: efforts by the inverse dynamics."""
@@ -323,16 +418,13 @@ class Dynamics:
         centers = [self._data.geom_xpos[pair.geom].copy() for pair, _ in self._geometries]
         bodies = [body for _, body in self._geometries]
         jacobians = [self._jacobians(center, body)[0] for center, body in zip(centers, bodies, strict=True)]
-        M = np.zeros((model.nv, model.nv))
-        mujoco.mj_crb(model, self._data)
-        mujoco.mj_fullM(model, self._data, M)
         return Moment(
             phi=np.array([float(d.phi) for d in found]),
             centers=np.array(centers),
             points=np.array([d.point for d in found]),
             inward=np.array([d.inward for d in found]),
             jacobians=np.array(jacobians),
-            inertia=M[np.ix_(actuated.v, actuated.v)],
+            inertia=self._inertia(),
             velocity=velocity,
         )
 
@@ -350,9 +442,10 @@ class Dynamics:
     def _distances(self, state: Array) -> list[contact_model.Distance]:
         """Of each pair; also places the kinematics."""
         self._place(state)
-        p, R = self._pose()
+        body = self._pose()
         found = []
         for pair, _ in self._geometries:
+            p, R = pair.fixed or body
             center = self._data.geom_xpos[pair.geom].copy()
             found.append(contact_model.distance(pair.face, p, R, center, self._support(pair, R)))
         return found
@@ -385,19 +478,17 @@ class Dynamics:
         ]
 
     def _generalized(self, state: Array, found: list[contact_model.Distance], u: Array) -> Array:
-        """(nv,) of the virtual forces on the free body, whose frame is at its centre of mass."""
-        p, R = self._pose()
-        return self._on_body(p, R, found, self._forces(u, found))
+        """(nv,) of the virtual forces on the body."""
+        q = state[_TIME : _TIME + self.scene.model.nq]
+        return self._on_body(q, self._pose()[0], found, self._forces(u, found))
 
-    def _on_body(self, p: Array, R: Array, found: list[contact_model.Distance], gammas: list[Array]) -> Array:
+    def _on_body(self, q: Array, p: Array, found: list[contact_model.Distance], gammas: list[Array]) -> Array:
+        """(..., nv) for q (..., nq), p (..., 3) origin of the body's frame."""
         total = np.zeros((*p.shape[:-1], 6))
-        for distance, gamma in zip(found, gammas, strict=True):
-            total = total + contact_model.wrench(distance, p, gamma)
-        result = np.zeros((*p.shape[:-1], self.scene.model.nv))
-        w = self.scene.body_v
-        result[..., w : w + 3] = total[..., :3]
-        result[..., w + 3 : w + 6] = np.einsum("...ji,...j->...i", R, total[..., 3:])
-        return result
+        for pair, distance, gamma in zip(self.scene.pairs, found, gammas, strict=True):
+            # Pushed off a fixed face, the robot carries the body away from it.
+            total = total + contact_model.wrench(distance, p, gamma if pair.fixed is None else -gamma)
+        return self.scene.motion.generalized(q, total, self.scene.model.nv)
 
     # --- linearization --------------------------------------------------------------------------
 
@@ -509,12 +600,10 @@ class Dynamics:
         """(B, state) with deviations (B, z)."""
         n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
         states = np.repeat(state[None], len(z), axis=0)
+        q, v = slice(_TIME, _TIME + nq), slice(_TIME + nq, _TIME + nq + self.scene.model.nv)
+        states[:, q], states[:, v] = self.scene.motion.moved(state[q], state[v], z[:, 2 * n :])
         states[:, _TIME + actuated.q] += z[:, :n]
         states[:, _TIME + nq + actuated.v] += z[:, n : 2 * n]
-        b, w = _TIME + self.scene.body_q, _TIME + nq + self.scene.body_v
-        states[:, b : b + 3] += z[:, 2 * n : 2 * n + 3]
-        states[:, b + 3 : b + 7] = _turned(state[b + 3 : b + 7], z[:, 2 * n + 3 : 2 * n + 6])
-        states[:, w : w + 6] += z[:, 2 * n + 6 :]
         return states
 
     def _forces_near(self, state: Array, u: Array, found: list[contact_model.Distance], deviations: Array) -> Array:
@@ -522,19 +611,23 @@ class Dynamics:
         n = self.n
         z, du = deviations[:, : self.states], deviations[:, self.states :]
         p, R = self._pose()
-        q = state[_TIME + self.scene.body_q + 3 : _TIME + self.scene.body_q + 7]
-        moved_p, moved_R = p + z[:, 2 * n : 2 * n + 3], _matrices(_turned(q, z[:, 2 * n + 3 : 2 * n + 6]))
+        q = self._moved(state, z)[:, _TIME : _TIME + self.scene.model.nq]
+        moved_p, moved_R = self.scene.motion.pose(q)
         moved = []
         for pair, body in self._geometries:
-            center, support = self._data.geom_xpos[pair.geom], self._support(pair, R)
+            face_p, face_R = pair.fixed or (p, R)
+            center, support = self._data.geom_xpos[pair.geom], self._support(pair, face_R)
             Jp, Jr = self._jacobians(center, body)
             turn = z[:, :n] @ Jr.T
-            moved.append(
-                contact_model.distance(
-                    pair.face, moved_p, moved_R, center + z[:, :n] @ Jp.T, support + cross(turn, support)
-                )
-            )
-        return self._on_body(moved_p, moved_R, moved, self._forces(u + du, moved))
+            centers, supports = center + z[:, :n] @ Jp.T, support + cross(turn, support)
+            if pair.fixed is None:
+                face_p, face_R = moved_p, moved_R
+            else:  # the body carries the geometry
+                carried = moved_R @ R.T
+                centers = moved_p + np.einsum("...ij,...j->...i", carried, centers - p)
+                supports = np.einsum("...ij,...j->...i", carried, supports)
+            moved.append(contact_model.distance(pair.face, face_p, face_R, centers, supports))
+        return self._on_body(q, moved_p, moved, self._forces(u + du, moved))
 
     def _jacobians(self, point: Array, body: int) -> tuple[Array, Array]:
         """(3, n) each: of a robot's point, linear and angular, by the driven joints. The kinematics are placed."""
@@ -551,20 +644,20 @@ class Dynamics:
         for i, ((pair, body), d) in enumerate(zip(self._geometries, found, strict=True)):
             Jp, Jr = self._jacobians(self._data.geom_xpos[pair.geom], body)
             rates[i, :n] = d.linear @ Jp + d.angular @ Jr
-            rates[i, 2 * n : 2 * n + 3] = -d.linear
-            rates[i, 2 * n + 3 : 2 * n + 6] = (-cross(d.point - p, d.linear) - d.angular) @ R
+            # The face moves with the body, or the geometry does.
+            sign, arm = (-1.0, d.point - p) if pair.fixed is None else (1.0, self._data.geom_xpos[pair.geom] - p)
+            rates[i, 2 * n : 2 * n + 3] = sign * d.linear
+            rates[i, 2 * n + 3 : 2 * n + 6] = sign * (cross(arm, d.linear) + d.angular) @ R
         return rates
 
     def _differences(self, reference: Array, states: Array) -> Array:
         """(B, z) deviations of states from a reference; the places of velocity-driven joints are filled elsewhere."""
         n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
+        q, v = slice(_TIME, _TIME + nq), slice(_TIME + nq, _TIME + nq + self.scene.model.nv)
         change = states - reference
         z = np.zeros((len(states), self.states))
         z[:, :n], z[:, n : 2 * n] = change[:, _TIME + actuated.q], change[:, _TIME + nq + actuated.v]
-        b, w = _TIME + self.scene.body_q, _TIME + nq + self.scene.body_v
-        z[:, 2 * n : 2 * n + 3] = change[:, b : b + 3]
-        z[:, 2 * n + 3 : 2 * n + 6] = _turn_between(reference[b + 3 : b + 7], states[:, b + 3 : b + 7])
-        z[:, 2 * n + 6 :] = change[:, w : w + 6]
+        z[:, 2 * n :] = self.scene.motion.deviation(reference[q], reference[v], states[:, q], states[:, v])
         return z
 
     def _exact_commands(self, jacobian: Array) -> None:
@@ -576,34 +669,3 @@ class Dynamics:
             jacobian[j, n + j] = t
             jacobian[j, self.states + j] = 0.5 * t * t * self.scale[j]
             jacobian[n + j, self.states + j] = t * self.scale[j]
-
-
-def _matrices(q: Array) -> Array:
-    """(..., 3, 3) of unit quaternions w x y z."""
-    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
-    R = np.empty((*q.shape[:-1], 3, 3))
-    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
-    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
-    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
-    return R
-
-
-def _product(a: Array, b: Array) -> Array:
-    """Of quaternions w x y z."""
-    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
-    w = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
-    return np.concatenate([w, aw * bv + bw * av + cross(av, bv)], axis=-1)
-
-
-def _turned(q: Array, v: Array) -> Array:
-    """(B, 4) q turned by small rotation vectors (B, 3) in its own frame."""
-    angle = np.linalg.norm(v, axis=-1, keepdims=True)
-    half = 0.5 * np.sinc(angle / (2.0 * np.pi)) * v
-    return _product(np.broadcast_to(q, (len(v), 4)), np.concatenate([np.cos(angle / 2.0), half], axis=-1))
-
-
-def _turn_between(reference: Array, q: Array) -> Array:
-    """(B, 3) small rotation vectors in the frame of the reference."""
-    inverse = reference * np.array([1.0, -1.0, -1.0, -1.0])
-    d = _product(np.broadcast_to(inverse, q.shape), q)
-    return 2.0 * np.sign(np.where(d[:, :1] == 0.0, 1.0, d[:, :1])) * d[:, 1:]

@@ -24,6 +24,7 @@ from robot_rt_control.planning import search
 from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.cost import PoseError
 from robot_rt_control.planning.dynamics import Differences
+from robot_rt_control.planning.guide import Push
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.perturbation import spread
 from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
@@ -135,6 +136,10 @@ class _Planning:
         problem = self.problem
         return Guess(name="virtual forces", inputs=lambda _: problem.virtual_inputs(), virtual=True)
 
+    def _guide(self, name: str, geom: int, row: tuple[Push, ...], share: float) -> Guess:
+        inputs = partial(self.problem.guided_inputs, geom=geom, row=row, share=share)
+        return Guess(name=f"guide {name}, {share:.0%}", inputs=inputs, virtual=False)
+
     def _single(self, pair: int) -> Guess:
         problem = self.problem
         name = f"virtual forces, {problem.scene.pairs[pair].name}"
@@ -148,19 +153,12 @@ class _Planning:
             first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
         if self.settings.search == "single":
             return [[*first, self._document()]]
-        if self.settings.guides:
-            guides = [
-                Guess(
-                    name=f"guide {name}, {share:.0%}",
-                    inputs=partial(problem.guided_inputs, geom=geom, row=row, share=share),
-                    virtual=False,
-                )
-                for name, geom, row in problem.guides()
-                for share in _SHARES
-            ]
-            if guides:
-                rounds.append([*first, *guides])
-                first = []
+        guides = problem.guides() if self.settings.guides else []
+        # Two starts at least, for two cores and for a choice; the others wait for their turn.
+        shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
+        for some in shares if guides else []:
+            rounds.append([*first, *(self._guide(*its, share) for its in guides for share in some)])
+            first = []
         if not self.settings.virtual_forces:
             return rounds or [first]
         pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
@@ -172,7 +170,7 @@ class _Planning:
             differences=Differences(sides="one"),
         )
         rounds.append([*first, self._document(), *single[:1]])
-        rounds.append([one, *single[1:3]])
+        rounds.append([one, *single[1:]])
         return rounds
 
     def _rounds(self) -> Iterator[Sequence[Callable[[], Attempt]]]:
