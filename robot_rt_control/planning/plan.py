@@ -37,7 +37,21 @@ BODY_TOLERANCE = 0.005
 """[m]"""
 TURN_TOLERANCE = math.radians(2.0)
 """[rad]"""
+LEAST_WAY = 0.01
+"""[m] A position error is normalized by at least this."""
 _POINTS_PER_ACTION = MAX_TRAJECTORY_POINTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseDifference:
+    """Between where the body is and its target."""
+
+    position: float
+    """[m]"""
+    normalized: float
+    """Per way from the planned start to the target."""
+    orientation: float
+    """[rad]"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +60,8 @@ class Plan:
 
     header: dict[str, Any]
     """format, workcell (its digest), task (its digest), body, joints, velocity_driven, pairs, time [s], steps, success,
-    position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
+    position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w), free
+    (coordinates of the target that do not count),
     convergence (of each iterate: penalty ω, normalized_error, orientation_error [rad], stiffness_average and
     stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy); once it is verified: verification,
     see verify.py."""
@@ -112,6 +127,17 @@ class Plan:
     def start_joints(self, part: str) -> list[float]:
         """[rad or m] where a part must be before the motion."""
         return [float(q) for q in self.position[0, self._joints_of(part)]]
+
+    def error_of(self, position: Array, rotation: Array) -> PoseDifference:
+        """How far the body at p_WB (3,) and R_WB (3, 3) is from the target, in the coordinates that count."""
+        target, free = self.target, self.header.get("free", ())
+        apart = np.array([axis not in free for axis in ("x", "y", "z")])
+        turned = np.array([axis not in free for axis in ("rx", "ry", "rz")])
+        at = np.array(target.position)
+        error = float(np.linalg.norm((position - at)[apart]))
+        way = float(np.linalg.norm((self.body_position[0] - at)[apart]))
+        turn = float(np.linalg.norm(turn_between(rotation, target.matrix[:3, :3])[turned]))
+        return PoseDifference(position=error, normalized=error / max(way, LEAST_WAY), orientation=turn)
 
     def _pose(self, i: int) -> Pose:
         from robot_rt_control.model.pose import Pose
@@ -312,11 +338,20 @@ class Plan:
                 raise DefinitionError(f"{what}: {name}", expected="finite numbers", got="others")
 
 
-def angle_between(one: Array, other: Array) -> float:
-    """[rad] of the turn from one rotation matrix to another."""
+def turn_between(one: Array, other: Array) -> Array:
+    """(3,) [rad] rotation vector from one rotation matrix to another, in the frame of the first."""
     turn = one.T @ other
     skew = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-    return math.atan2(float(np.linalg.norm(skew)), 0.5 * (float(np.trace(turn)) - 1.0))
+    sine, cosine = float(np.linalg.norm(skew)), 0.5 * (float(np.trace(turn)) - 1.0)
+    if cosine < 0.0 and sine < 1e-6:  # half a turn: the axis is in the symmetric part
+        column = turn[:, int(np.argmax(np.diag(turn)))] + np.eye(3)[int(np.argmax(np.diag(turn)))]
+        return np.asarray(math.pi * column / np.linalg.norm(column))
+    return skew * (math.atan2(sine, cosine) / sine if sine > 1e-12 else 1.0)
+
+
+def angle_between(one: Array, other: Array) -> float:
+    """[rad] of the turn from one rotation matrix to another."""
+    return float(np.linalg.norm(turn_between(one, other)))
 
 
 def _number(value: float, unit: str, digits: int) -> str:

@@ -207,18 +207,16 @@ class _Run:
 
     def _measured(self, rests: bool) -> Replay:
         plan, pose = self.plan, self._pose()
-        at, target = np.array(pose.position), np.array(plan.target.position)
-        counts = np.array([axis not in plan.header.get("free", ()) for axis in ("x", "y", "z")])
-        error = float(np.linalg.norm((at - target)[counts]))
-        way = float(np.linalg.norm((plan.body_position[0] - target)[counts]))
+        at = np.array(pose.position)
+        error = plan.error_of(at, pose.matrix[:3, :3])
         return Replay(
             speed=self.speed,
             position=pose.position,
             orientation=pose.orientation,
             error_to_plan=float(np.linalg.norm(at - plan.body_position[-1])),
-            error_to_target=error,
-            normalized_error=error / max(way, 0.01),
-            orientation_error=angle_between(plan.target.matrix[:3, :3], pose.matrix[:3, :3]),
+            error_to_target=error.position,
+            normalized_error=error.normalized,
+            orientation_error=error.orientation,
             rests=rests,
             peak=max(self.forces),
             impulse=self.period * sum(self.forces),
