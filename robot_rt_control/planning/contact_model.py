@@ -93,8 +93,18 @@ def distance(face: Face, p_WB: Array, R_WB: Array, center: Array, support: Array
     # The extent is the largest of inward · s over the geometry, so its change comes from rotations alone.
     extent = np.einsum("...i,...i->...", inward, support)
     return Distance(
-        phi=length - extent, point=point, inward=inward, linear=linear, angular=np.cross(inward, support)
+        phi=length - extent, point=point, inward=inward, linear=linear, angular=cross(inward, support)
     )
+
+
+def cross(a: Array, b: Array) -> Array:
+    """(..., 3) a × b; on few vectors several times faster than NumPy's."""
+    a, b = np.broadcast_arrays(a, b)
+    result = np.empty(a.shape)
+    result[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    result[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    result[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return result
 
 
 def force(k: Array | float, curvature: float, phi: Array) -> Array:
@@ -105,4 +115,4 @@ def force(k: Array | float, curvature: float, phi: Array) -> Array:
 def wrench(found: Distance, center_of_mass: Array, gamma: Array) -> Array:
     """(..., 6) force [N] on the body, then torque [Nm] about its centre of mass."""
     direction = np.asarray(gamma)[..., None] * found.inward
-    return np.concatenate([direction, np.cross(found.point - center_of_mass, direction)], axis=-1)
+    return np.concatenate([direction, cross(found.point - center_of_mass, direction)], axis=-1)
