@@ -16,7 +16,7 @@ Source: the document's variable smooth contact model; formulas restored from its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,20 @@ def box_faces(size: Sequence[float]) -> dict[str, Face]:
         axes[0] *= sign
         half = size[others[0]] / 2, size[others[1]] / 2
         found[name] = Face(name=name, center=axes[0] * size[axis] / 2, axes=axes, half=half)
+    return found
+
+
+def cylinder_faces(radius: float, height: float) -> dict[str, Face]:
+    """Faces of a cylinder along z with its frame in the middle, by name [m].
+
+    Its ends, `bottom` and `top`, are squares of the same area. Its side has four strips, `back`, `front`, `right` and
+    `left`, that touch it along a line; they are as wide as an eighth of the way around.
+    """
+    found = {}
+    end, width = 0.5 * np.sqrt(np.pi) * radius, radius * np.tan(np.pi / 8.0)
+    for name, face in box_faces((2.0 * radius, 2.0 * radius, height)).items():
+        half = (end, end) if name in ("bottom", "top") else (width, height / 2)
+        found[name] = replace(face, half=half)
     return found
 
 

@@ -232,14 +232,14 @@ class Dynamics:
         q, v = knots[:: self.intervals, _TIME : _TIME + nq], knots[:: self.intervals, _TIME + nq :]
         command = commands[:: self.intervals]
         driven = actuated.velocity_driven
-        b, w = self.scene.body_q, self.scene.body_v
+        p, R = self.scene.motion.pose(q)
         return Trajectory(
             inputs=inputs,
             joint_position=np.where(driven, command[:, : self.n], q[:, actuated.q]),
             joint_velocity=np.where(driven, command[:, self.n :], v[:, actuated.v]),
-            body_position=q[:, b : b + 3],
-            body_rotation=_matrices(q[:, b + 3 : b + 7]),
-            body_velocity=v[:, w : w + 6],
+            body_position=p,
+            body_rotation=R,
+            body_velocity=self.scene.motion.twist(q, v),
             phi=phi,
             gamma=gamma,
             knots=knots,
@@ -312,8 +312,11 @@ class Dynamics:
         """(pairs,) [m] of each pair's geometry, from its centre towards the face, at the start."""
         self._place(self._start)
         _, R = self._pose()
-        inward = [contact_model.inward_normal(pair.face, R) for pair in self.scene.pairs]
-        return np.array([float(d @ self._support(p, R)) for p, d in zip(self.scene.pairs, inward, strict=True)])
+        found = []
+        for pair in self.scene.pairs:
+            face_R = R if pair.fixed is None else pair.fixed[1]
+            found.append(float(contact_model.inward_normal(pair.face, face_R) @ self._support(pair, face_R)))
+        return np.array(found)
 
     def joint_inputs(self, motion: Motion) -> Array:
         """(N, n) scaled inputs of a motion of the joints in free space: efforts by the inverse dynamics."""
@@ -371,9 +374,10 @@ class Dynamics:
     def _distances(self, state: Array) -> list[contact_model.Distance]:
         """Of each pair; also places the kinematics."""
         self._place(state)
-        p, R = self._pose()
+        body = self._pose()
         found = []
         for pair, _ in self._geometries:
+            p, R = pair.fixed or body
             center = self._data.geom_xpos[pair.geom].copy()
             found.append(contact_model.distance(pair.face, p, R, center, self._support(pair, R)))
         return found
@@ -406,19 +410,17 @@ class Dynamics:
         ]
 
     def _generalized(self, state: Array, found: list[contact_model.Distance], u: Array) -> Array:
-        """(nv,) of the virtual forces on the free body, whose frame is at its centre of mass."""
-        p, R = self._pose()
-        return self._on_body(p, R, found, self._forces(u, found))
+        """(nv,) of the virtual forces on the body."""
+        q = state[_TIME : _TIME + self.scene.model.nq]
+        return self._on_body(q, self._pose()[0], found, self._forces(u, found))
 
-    def _on_body(self, p: Array, R: Array, found: list[contact_model.Distance], gammas: list[Array]) -> Array:
+    def _on_body(self, q: Array, p: Array, found: list[contact_model.Distance], gammas: list[Array]) -> Array:
+        """(..., nv) for q (..., nq), p (..., 3) origin of the body's frame."""
         total = np.zeros((*p.shape[:-1], 6))
-        for distance, gamma in zip(found, gammas, strict=True):
-            total = total + contact_model.wrench(distance, p, gamma)
-        result = np.zeros((*p.shape[:-1], self.scene.model.nv))
-        w = self.scene.body_v
-        result[..., w : w + 3] = total[..., :3]
-        result[..., w + 3 : w + 6] = np.einsum("...ji,...j->...i", R, total[..., 3:])
-        return result
+        for pair, distance, gamma in zip(self.scene.pairs, found, gammas, strict=True):
+            # Pushed off a fixed face, the robot carries the body away from it.
+            total = total + contact_model.wrench(distance, p, gamma if pair.fixed is None else -gamma)
+        return self.scene.motion.generalized(q, total, self.scene.model.nv)
 
     # --- linearization --------------------------------------------------------------------------
 
@@ -530,12 +532,10 @@ class Dynamics:
         """(B, state) with deviations (B, z)."""
         n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
         states = np.repeat(state[None], len(z), axis=0)
+        q, v = slice(_TIME, _TIME + nq), slice(_TIME + nq, _TIME + nq + self.scene.model.nv)
+        states[:, q], states[:, v] = self.scene.motion.moved(state[q], state[v], z[:, 2 * n :])
         states[:, _TIME + actuated.q] += z[:, :n]
         states[:, _TIME + nq + actuated.v] += z[:, n : 2 * n]
-        b, w = _TIME + self.scene.body_q, _TIME + nq + self.scene.body_v
-        states[:, b : b + 3] += z[:, 2 * n : 2 * n + 3]
-        states[:, b + 3 : b + 7] = _turned(state[b + 3 : b + 7], z[:, 2 * n + 3 : 2 * n + 6])
-        states[:, w : w + 6] += z[:, 2 * n + 6 :]
         return states
 
     def _forces_near(self, state: Array, u: Array, found: list[contact_model.Distance], deviations: Array) -> Array:
@@ -543,19 +543,23 @@ class Dynamics:
         n = self.n
         z, du = deviations[:, : self.states], deviations[:, self.states :]
         p, R = self._pose()
-        q = state[_TIME + self.scene.body_q + 3 : _TIME + self.scene.body_q + 7]
-        moved_p, moved_R = p + z[:, 2 * n : 2 * n + 3], _matrices(_turned(q, z[:, 2 * n + 3 : 2 * n + 6]))
+        q = self._moved(state, z)[:, _TIME : _TIME + self.scene.model.nq]
+        moved_p, moved_R = self.scene.motion.pose(q)
         moved = []
         for pair, body in self._geometries:
-            center, support = self._data.geom_xpos[pair.geom], self._support(pair, R)
+            face_p, face_R = pair.fixed or (p, R)
+            center, support = self._data.geom_xpos[pair.geom], self._support(pair, face_R)
             Jp, Jr = self._jacobians(center, body)
             turn = z[:, :n] @ Jr.T
-            moved.append(
-                contact_model.distance(
-                    pair.face, moved_p, moved_R, center + z[:, :n] @ Jp.T, support + cross(turn, support)
-                )
-            )
-        return self._on_body(moved_p, moved_R, moved, self._forces(u + du, moved))
+            centers, supports = center + z[:, :n] @ Jp.T, support + cross(turn, support)
+            if pair.fixed is None:
+                face_p, face_R = moved_p, moved_R
+            else:  # the body carries the geometry
+                carried = moved_R @ R.T
+                centers = moved_p + np.einsum("...ij,...j->...i", carried, centers - p)
+                supports = np.einsum("...ij,...j->...i", carried, supports)
+            moved.append(contact_model.distance(pair.face, face_p, face_R, centers, supports))
+        return self._on_body(q, moved_p, moved, self._forces(u + du, moved))
 
     def _jacobians(self, point: Array, body: int) -> tuple[Array, Array]:
         """(3, n) each: of a robot's point, linear and angular, by the driven joints. The kinematics are placed."""
@@ -572,20 +576,20 @@ class Dynamics:
         for i, ((pair, body), d) in enumerate(zip(self._geometries, found, strict=True)):
             Jp, Jr = self._jacobians(self._data.geom_xpos[pair.geom], body)
             rates[i, :n] = d.linear @ Jp + d.angular @ Jr
-            rates[i, 2 * n : 2 * n + 3] = -d.linear
-            rates[i, 2 * n + 3 : 2 * n + 6] = (-cross(d.point - p, d.linear) - d.angular) @ R
+            # The face moves with the body, or the geometry does.
+            sign, arm = (-1.0, d.point - p) if pair.fixed is None else (1.0, self._data.geom_xpos[pair.geom] - p)
+            rates[i, 2 * n : 2 * n + 3] = sign * d.linear
+            rates[i, 2 * n + 3 : 2 * n + 6] = sign * (cross(arm, d.linear) + d.angular) @ R
         return rates
 
     def _differences(self, reference: Array, states: Array) -> Array:
         """(B, z) deviations of states from a reference; the places of velocity-driven joints are filled elsewhere."""
         n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
+        q, v = slice(_TIME, _TIME + nq), slice(_TIME + nq, _TIME + nq + self.scene.model.nv)
         change = states - reference
         z = np.zeros((len(states), self.states))
         z[:, :n], z[:, n : 2 * n] = change[:, _TIME + actuated.q], change[:, _TIME + nq + actuated.v]
-        b, w = _TIME + self.scene.body_q, _TIME + nq + self.scene.body_v
-        z[:, 2 * n : 2 * n + 3] = change[:, b : b + 3]
-        z[:, 2 * n + 3 : 2 * n + 6] = _turn_between(reference[b + 3 : b + 7], states[:, b + 3 : b + 7])
-        z[:, 2 * n + 6 :] = change[:, w : w + 6]
+        z[:, 2 * n :] = self.scene.motion.deviation(reference[q], reference[v], states[:, q], states[:, v])
         return z
 
     def _exact_commands(self, jacobian: Array) -> None:
@@ -597,34 +601,3 @@ class Dynamics:
             jacobian[j, n + j] = t
             jacobian[j, self.states + j] = 0.5 * t * t * self.scale[j]
             jacobian[n + j, self.states + j] = t * self.scale[j]
-
-
-def _matrices(q: Array) -> Array:
-    """(..., 3, 3) of unit quaternions w x y z."""
-    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
-    R = np.empty((*q.shape[:-1], 3, 3))
-    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
-    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
-    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
-    return R
-
-
-def _product(a: Array, b: Array) -> Array:
-    """Of quaternions w x y z."""
-    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
-    w = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
-    return np.concatenate([w, aw * bv + bw * av + cross(av, bv)], axis=-1)
-
-
-def _turned(q: Array, v: Array) -> Array:
-    """(B, 4) q turned by small rotation vectors (B, 3) in its own frame."""
-    angle = np.linalg.norm(v, axis=-1, keepdims=True)
-    half = 0.5 * np.sinc(angle / (2.0 * np.pi)) * v
-    return _product(np.broadcast_to(q, (len(v), 4)), np.concatenate([np.cos(angle / 2.0), half], axis=-1))
-
-
-def _turn_between(reference: Array, q: Array) -> Array:
-    """(B, 3) small rotation vectors in the frame of the reference."""
-    inverse = reference * np.array([1.0, -1.0, -1.0, -1.0])
-    d = _product(np.broadcast_to(inverse, q.shape), q)
-    return 2.0 * np.sign(np.where(d[:, :1] == 0.0, 1.0, d[:, :1])) * d[:, 1:]

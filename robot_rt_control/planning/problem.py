@@ -98,13 +98,15 @@ class Problem:
         """(pairs,) how far each face pushes towards the target, 0 to 1."""
         way = self.cost.position_error(self.still, 0)
         way = way / max(float(np.linalg.norm(way)), 1e-9)
-        inward = [-(self.still.body_rotation[0] @ pair.face.axes[0]) for pair in self.scene.pairs]
-        return np.array([max(float(-d @ way), 0.0) for d in inward])
+        pushes = [pair.push(self.still.body_rotation[0]) for pair in self.scene.pairs]
+        return np.array([max(float(-d @ way), 0.0) for d in pushes])
 
     def virtual_inputs(self, only: int | None = None) -> Array:
         """(N, inputs): joints at rest; each pair, or one, pushes as far as its face pushes towards the target."""
         inputs = np.zeros((self.task.steps, self.n + len(self.scene.pairs)))
-        inputs[:, self.n :] = _FIRST_STIFFNESS * self.pushing()
+        pushing = self.pushing()
+        together = float(np.sum(pushing**2)) if only is None else 1.0  # several may push at the same face
+        inputs[:, self.n :] = _FIRST_STIFFNESS * pushing / max(together, 1.0)
         if only is not None:
             others = [self.n + i for i in range(len(self.scene.pairs)) if i != only]
             inputs[:, others] = 0.0
@@ -134,7 +136,8 @@ class Problem:
 
     def guides(self) -> list[tuple[str, int, tuple[guide.Push, ...]]]:
         """Name, geometry and pushes of each guide; the most promising one first."""
-        if self.task.steps < _LEAST_STEPS or not self.scene.gravity > 0.0:
+        on_body = all(pair.fixed is None for pair in self.scene.pairs)
+        if self.task.steps < _LEAST_STEPS or not self.scene.gravity > 0.0 or not on_body:
             return []
         found = []
         body = self._body()
