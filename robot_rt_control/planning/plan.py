@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 FORMAT = 1
+LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
+"""Of each joint, in the header."""
 _ARRAYS = (
     "position", "velocity", "inputs", "body_position", "body_rotation", "distance",
     "stiffness", "virtual_force", "virtual_distance",
@@ -63,9 +65,9 @@ class Plan:
     """A motion without virtual forces, at the N + 1 ends of its control steps."""
 
     header: dict[str, Any]
-    """format, workcell (its digest), task (its digest), body, joints, velocity_driven, pairs, time [s], steps, success,
-    position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w), free
-    (coordinates of the target that do not count),
+    """format, workcell (its digest), task (its digest), body, joints, velocity_driven, limits, pairs, time [s], steps,
+    success, position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
+    free (coordinates of the target that do not count),
     convergence (of each iterate: penalty ω, normalized_error, orientation_error [rad], stiffness_average and
     stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy); once it is verified: verification,
     see verify.py."""
@@ -265,7 +267,7 @@ class Plan:
         """
         found = []
         for part, first in zip(self.parts, self.first(name), strict=True):
-            pieces = _split(self.track_parameters(part), len(self._joints_of(part)))
+            pieces = _split(self._parameters(part), len(self._joints_of(part)))
             ids = [first, *(f"{first}_{i}" for i in range(2, len(pieces) + 1))]
             for id, following, parameters in zip(ids, [*ids[1:], ""], pieces, strict=True):
                 then = _when(parameters["times"][-2], following) if following else ()
@@ -274,11 +276,19 @@ class Plan:
                         id=id,
                         type="track_trajectory",
                         parts=(part,),
-                        parameters=tuple(ParameterValue(name=n, value=tuple(v)) for n, v in parameters.items()),
+                        parameters=tuple(ParameterValue(name=n, value=v) for n, v in parameters.items()),
                         reactions=then,
                     )
                 )
         return found
+
+    def _parameters(self, part: str) -> dict[str, Any]:
+        """By efforts with feedback if they drive the part in the plan, else by positions."""
+        from robot_rt_control.planning.effort_track import effort_parameters  # it reads plans itself
+
+        driven = self.header.get("velocity_driven")
+        by_effort = driven is not None and not any(driven[i] for i in self._joints_of(part))
+        return effort_parameters(self, part) if by_effort else self.track_parameters(part)
 
     def first(self, name: str = "push") -> list[str]:
         """Ids of the actions that start, all in one tick: one for each part."""
@@ -385,15 +395,17 @@ def _when(elapsed: float, start: str) -> tuple[ReactionDefinition]:
     return (ReactionDefinition(condition=f"elapsed > {elapsed - 1e-6:.6f}", start=(start,)),)
 
 
-def _split(parameters: Mapping[str, list[float]], joints: int) -> list[dict[str, list[float]]]:
+def _split(parameters: Mapping[str, Any], joints: int) -> list[dict[str, Any]]:
     """Parameters of `track_trajectory` in parts that one action takes: each begins where the last piece of the one
     before does."""
     times = parameters["times"]
     pieces = []
     for start in range(0, max(len(times) - 2, 1), _POINTS_PER_ACTION - 2):
         stop = min(start + _POINTS_PER_ACTION, len(times))
-        piece = {"times": [t - times[start] for t in times[start:stop]]}
+        piece = {**parameters, "times": [t - times[start] for t in times[start:stop]]}
         for name in ("positions", "velocities"):
             piece[name] = parameters[name][joints * start : joints * stop]
+        if "efforts" in parameters:  # one for each piece
+            piece["efforts"] = parameters["efforts"][joints * start : joints * (stop - 1)]
         pieces.append(piece)
     return pieces
