@@ -147,13 +147,30 @@ class Plan:
     def error_of(self, position: Array, rotation: Array) -> PoseDifference:
         """How far the body at p_WB (3,) and R_WB (3, 3) is from the target, in the coordinates that count."""
         target, free = self.target, self.header.get("free", ())
-        apart = np.array([axis not in free for axis in ("x", "y", "z")])
         turned = np.array([axis not in free for axis in ("rx", "ry", "rz")])
-        at = np.array(target.position)
-        error = float(np.linalg.norm((position - at)[apart]))
-        way = float(np.linalg.norm((self.body_position[0] - at)[apart]))
+        error = self._distance(position)
         turn = float(np.linalg.norm(turn_between(rotation, target.matrix[:3, :3])[turned]))
-        return PoseDifference(position=error, normalized=error / max(way, LEAST_WAY), orientation=turn)
+        return PoseDifference(position=error, normalized=error / self.way, orientation=turn)
+
+    @property
+    def way(self) -> float:
+        """[m] from the planned start to the target, at least 1 cm: what position errors are normalized by."""
+        return max(self._distance(self.body_position[0]), LEAST_WAY)
+
+    def _distance(self, position: Array) -> float:
+        """[m] to the target, in the coordinates that count."""
+        counts = np.array([axis not in self.header.get("free", ()) for axis in ("x", "y", "z")])
+        return float(np.linalg.norm((position - np.array(self.header["target"][0]))[counts]))
+
+    def rest(self, elapsed: float) -> Plan:
+        """What is left of it after a time [s], from the control step in which that is; at least its last step."""
+        i = min(int(elapsed / self.header["time"] * self.header["steps"] + 1e-9), self.header["steps"] - 1)
+        if i <= 0:
+            return self
+        left = self.header["steps"] - i
+        header = {**self.header, "steps": left, "time": self.header["time"] * left / self.header["steps"]}
+        header.pop("verification", None)
+        return replace(self, header=header, **{name: getattr(self, name)[i:] for name in _ARRAYS})
 
     def _pose(self, i: int) -> Pose:
         from robot_rt_control.model.pose import Pose
