@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -282,9 +282,19 @@ class Plan:
         Raises:
             DefinitionError: the plan cannot be played.
         """
+        return self._actions(name, self._parameters)
+
+    def retreat(self, name: str = "back") -> list[ActionDefinition]:
+        """Actions that lead from the plan's end to its start, the way the robot came: started as those of `actions`.
+
+        A straight way might take the body along.
+        """
+        return self._actions(name, self._reversed)
+
+    def _actions(self, name: str, parameters_of: Callable[[str], dict[str, Any]]) -> list[ActionDefinition]:
         found = []
         for part, first in zip(self.parts, self.first(name), strict=True):
-            pieces = _split(self._parameters(part), len(self._joints_of(part)))
+            pieces = _split(parameters_of(part), len(self._joints_of(part)))
             ids = [first, *(f"{first}_{i}" for i in range(2, len(pieces) + 1))]
             for id, following, parameters in zip(ids, [*ids[1:], ""], pieces, strict=True):
                 then = _when(parameters["times"][-2], following) if following else ()
@@ -298,6 +308,15 @@ class Plan:
                     )
                 )
         return found
+
+    def _reversed(self, part: str) -> dict[str, Any]:
+        forth, joints = self.track_parameters(part), len(self._joints_of(part))
+        times, q, v = forth["times"], np.array(forth["positions"]), np.array(forth["velocities"])
+        return {
+            "times": [times[-1] - t for t in reversed(times)],
+            "positions": q.reshape(-1, joints)[::-1].ravel().tolist(),
+            "velocities": (0.0 - v.reshape(-1, joints)[::-1]).ravel().tolist(),
+        }
 
     def _parameters(self, part: str) -> dict[str, Any]:
         """By efforts with feedback if they drive the part in the plan, else by positions."""

@@ -171,6 +171,15 @@ def test_V16_more_points_than_one_action_takes_go_on_in_the_next():
     assert begin == len(whole["times"]) - 2
 
 
+def test_V16_the_way_back_is_the_same_in_reverse():
+    plan = straight()
+    forth, back = ({p.name: p.value for p in found[0].parameters} for found in (plan.actions("a"), plan.retreat("a")))
+    assert back["times"] == pytest.approx([forth["times"][-1] - t for t in forth["times"][::-1]])
+    assert back["positions"] == forth["positions"][::-1] and back["velocities"][0] == 0.0
+    assert [-v for v in back["velocities"]] == pytest.approx(forth["velocities"][::-1])
+    assert [action.id for action in plan.retreat("back")] == plan.first("back")
+
+
 @pytest.mark.parametrize(("steps", "actions"), [(511, 1), (512, 2), (1022, 2), (1023, 3)])
 def test_V16_no_action_is_added_for_nothing(steps, actions):
     zeros = {name: np.zeros((steps, 1)) for name in ("inputs", "stiffness", "virtual_force")}
