@@ -45,6 +45,8 @@ HELD_ORIENTATION = 0.1
 """[rad] this one, held."""
 LEAST_WAY = 0.01
 """[m] A position error is normalized by at least this."""
+_BRAKING = 0.9
+"""Of the acceleration limit, at most."""
 _POINTS_PER_ACTION = MAX_TRAJECTORY_POINTS
 
 
@@ -134,6 +136,14 @@ class Plan:
 
         position, orientation = self.header["target"]
         return Pose(position=position, orientation=orientation)
+
+    @property
+    def braking(self) -> int:
+        """Control steps in which the velocities that are left at its end become 0, at constant acceleration."""
+        step, limits = self.header["time"] / self.header["steps"], self.header.get("limits", {}).get("acceleration")
+        if limits is None:
+            return 1
+        return max(1, math.ceil(float(np.max(np.abs(self.velocity[-1]) / np.array(limits))) / (_BRAKING * step)))
 
     @property
     def speeds(self) -> tuple[float, ...]:
@@ -338,7 +348,7 @@ class Plan:
     def track_parameters(self, part: str) -> dict[str, list[float]]:
         """Parameters of `track_trajectory` for a part: one cubic piece for each control step.
 
-        A last piece of one more control step brings the joints to rest. For a part driven by efforts these are the
+        A last piece brings the joints to rest, in `braking` control steps. For a part driven by efforts these are the
         positions and velocities that the efforts led to.
 
         Raises:
@@ -347,10 +357,12 @@ class Plan:
         own = self._joints_of(part)
         step = self.header["time"] / self.header["steps"]
         position, velocity = self.position[:, own], self.velocity[:, own]
-        position = np.concatenate([position, position[-1:] + 0.5 * step * velocity[-1:]])
+        times = [step * i for i in range(len(position))]
+        times.append(step * (len(position) - 1 + self.braking))
+        position = np.concatenate([position, position[-1:] + 0.5 * step * self.braking * velocity[-1:]])
         velocity = np.concatenate([velocity, np.zeros_like(velocity[:1])])
         return {
-            "times": [step * i for i in range(len(position))],
+            "times": times,
             "positions": position.ravel().tolist(),
             "velocities": velocity.ravel().tolist(),
         }
