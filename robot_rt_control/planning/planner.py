@@ -322,6 +322,7 @@ class _Planning:
                 "normalized_error": error.normalized,
                 "orientation_error": error.orientation,
                 "target": [list(problem.task.target.position), list(problem.task.target.orientation)],
+                "free": sorted(problem.task.free),
                 "convergence": [_convergence(iterate) for iterate in its.iterates],
                 "versions": versions(),
             },
