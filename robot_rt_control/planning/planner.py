@@ -25,7 +25,7 @@ from robot_rt_control.planning.cost import Cost, PoseError, Weights, needed_stif
 from robot_rt_control.planning.engines import require_engines
 from robot_rt_control.planning.hill_climb import climb
 from robot_rt_control.planning.penalty_loop import Iterate, PenaltySettings
-from robot_rt_control.planning.plan import FORMAT, Plan
+from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
 from robot_rt_control.planning.scvx import Iteration, Limits, TrustRegion
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.traction import draw_of
@@ -290,6 +290,7 @@ class _Run:
                 "body": self.task.body,
                 "joints": list(actuated.names),
                 "velocity_driven": [bool(driven) for driven in actuated.velocity_driven],
+                "limits": {name: getattr(actuated, name).tolist() for name in LIMITS},
                 "pairs": [pair.name for pair in self.scene.pairs],
                 "time": self.task.time,
                 "steps": self.task.steps,
