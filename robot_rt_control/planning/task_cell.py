@@ -103,9 +103,8 @@ class TaskCell:
         """
         what = f"body {name!r}"
         if name in self.objects:
-            thing = self.objects[name]
-            if thing.fixed or thing.plane or thing.profile is not None:
-                free = [other.name for other in self.objects.values() if _is_free(other)]
+            if not self.is_free(name):
+                free = [other for other in self.objects if self.is_free(other)]
                 expected = f"a free body: {', '.join(free) or 'none here'}"
                 raise DefinitionError(what, expected=expected, got="a fixed one")
             if not self.face_names(name):
@@ -119,7 +118,7 @@ class TaskCell:
                 got = "one that no joint of no part can move"
                 raise DefinitionError(what, expected="a link that floats: its joints belong to no part", got=got)
         else:
-            known = [*(other.name for other in self.objects.values() if _is_free(other)), *self._floating()]
+            known = [*filter(self.is_free, self.objects), *self._floating()]
             raise DefinitionError(what, expected=unknown("body", name, known), got=repr(name))
 
     def check_link(self, name: str) -> None:
@@ -200,6 +199,11 @@ class TaskCell:
 
     # --- facts ----------------------------------------------------------------------------------
 
+    def is_free(self, thing: str) -> bool:
+        """Whether an object can be moved."""
+        found = self.objects[thing]
+        return not (found.fixed or found.plane or found.profile is not None)
+
     def face_names(self, thing: str) -> tuple[str, ...]:
         """Of an object; empty: its faces have no names."""
         box = self.objects[thing].box
@@ -246,10 +250,6 @@ def rotation(vector: Sequence[float] | Array) -> Array:
     quaternion_to_matrix(q, R)
     return R
 
-
-
-def _is_free(thing: ObjectParameters) -> bool:
-    return not (thing.fixed or thing.plane or thing.profile is not None)
 
 
 def _motion(joint: UrdfJoint, q: float) -> Array:
