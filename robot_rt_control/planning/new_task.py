@@ -31,10 +31,10 @@ def new_task(workcell: str, *, name: str, folder: Path, body: str = "") -> str:
     """
     file = find_shipped(workcell, Path())
     cell = TaskCell(file)
-    free = [thing for thing in cell.objects if cell.is_free(thing)]
+    free = [thing for thing in cell.objects if cell.is_free(thing) and cell.face_names(thing)]
     if not body:
         if not free:
-            raise DefinitionError(f"workcell {workcell!r}", expected="a free object, or `body`", got="none")
+            raise DefinitionError(f"workcell {workcell!r}", expected="a free box or cylinder, or `body`", got="none")
         body = free[0]
     cell.check_body(body)
     shipped = not Path(workcell).is_file()

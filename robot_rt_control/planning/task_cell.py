@@ -19,11 +19,13 @@ from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.contact_model import box_faces
 from robot_rt_control.planning.task import Control
 from robot_rt_control.planning.urdf_shapes import collision_shapes
-from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, unknown
 
 Array = NDArray[np.float64]
 
+POSE_VALUES = 7
+"""Of a sensor that measures a pose."""
 _MODES: Mapping[Control, tuple[CommandMode, ...]] = {
     "velocity": (CommandMode.POSITION, CommandMode.VELOCITY),
     "effort": (CommandMode.EFFORT,),
@@ -108,7 +110,7 @@ class TaskCell:
                 expected = f"a free body: {', '.join(free) or 'none here'}"
                 raise DefinitionError(what, expected=expected, got="a fixed one")
             if not self.face_names(name):
-                raise DefinitionError(what, expected="a box, whose faces have names", got="another shape")
+                raise DefinitionError(what, expected="a box or a cylinder, whose faces have names", got="another shape")
         elif name in self.links:
             part, _, link = name.partition(".")
             inertial = self.robots[part].links.get(link)
@@ -156,9 +158,10 @@ class TaskCell:
                 raise DefinitionError(what, expected=unknown("face", name, faces), got=repr(name))
             return name
         what = f"face {face!r}"
-        named = [f"{thing}.{side}" for thing in self.objects for side in self.face_names(thing)]
+        fixed = [thing for thing, found in self.objects.items() if found.fixed]
+        named = [f"{thing}.{side}" for thing in fixed for side in self.face_names(thing)]
         if face not in named:
-            expected = "<object>.<face>, as the body is a link of the robot: " + unknown("face", face, named)
+            expected = "<fixed object>.<face>, as the body is a link of the robot: " + unknown("face", face, named)
             raise DefinitionError(what, expected=expected, got=repr(face))
         return face
 
@@ -197,6 +200,20 @@ class TaskCell:
                 what = f"start of part {part!r}: joint {name!r} is outside its limits"
                 raise DefinitionError(what, expected=f"{lower[i]:g} to {upper[i]:g} {unit}", got=f"{q:g} {unit}")
 
+    def check_pose_sensor(self, name: str) -> None:
+        """Refuse a part that cannot measure a pose.
+
+        Raises:
+            DefinitionError: it is unknown, no sensor, or has not seven values.
+        """
+        sensors = {part.name: part for part in self.workcell.parts if part.kind == PartKind.SENSOR}
+        what = f"part {name!r}, which measures where the body is"
+        if name not in sensors:
+            raise DefinitionError(what, expected=unknown("part of kind sensor", name, sensors), got=repr(name))
+        if len(sensors[name].inputs) != POSE_VALUES:
+            expected = f"{POSE_VALUES} values: position x y z, quaternion x y z w"
+            raise DefinitionError(what, expected=expected, got=str(len(sensors[name].inputs)))
+
     # --- facts ----------------------------------------------------------------------------------
 
     def is_free(self, thing: str) -> bool:
@@ -206,8 +223,10 @@ class TaskCell:
 
     def face_names(self, thing: str) -> tuple[str, ...]:
         """Of an object; empty: its faces have no names."""
-        box = self.objects[thing].box
-        return () if box is None else tuple(box_faces(box.size))
+        found = self.objects[thing]
+        if found.box is None and found.cylinder is None:
+            return ()
+        return tuple(box_faces((1.0, 1.0, 1.0)))  # those of a cylinder have the same names
 
     def start_of(self, body: str) -> Array:
         """(4, 4) X_WB of a body at the workcell's start. The body must be valid."""
