@@ -103,7 +103,7 @@ def _verification(found: dict[str, Any]) -> list[Any]:
     shown: list[Any] = []
     for name, value in found.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            columns = list(value[0])
+            columns = sorted((key for key, item in value[0].items() if not isinstance(item, list)), key=_later)
             rows = ([_shown(row.get(column)) for column in columns] for row in value)
             shown.append(table([f"{name}: {columns[0]}", *columns[1:]], rows))
         elif isinstance(value, dict):
@@ -111,6 +111,11 @@ def _verification(found: dict[str, Any]) -> list[Any]:
         else:
             shown.append(f"{name}: {_shown(value)}")
     return shown
+
+
+def _later(column: str) -> bool:
+    """What a row is about comes first."""
+    return column not in ("name", "speed")
 
 
 def _shown(value: Any) -> str:
