@@ -6,9 +6,8 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from robot_rt_control.planning.settings_keys import Setting, task_settings
+from robot_rt_control.planning.settings_keys import shown, task_settings
 from robot_rt_control.planning.task_cell import TaskCell, find_shipped
 from robot_rt_control.planning.task_schema import SCHEMA_FILE
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -101,19 +100,6 @@ def _settings() -> Iterator[str]:
             if above[depth : depth + 1] != (section,):
                 yield f"# {'  ' * depth}{section}:"
         above = tuple(path)
-        line = f"# {'  ' * len(path)}{name}: {_value(setting)}"
+        line = f"# {'  ' * len(path)}{name}: {shown(setting.default)}"
         comment = "; ".join(filter(None, (setting.range, setting.comment)))
         yield f"{line:<{_WIDTH}}# {comment}"
-
-
-def _value(setting: Setting) -> str:
-    default: Any = setting.default
-    if isinstance(default, tuple):
-        return f"[{', '.join(map(_scalar, default))}]"
-    return _scalar(default)
-
-
-def _scalar(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,8 +1,8 @@
 """The keys of a task file's settings, taken from the fields of `planner.Settings`: a new field is a new key.
 
-A field that is a dataclass is a section with its name, `region` being `trust_region`. Of the others, those that begin
-with `accept_` are the section `accept`, and the rest is `post_processing`; a choice, such as `search: single`, and a
-field that is no setting of a task have no section. What a field says in its docstring is the key's comment.
+A field that is a dataclass is a section with its name, or that of `_SECTIONS`. Of the others, those that begin with
+`accept_` are the section `accept`, choices and switches, such as `search: single`, are keys without a section, and the
+rest is `post_processing`. What a field says in its docstring is the key's comment.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from robot_rt_control.planning.planner import Settings
 from robot_rt_control.text.schema import finite, refuse
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
-_SECTIONS = {"region": "trust_region"}
+_SECTIONS = {"region": "trust_region", "post": "post_processing"}
 _ACCEPT = "accept_"
 _OTHERS = "post_processing"
+_SWITCHES_OF_OTHERS = ("draw", "hill_climbing")
+"""Switches that belong to `_OTHERS`."""
 _OF_THE_MACHINE = ("threads",)
 """No part of a task: its plan does not depend on them."""
 _MOST = 1e9
@@ -144,6 +146,22 @@ def task_settings() -> tuple[Setting, ...]:
     return tuple(_of_settings())
 
 
+def settings_table() -> list[str]:
+    """Lines of a table in Markdown, for docs/planning.md."""
+    rows = [(s.name, shown(s.default), s.range, s.comment) for s in task_settings()]
+    head = ["| setting | default | valid | what |", "|---|---|---|---|"]
+    return head + ["| `{}` | {} | {} | {} |".format(*(cell.replace("|", "\\|") for cell in row)) for row in rows]
+
+
+def shown(value: Any) -> str:
+    """A default as YAML has it."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def changed(settings: Settings, values: Mapping[tuple[str, ...], Any]) -> Settings:
     """The settings with checked values, by their paths in the file.
 
@@ -190,7 +208,7 @@ def _of_settings() -> Iterator[Setting]:
             yield from _of_section(hint, (_SECTIONS.get(name, name),), (name,))
         elif name.startswith(_ACCEPT):
             yield _setting(field, ("accept", name.removeprefix(_ACCEPT)), (name,), hint, comments)
-        elif _words(hint):
+        elif (_words(hint) or hint is bool) and name not in _SWITCHES_OF_OTHERS:
             yield _setting(field, (name,), (name,), hint, comments)
         else:
             yield _setting(field, (_OTHERS, name), (name,), hint, comments)
@@ -245,3 +263,7 @@ def _docstrings(section: Any) -> dict[str, str]:
         else:
             name = ""
     return found
+
+
+if __name__ == "__main__":
+    print("\n".join(settings_table()))

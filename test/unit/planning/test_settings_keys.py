@@ -20,7 +20,7 @@ def test_every_field_of_the_settings_is_a_key():
 def test_every_default_is_valid_and_in_its_range():
     for setting in task_settings():
         assert setting.check(setting.default) == setting.default, setting.name
-        assert setting.range
+        assert setting.range and setting.comment, f"{setting.name}: a docstring after the field is its comment"
 
 
 def test_a_comment_is_the_docstring_of_the_field():
