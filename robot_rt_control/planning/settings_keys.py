@@ -1,4 +1,4 @@
-"""The keys of a task file's settings, taken from the fields of `planner.Settings`: a new field is a new key.
+"""The keys of a task file's settings, taken from the fields of `Settings`: a new field is a new key.
 
 A field that is a dataclass is a section with its name, or that of `_SECTIONS`. Of the others, those that begin with
 `accept_` are the section `accept`, choices and switches, such as `search: single`, are keys without a section, and the
@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic_core import PydanticCustomError
 
-from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.text.schema import finite, refuse
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 

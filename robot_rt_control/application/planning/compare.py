@@ -43,13 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_rt_control.application.output import Output, table
     from robot_rt_control.application.planning.cancelling import cancelled_by_signals
     from robot_rt_control.application.planning.progress_table import ProgressTable
-    from robot_rt_control.planning.planner import plan
 
     output = Output(as_json=arguments.json)
     prepared = [
         (name, *prepared_task(arguments, dict(arguments.values), settings))
         for name, settings in [(AS_GIVEN, {}), *arguments.variants]
     ]  # all are checked before the first one is planned
+    from robot_rt_control.planning.planner import plan  # it needs what was checked before
+
     rows: list[dict[str, Any]] = []
     with cancelled_by_signals() as cancelled:
         for name, task, settings in prepared:

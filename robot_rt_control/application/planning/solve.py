@@ -34,11 +34,12 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_rt_control.application.output import Output
     from robot_rt_control.application.planning.cancelling import cancelled_by_signals
     from robot_rt_control.application.planning.progress_table import ProgressTable, iterate_table
-    from robot_rt_control.planning.planner import plan
     from robot_rt_control.vocabulary.errors import RobotControlError
 
     output = Output(as_json=arguments.json)
     task, settings = prepared_task(arguments, dict(arguments.values), dict(arguments.settings))
+    from robot_rt_control.planning.planner import plan  # it needs what was checked before
+
     with cancelled_by_signals() as cancelled, ProgressTable(output.err) as shown:
         result = plan(task, settings, progress=shown.show, cancel=cancelled)
     file = None

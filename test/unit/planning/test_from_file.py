@@ -1,9 +1,11 @@
 """Planning from a task file."""
 
+import threading
+
 import pytest
 
 from robot_rt_control import planning
-from robot_rt_control.planning import from_file
+from robot_rt_control.planning import from_file, planner
 from robot_rt_control.planning.task import Start
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -21,13 +23,13 @@ parameters: {distance: {unit: m, default: 0.2}}
 @pytest.fixture
 def planned(monkeypatch):
     calls = []
-    monkeypatch.setattr(from_file, "plan", lambda task, settings, **options: calls.append((task, settings, options)))
+    monkeypatch.setattr(planner, "plan", lambda task, settings, **options: calls.append((task, settings, options)))
     monkeypatch.setattr(from_file, "require_engines", lambda: None)
     return calls
 
 
 def test_a_file_parameters_and_settings(planned):
-    progress, cancel = print, object()
+    progress, cancel = print, threading.Event()
     planning.plan_file(
         "push_box", distance=0.3, settings={"penalty.schedule": "additive"}, progress=progress, cancel=cancel
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.planning.new_task import new_task
-from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.settings_keys import task_settings
 from robot_rt_control.planning.task_file import read_task
 from robot_rt_control.vocabulary.errors import DefinitionError

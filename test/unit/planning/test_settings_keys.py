@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.settings_keys import changed_by_names, task_settings
 from robot_rt_control.vocabulary.errors import DefinitionError
 
