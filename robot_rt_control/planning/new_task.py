@@ -96,10 +96,11 @@ def _settings() -> Iterator[str]:
     above: tuple[str, ...] = ()
     for setting in task_settings():
         *path, name = setting.path
+        mark = "# #" if setting.optional else "#"  # what is off by default stays a comment
         for depth, section in enumerate(path):
-            if above[depth : depth + 1] != (section,):
-                yield f"# {'  ' * depth}{section}:"
+            if above[: depth + 1] != tuple(path[: depth + 1]):
+                yield f"{mark if depth else '#'} {'  ' * depth}{section}:"
         above = tuple(path)
-        line = f"# {'  ' * len(path)}{name}: {shown(setting.default)}"
+        line = f"{mark} {'  ' * len(path)}{name}: {shown(setting.default)}"
         comment = "; ".join(filter(None, (setting.range, setting.comment)))
         yield f"{line:<{_WIDTH}}# {comment}"

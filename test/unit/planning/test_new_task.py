@@ -27,7 +27,7 @@ def test_every_setting_is_there_with_its_default_and_its_range(tmp_path):
     settings = "\n".join(line.removeprefix("# ") for line in comments.splitlines())
     assert read_task(main + settings).settings == Settings()
     for setting in task_settings():
-        assert re.search(rf"^# *{setting.path[-1]}: .* # {re.escape(setting.range)}", comments, re.MULTILINE)
+        assert re.search(rf"^#[ #]*{setting.path[-1]}: .* # {re.escape(setting.range)}", comments, re.MULTILINE)
 
 
 def test_a_workcell_beside_the_task_is_named_relative_to_it(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,8 @@ def planned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
 
     def plan(task: Any, settings: Any, *, progress: Any, cancel: Any, **options: Any) -> Result:
         calls.append((task, settings, cancel))
-        progress(Progress(phase="penalty", iterate=ITERATE, iteration=None, best=None))
+        known: dict[str, Any] = {"phase": "penalty", "iterate": ITERATE, "iteration": None, "best": None}
+        progress(Progress(**{field.name: known.get(field.name, 0.0) for field in fields(Progress)}))
         success = settings.penalty.iterations != 1
         message = "" if success else "1.0 % of the way are left"
         return Result(success=success, message=message, plan=made(), error=ERROR, iterates=(ITERATE,))
