@@ -148,8 +148,13 @@ class Setting:
 
 @cache
 def task_settings() -> tuple[Setting, ...]:
-    """All keys, in the order of `Settings`."""
-    return tuple(_of_settings())
+    """All keys, in the order of `Settings`; those of a section together."""
+    found = list(_of_settings())
+    first: dict[tuple[str, ...], int] = {}
+    for i, setting in enumerate(found):
+        for depth in range(len(setting.path)):
+            first.setdefault(setting.path[: depth + 1], i)
+    return tuple(sorted(found, key=lambda s: [first[s.path[: depth + 1]] for depth in range(len(s.path))]))
 
 
 def settings_table() -> list[str]:

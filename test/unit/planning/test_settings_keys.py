@@ -83,7 +83,7 @@ def test_fields_that_are_added_are_keys(monkeypatch):
         monkeypatch.undo()
         settings_keys.task_settings.cache_clear()
     assert list(found) == [
-        "post_processing.gain", "switch", "post_processing.above", "post_processing.below", "accept.speed",
+        "post_processing.gain", "post_processing.above", "post_processing.below", "switch", "accept.speed",
     ]  # fmt: skip
     assert changed.post == Inner(gain=3.0) and not changed.switch
     assert found["post_processing.gain"].optional and found["accept.speed"].range == "0 to 1"
