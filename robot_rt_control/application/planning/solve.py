@@ -29,6 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the plan (default: <name of the task>.plan)")
     parser.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="longest time; then the best plan so far (default: none)"
+    )
+    parser.add_argument(
+        "--from", type=Path, dest="previous", metavar="PLAN", help="a previous plan, whose motion is one more start"
+    )
+    parser.add_argument(
         "--no-verify", action="store_true", help="save a solved plan without rolling it out in perturbed worlds"
     )
     allow_values_after_options(parser)
@@ -39,14 +45,17 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_rt_control.application.output import Output
     from robot_rt_control.application.planning.cancelling import cancelled_by_signals
     from robot_rt_control.application.planning.progress_table import ProgressTable, iterate_table
+    from robot_rt_control.planning.plan import Plan
     from robot_rt_control.vocabulary.errors import RobotControlError
 
     output = Output(as_json=arguments.json)
+    previous = None if arguments.previous is None else Plan.load(arguments.previous)
     task, settings = prepared_task(arguments, dict(arguments.values), dict(arguments.settings))
     from robot_rt_control.planning.planner import plan  # it needs what was checked before
 
     with cancelled_by_signals() as cancelled, ProgressTable(output.err) as shown:
-        result = plan(task, settings, progress=shown.show, cancel=cancelled)
+        options = {"start_from": previous, "time_limit": arguments.time_limit}
+        result = plan(task, settings, progress=shown.show, cancel=cancelled, **options)
     file, found, verification = None, result.plan, None
     if found is not None and result.success and not arguments.no_verify:
         from robot_rt_control.planning.verify import verify
@@ -64,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         "position_error": None if error is None else error.position,
         "normalized_error": None if error is None else error.normalized,
         "orientation_error": None if error is None else error.orientation,
+        "start": result.start,
         "iterates": result.iterates,
         "iterations": shown.iterations,
         "elapsed": shown.elapsed,
@@ -72,7 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
     if output.as_json:
         output.result(data)
     else:
-        output.result(data, iterate_table(list(result.iterates)))
+        if result.iterates:
+            output.result(data, iterate_table((result.start, iterate) for iterate in result.iterates))
+        if result.start:
+            output.note(f"found from the start {result.start!r}")
         if error is not None:
             left = f"{1e3 * error.position:.1f} mm ({100 * error.normalized:.2f} % of the way)"
             output.note(f"without virtual forces: {left} and {error.orientation:.3f} rad are left")

@@ -84,7 +84,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
 
     def plan(task: Any, settings: Any, *, progress: Any, cancel: Any, **options: Any) -> Result:
         calls.append((task, settings, cancel))
-        known: dict[str, Any] = {"phase": "penalty", "iterate": ITERATE, "iteration": None, "best": None}
+        known: dict[str, Any] = {"phase": "penalty", "iterate": ITERATE, "iteration": None, "best": None, "start": "s"}
         progress(Progress(**{field.name: known.get(field.name, 0.0) for field in fields(Progress)}))
         success = settings.penalty.iterations != 1
         message = "" if success else "1.0 % of the way are left"
@@ -172,7 +172,7 @@ def test_solve_saves_the_plan(planned: list[Any], tmp_path: Path, capsys: Captur
     out, err = capsys.readouterr()
     assert out.endswith("solved\n")
     assert "verified: at rest 2.00 % are left, contact peak 12.3 N; in perturbed worlds" in err and "4.0 mm away" in err
-    assert "iteration 0, penalty 0.1, error 1.0 %" in err and "1.0 mm (1.00 % of the way) and 0.002 rad" in err
+    assert "start s, iteration 0, penalty 0.1, error 1.0 %" in err and "1.0 mm (1.00 % of the way) and 0.002 rad" in err
 
 
 def test_solve_without_success_keeps_the_best_plan(planned: list[Any], tmp_path: Path, capsys: Captured) -> None:
@@ -199,7 +199,7 @@ def test_V13_ctrl_c_ends_with_the_best_plan_so_far(
     import os
     import signal
 
-    def plan(task: Any, settings: Any, *, progress: Any, cancel: Any) -> Result:
+    def plan(task: Any, settings: Any, *, progress: Any, cancel: Any, **options: Any) -> Result:
         os.kill(os.getpid(), signal.SIGINT)
         assert cancel.wait(10.0)
         return Result(success=False, message="cancelled", plan=made(), error=ERROR, iterates=())
