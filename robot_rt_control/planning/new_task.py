@@ -37,7 +37,7 @@ def new_task(workcell: str, *, name: str, folder: Path, body: str = "") -> str:
         body = free[0]
     cell.check_body(body)
     shipped = not Path(workcell).is_file()
-    where = file.name if shipped else os.path.relpath(file, folder)
+    where = file.stem if shipped else os.path.relpath(file, folder)
     faces = cell.face_names(body) if body in cell.objects else ()
     sides = ", ".join(side for side in faces if side not in ("top", "bottom"))
     return "\n".join(
