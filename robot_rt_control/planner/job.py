@@ -12,6 +12,8 @@ from typing import Protocol
 from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, error_class
 
+Numbers = float | tuple[float, ...]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -19,8 +21,8 @@ class Job:
 
     task: str
     """YAML text, the path of a file, or the name of a task that comes with the package."""
-    parameters: Mapping[str, tuple[float, str]] = field(default_factory=dict)
-    """Name → number and unit; an empty unit is not checked."""
+    parameters: Mapping[str, tuple[Numbers, str]] = field(default_factory=dict)
+    """Name → number or numbers, and unit; an empty unit is not checked."""
     from_measured: bool = False
     previous_plan: str = ""
     """File whose rest is the first guess; empty: none."""

@@ -10,24 +10,26 @@ from builtin_interfaces.msg import Duration
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_rt_control import action
-from robot_rt_control.planner.job import Report
+from robot_rt_control.planner.job import Numbers, Report
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 
-def parameters_of(messages: Iterable[Any]) -> dict[str, tuple[float, str]]:
-    """Name → number and unit, of msg/ParameterValue.
+def parameters_of(messages: Iterable[Any]) -> dict[str, tuple[Numbers, str]]:
+    """Name → number or numbers, and unit, of msg/ParameterValue.
 
     Raises:
-        DefinitionError, ProgramError: all that are not one number.
+        DefinitionError, ProgramError: all that have no number.
     """
-    found, mistakes = {}, []
+    found: dict[str, tuple[Numbers, str]] = {}
+    mistakes = []
     for message in messages:
-        if message.text or len(message.values) != 1:
-            got = "a text" if message.text else f"{len(message.values)} numbers"
-            mistakes.append(DefinitionError(f"parameter {message.name!r}", expected="one number in `values`", got=got))
+        numbers = tuple(float(value) for value in message.values)
+        if message.text or not numbers:
+            got = "a text" if message.text else "none"
+            mistakes.append(DefinitionError(f"parameter {message.name!r}", expected="numbers in `values`", got=got))
         else:
-            found[message.name] = float(message.values[0]), message.unit
+            found[message.name] = numbers[0] if len(numbers) == 1 else numbers, message.unit
     raise_all(mistakes)
     return found
 
