@@ -19,6 +19,8 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 Array = NDArray[np.float64]
 
 FORMAT = 1
+LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
+"""Of each joint, in the header."""
 _ARRAYS = (
     "position", "velocity", "inputs", "body_position", "body_rotation", "distance",
     "stiffness", "virtual_force", "virtual_distance",
@@ -30,8 +32,8 @@ class Plan:
     """A motion without virtual forces, at the N + 1 ends of its control steps."""
 
     header: dict[str, Any]
-    """format, workcell (its digest), task (its digest), body, joints, velocity_driven, pairs, time [s], steps, success,
-    position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
+    """format, workcell (its digest), task (its digest), body, joints, velocity_driven, limits, pairs, time [s], steps,
+    success, position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
     convergence (of each iterate: penalty ω, normalized_error, orientation_error [rad], stiffness_average and
     stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy)."""
     position: Array

@@ -25,7 +25,7 @@ from robot_rt_control.planning.cost import Cost, PoseError, Weights, needed_stif
 from robot_rt_control.planning.dynamics import Dynamics
 from robot_rt_control.planning.hill_climb import climb
 from robot_rt_control.planning.penalty_loop import Iterate, PenaltySettings
-from robot_rt_control.planning.plan import FORMAT, Plan
+from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
 from robot_rt_control.planning.scene import Scene, build_scene
 from robot_rt_control.planning.scvx import Iteration, Limits, TrustRegion
 from robot_rt_control.planning.task import Task
@@ -282,6 +282,7 @@ class _Run:
                 "body": self.task.body,
                 "joints": list(actuated.names),
                 "velocity_driven": [bool(driven) for driven in actuated.velocity_driven],
+                "limits": {name: getattr(actuated, name).tolist() for name in LIMITS},
                 "pairs": [pair.name for pair in self.scene.pairs],
                 "time": self.task.time,
                 "steps": self.task.steps,

@@ -381,8 +381,7 @@ def test_D10_states_of_motors_and_drives_are_state_variables(open_cell: Open) ->
     assert session.value("left.turn.status") == 4.0 and session.value("right.third.repeated") == 0.0
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("every", [2, 4])
+@pytest.mark.parametrize("every", [pytest.param(2, marks=pytest.mark.long), 4])
 def test_D11_a_device_with_its_own_period_is_interpolated_by_the_drive(open_cell: Open, every: int) -> None:
     cell = open_cell(every=every, time_constant=0.0)
     session = cell.session("right")
