@@ -15,23 +15,25 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import metadata
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.planning import penalty_loop, scvx
 from robot_rt_control.planning.cost import Cost, PoseError, Weights, needed_stiffness
-from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.engines import require_engines
 from robot_rt_control.planning.hill_climb import climb
 from robot_rt_control.planning.penalty_loop import Iterate, PenaltySettings
 from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
-from robot_rt_control.planning.scene import Scene, build_scene
 from robot_rt_control.planning.scvx import Iteration, Limits, TrustRegion
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.traction import draw_of
 from robot_rt_control.planning.trajectory import Trajectory
 from robot_rt_control.vocabulary.errors import DefinitionError
+
+if TYPE_CHECKING:  # settings are read without MuJoCo
+    from robot_rt_control.planning.scene import Scene
 
 Array = NDArray[np.float64]
 
@@ -112,7 +114,11 @@ def plan(
 
     Raises:
         DefinitionError: the task does not fit its workcell, or the robot's geometry starts inside the body.
+        RobotControlError: MuJoCo or PIQP is not installed.
     """
+    require_engines()
+    from robot_rt_control.planning.scene import build_scene
+
     settings = settings or Settings()
     run = _Run(task, settings, build_scene(task), progress, cancel)
     try:
@@ -130,6 +136,8 @@ class _Run:
         progress: Callable[[Progress], None],
         cancel: Cancel | None,
     ) -> None:
+        from robot_rt_control.planning.dynamics import Dynamics
+
         self.task, self.settings, self.scene, self._progress, self._cancel = task, settings, scene, progress, cancel
         actuated = scene.actuated
         self.n = len(actuated.names)

@@ -26,7 +26,7 @@ from robot_rt_control.model.urdf_file import urdf_file
 from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.contact_model import Face, box_faces
-from robot_rt_control.planning.task import Task
+from robot_rt_control.planning.task import TIME_STEP, Task
 from robot_rt_control.planning.urdf_shapes import (
     DEFAULT_FRICTION,
     CollisionShape,
@@ -38,8 +38,6 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Array = NDArray[np.float64]
 
-TIME_STEP = 0.005
-"""[s] at most, of the planner's simulation."""
 _CONTACT_TIME = 0.01
 """[s] time constant of contacts: twice the time step, the stiffest that MuJoCo integrates safely."""
 _SERVO_FREQUENCY = 60.0
