@@ -10,13 +10,12 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.task_cell import POSE_VALUES
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 
 Measure = Callable[[Sequence[str]], Mapping[str, float]]
 """Prefixes → present values of the state variables whose names begin with them, from one tick; NaN: unknown."""
-_VALUES = 7
-"""Of a pose: position x y z [m], quaternion x y z w."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +82,7 @@ def _pose_sensor(workcell: Workcell, name: str) -> PartDescription:
             hint="Name it in the task: start: {from: measured, pose: <part>}",
         )
     sensor = sensors[name]
-    if len(sensor.inputs) != _VALUES:
+    if len(sensor.inputs) != POSE_VALUES:
         raise DefinitionError(
             f"start, pose: part {name!r}",
             expected="seven values: position x y z, quaternion x y z w",

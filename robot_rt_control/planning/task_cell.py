@@ -19,11 +19,13 @@ from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.contact_model import box_faces
 from robot_rt_control.planning.task import Control
 from robot_rt_control.planning.urdf_shapes import collision_shapes
-from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, unknown
 
 Array = NDArray[np.float64]
 
+POSE_VALUES = 7
+"""Of a sensor that measures a pose."""
 _MODES: Mapping[Control, tuple[CommandMode, ...]] = {
     "velocity": (CommandMode.POSITION, CommandMode.VELOCITY),
     "effort": (CommandMode.EFFORT,),
@@ -197,6 +199,20 @@ class TaskCell:
             if not lower[i] <= q <= upper[i]:
                 what = f"start of part {part!r}: joint {name!r} is outside its limits"
                 raise DefinitionError(what, expected=f"{lower[i]:g} to {upper[i]:g} {unit}", got=f"{q:g} {unit}")
+
+    def check_pose_sensor(self, name: str) -> None:
+        """Refuse a part that cannot measure a pose.
+
+        Raises:
+            DefinitionError: it is unknown, no sensor, or has not seven values.
+        """
+        sensors = {part.name: part for part in self.workcell.parts if part.kind == PartKind.SENSOR}
+        what = f"part {name!r}, which measures where the body is"
+        if name not in sensors:
+            raise DefinitionError(what, expected=unknown("part of kind sensor", name, sensors), got=repr(name))
+        if len(sensors[name].inputs) != POSE_VALUES:
+            expected = f"{POSE_VALUES} values: position x y z, quaternion x y z w"
+            raise DefinitionError(what, expected=expected, got=str(len(sensors[name].inputs)))
 
     # --- facts ----------------------------------------------------------------------------------
 

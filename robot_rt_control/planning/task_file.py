@@ -103,6 +103,8 @@ class TaskFile:
     goal: Goal
     body_start: Pose
     """X_WB of the body in the workcell or, if the file gives it, there."""
+    pose: str = ""
+    """The part that measures where the body is; empty: none."""
 
     def started(self, start: Start) -> Task:
         """The task from another start, such as a measured one; a target by a way is that way from there."""
@@ -210,6 +212,7 @@ class _TaskReader:
             unused=tuple(name for name in known if name not in self.substitution.used),
             goal=goal,
             body_start=body_start,
+            pose=self.content.start.pose,
         )
 
     # --- parameters and numbers -----------------------------------------------------------------
@@ -337,6 +340,9 @@ class _TaskReader:
                 if self.cell is not None:
                     self.cell.check_joints(part, position)
                 joints[part] = position
+        if keys.pose and self.cell is not None:
+            with self.item("start", "pose"):
+                self.cell.check_pose_sensor(keys.pose)
         body = None
         if keys.body is not None:
             with self.item("start", "body"):

@@ -180,6 +180,8 @@ class _StartKeys(Model):
     """Part → [rad or m] position of each joint; the others are where the workcell starts."""
     body: PoseKeys | None = None
     """Where the body is; default: as in the workcell."""
+    pose: Name = ""
+    """The part of kind sensor that measures where the body is: seven values, position x y z [m] and quaternion x y z w."""
 
 
 _FROM: dict[str, Any] = {
