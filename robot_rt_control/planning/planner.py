@@ -86,6 +86,12 @@ class Progress:
     """The last one of SCVX; None: an iterate has ended."""
     best: PoseError | None
     """Without virtual forces."""
+    best_plan: Plan | None = None
+    """The plan that `best` is of; the same object until there is a better one."""
+    elapsed: float = 0.0
+    """[s] since planning began."""
+    share: float = float("nan")
+    """Of the work that is done, 0 to 1, as far as known; NaN: unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +111,8 @@ def plan(
     *,
     progress: Callable[[Progress], None] = lambda _: None,
     cancel: Cancel | None = None,
+    start_from: Plan | None = None,
+    time_limit: float | None = None,
 ) -> Result:
     """Plan.
 
@@ -168,6 +176,7 @@ class _Run:
         self.best_virtual: Trajectory = self.start
         """What the best one was made from."""
         self.best_cost = np.inf
+        self.best_plan: Plan | None = None
         self.iterates: list[Iterate] = []
 
     def _refuse_penetration(self, still: Trajectory) -> None:
@@ -236,7 +245,7 @@ class _Run:
             raise _Cancelled
         best = None if self.best is None else self.cost.error(self.best)
         last = self.iterates[-1] if self.iterates else None
-        self._progress(Progress(phase=phase, iterate=last, iteration=iteration, best=best))
+        self._progress(Progress(phase=phase, iterate=last, iteration=iteration, best=best, best_plan=self.best_plan))
 
     def _solve(self, penalty: float, start: Trajectory) -> Trajectory:
         draw = None
@@ -277,6 +286,8 @@ class _Run:
         found = self.dynamics.roll_out(inputs)
         if solution.cost < self.best_cost:
             self.best, self.best_cost, self.best_virtual = found, solution.cost, trajectory
+            error = self.cost.error(found)
+            self.best_plan = self._plan(found, error, self._good(error))
         return self._good(self.cost.error(found))
 
     def _optimize(self, phase: str, cost: Cost, limits: Limits, start: Trajectory) -> scvx.Solution:
