@@ -185,8 +185,13 @@ class _Feedback:
     def phase(self, phase: str) -> None:
         """The plan is run."""
         last = self._report
-        best = {"best_position_error": last.best_position_error, "best_orientation_error": last.best_orientation_error}
-        self.take(Report(phase=phase, **best))
+        self.take(
+            Report(
+                phase=phase,
+                best_position_error=last.best_position_error,
+                best_orientation_error=last.best_orientation_error,
+            )
+        )
 
     def repeat(self) -> None:
         """Nothing new: publish that time goes by."""

@@ -181,7 +181,7 @@ class _StartKeys(Model):
     body: PoseKeys | None = None
     """Where the body is; default: as in the workcell."""
     pose: Name = ""
-    """The part of kind sensor that measures where the body is: seven values, position x y z [m] and quaternion x y z w."""
+    """The part of kind sensor that measures where the body is: position x y z [m] and quaternion x y z w."""
 
 
 _FROM: dict[str, Any] = {

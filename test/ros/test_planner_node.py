@@ -39,21 +39,15 @@ CAMERA = """
     device: sim
     values: {x: {unit: m}, y: {unit: m}, z: {unit: m}, qx: {}, qy: {}, qz: {}, qw: {}}
 """
-POSE = "values: {camera: {x: 0.13, y: 0.0, z: 0.05, qx: 0.0, qy: 0.0, qz: 0.0, qw: 1.0}}"
-BLIND = """
-  blind:
-    kind: sensor
-    device: sim
-    values: {x: {unit: m}, y: {unit: m}, z: {unit: m}, qx: {}, qy: {}, qz: {}, qw: {}}
-"""
+POSE = "values: {camera: {x: 0.14, y: 0.0, z: 0.05, qx: 0.0, qy: 0.0, qz: 0.0, qw: 1.0}}"
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pusher with a camera, which sees the slider a little to the side of where it begins; on the mock nothing
+    """The pusher with a camera, which sees the slider 10 mm further than where it begins; on the mock nothing
     moves it."""
     text = (CONFIG / "pusher.yaml").read_text()
-    text = text.replace("\ndevices:", f"{CAMERA}{BLIND}\ndevices:")
+    text = text.replace("\ndevices:", f"{CAMERA}\ndevices:")
     text = text.replace("mock: {time_constant: 0.0}", f"mock: {{time_constant: 0.0, {POSE}}}")
     file = tmp_path_factory.mktemp("planner") / "pusher.yaml"
     file.write_text(text)
@@ -215,32 +209,18 @@ def test_a_goal_that_is_none_is_rejected_with_the_reason(planner: Planner, field
     assert result.message.startswith(("timeout; expected a time", "parameter 'x'; expected numbers"))
 
 
-@pytest.mark.parametrize("phase", ["reading", "penalty"])
-def test_a_cancel_returns_in_time_and_the_next_goal_is_planned_V21(planner: Planner, phase: str) -> None:
+def test_a_cancel_returns_in_time_V21(planner: Planner) -> None:
+    """Meanwhile there is one goal at a time."""
     handle = planner.send(planner.endless)
-    planner.seen(phase)
+    planner.seen("penalty")
+    other = planner.send(planner.task())
+    assert not other.accepted
+    assert planner.result(other)[1].message.startswith("the planner is busy with another goal")
     status, result, took = planner.cancel(handle)
     assert status == GoalStatus.STATUS_CANCELED and not result.success
     assert result.message.startswith("cancelled: ")
     assert took < IN_TIME_S + BUSY_S
     assert planner_processes(CHILD) == []
-    assert not planner.plan("body: slidr\n")[1].success  # it answers
-
-
-def test_one_goal_at_a_time(planner: Planner) -> None:
-    handle = planner.send(planner.endless)
-    planner.seen("reading")
-    other = planner.send(planner.task())
-    assert not other.accepted
-    assert planner.result(other)[1].message.startswith("the planner is busy with another goal")
-    planner.cancel(handle)
-
-
-def test_a_timeout_ends_planning(planner: Planner) -> None:
-    begin = time.monotonic()
-    status, result = planner.plan(planner.endless, timeout=4.0)
-    assert status == GoalStatus.STATUS_ABORTED and not result.success and result.message
-    assert time.monotonic() - begin < 4.0 + IN_TIME_S + BUSY_S
 
 
 def test_planning_that_is_killed_is_reported_V21(planner: Planner) -> None:
@@ -254,26 +234,15 @@ def test_planning_that_is_killed_is_reported_V21(planner: Planner) -> None:
     assert planner_processes(CHILD) == []
 
 
-def test_a_plan_from_where_things_are_measured_V4(planner: Planner) -> None:
-    start = "start: {from: measured, pose: camera}"
-    status, result = planner.plan(planner.task(start=start))
-    assert result.success, result.message
-    assert Plan.load(result.plan_file).header["target"][0][0] == pytest.approx(0.23)
-    # unknown values are refused by name
-    status, result = planner.plan(planner.task(start=start.replace("camera", "blind")))
-    assert status == GoalStatus.STATUS_ABORTED
-    assert [r.what for r in result.refusals] == [
-        f"start, pose of the body: blind.{name}" for name in ("x", "y", "z", "qx", "qy", "qz", "qw")
-    ]
-
-
 def position(client: Client) -> float:
     return client.value("pusher.position[0]")
 
 
 def test_a_plan_is_run_and_a_cancel_stops_it(planner: Planner, client: Client) -> None:
-    status, result = planner.plan(planner.task(), execute=True)
+    """From where the camera sees the slider, and the joint is measured."""
+    status, result = planner.plan(planner.task(start="start: {pose: camera}"), execute=True, from_measured=True)
     assert status == GoalStatus.STATUS_SUCCEEDED, result.message
+    assert Plan.load(result.plan_file).header["target"][0][0] == pytest.approx(0.24)
     phases = list(dict.fromkeys(feedback.phase for feedback in planner.feedback))
     assert phases[-2:] == ["approach", "motion"] and result.success
     end = result.trajectories[0].points[-1].positions[0]
