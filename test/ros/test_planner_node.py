@@ -192,7 +192,7 @@ def test_a_plan_with_feedback_markers_and_a_trajectory(planner: Planner, client:
     client.node.destroy_subscription(listening)
 
 
-def test_all_mistakes_of_a_task_stand_in_the_result_V21(planner: Planner) -> None:
+def test_V21_all_mistakes_of_a_task_stand_in_the_result(planner: Planner) -> None:
     wrong = planner.task().replace("body: slider", "body: slidr").replace("pusher.tip", "pusher.tipp")
     status, result = planner.plan(wrong)
     assert status == GoalStatus.STATUS_ABORTED and not result.success and result.plan_file == ""
@@ -209,7 +209,7 @@ def test_a_goal_that_is_none_is_rejected_with_the_reason(planner: Planner, field
     assert result.message.startswith(("timeout; expected a time", "parameter 'x'; expected numbers"))
 
 
-def test_a_cancel_returns_in_time_V21(planner: Planner) -> None:
+def test_V21_a_cancel_returns_in_time(planner: Planner) -> None:
     """Meanwhile there is one goal at a time."""
     handle = planner.send(planner.endless)
     planner.seen("penalty")
@@ -223,7 +223,7 @@ def test_a_cancel_returns_in_time_V21(planner: Planner) -> None:
     assert planner_processes(CHILD) == []
 
 
-def test_planning_that_is_killed_is_reported_V21(planner: Planner) -> None:
+def test_V21_planning_that_is_killed_is_reported(planner: Planner) -> None:
     handle = planner.send(planner.endless)
     planner.seen("reading")
     (child,) = wait_for(lambda: planner_processes(CHILD))
@@ -257,7 +257,7 @@ def test_a_plan_is_run_and_a_cancel_stops_it(planner: Planner, client: Client) -
     check_policy(client.node, "planner_client", profile="planner_client")
 
 
-def test_a_killed_node_takes_its_planning_with_it_and_the_workcell_goes_on_V21(
+def test_V21_a_killed_node_takes_its_planning_with_it_and_the_workcell_goes_on(
     planner: Planner, client: Client
 ) -> None:
     planner.send(planner.endless)

@@ -57,7 +57,7 @@ def test_joints_and_body_come_from_one_request(workcell: Workcell) -> None:
     assert values.asked == ["pusher.", "camera."]
 
 
-def test_all_unknown_and_stale_values_are_named_V4(workcell: Workcell) -> None:
+def test_V4_all_unknown_and_stale_values_are_named(workcell: Workcell) -> None:
     values = Values(camera__x=math.nan, camera__x_age=2.5, camera__qw=math.nan)
     values.values["pusher.position[0]"] = math.nan
     with pytest.raises(ProgramError) as caught:
@@ -96,7 +96,7 @@ def test_the_body_need_not_be_seen(workcell: Workcell) -> None:
     assert values.asked == ["pusher."]
 
 
-def test_a_motion_starts_only_where_its_plan_does_V15(workcell: Workcell) -> None:
+def test_V15_a_motion_starts_only_where_its_plan_does(workcell: Workcell) -> None:
     plan = a_plan()
     plan.header["workcell"] = workcell.digest
     at_start = {"pusher.position[0]": 0.0}

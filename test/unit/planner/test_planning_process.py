@@ -95,7 +95,7 @@ def test_a_bug_is_reported_as_one(planned: Planned) -> None:
 
 
 @pytest.mark.parametrize("then", ["wait", "hang", "stop", "half hang"])
-def test_a_cancel_gives_the_best_plan_in_time_V21(planned: Planned, then: str) -> None:
+def test_V21_a_cancel_gives_the_best_plan_in_time(planned: Planned, then: str) -> None:
     """Whether planning heeds it, hangs or is stopped."""
     outcome = planned.run(f"best {then}", cancel=planned.when("physical"))
     assert time.monotonic() - planned.asked < 0.5 + machine_delay()
@@ -117,7 +117,7 @@ def test_a_timeout_gives_the_best_plan(planned: Planned) -> None:
     planned.leaves_nothing()
 
 
-def test_a_killed_process_leaves_nothing_but_the_best_plan_V21(planned: Planned) -> None:
+def test_V21_a_killed_process_leaves_nothing_but_the_best_plan(planned: Planned) -> None:
     outcome = planned.run("best half child die")
     assert outcome.message == "the process that plans was ended by SIGKILL. The best plan so far is kept"
     assert outcome.plan is not None and not outcome.success
@@ -126,7 +126,7 @@ def test_a_killed_process_leaves_nothing_but_the_best_plan_V21(planned: Planned)
     assert eventually(lambda: not alive(child))
 
 
-def test_it_dies_with_the_process_that_started_it_V21(tmp_path: Path) -> None:
+def test_V21_it_dies_with_the_process_that_started_it(tmp_path: Path) -> None:
     """By SIGKILL: nothing in it has a chance to clean up."""
     program = f"""
 from pathlib import Path

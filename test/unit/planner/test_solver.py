@@ -87,7 +87,7 @@ def test_a_wrong_unit_is_refused(job: Job) -> None:
         solve(replace(job, parameters={"distance": (100.0, "mm")}), Recorder())
 
 
-def test_measured_without_a_sensor_is_refused_by_name_V4(job: Job) -> None:
+def test_V4_measured_without_a_sensor_is_refused_by_name(job: Job) -> None:
     with pytest.raises(DefinitionError, match="the part that measures where the body is; expected .*; got none"):
         solve(replace(job, from_measured=True), Recorder(MEASURED))
 
