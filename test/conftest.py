@@ -3,6 +3,8 @@
 `./run test` runs the tests in several processes. The tests of a file stay in one process, because they share what is
 slow to make. All tests with real ROS nodes stay in one process, because they share a workcell.
 
+Where PyBullet cannot be had (it has no wheel for Python 3.12 and newer), tests that need it are skipped, and counted.
+
 Tests with the marker `long` are left to `./run prove`, or to whoever chooses them: `./run test -m long`. Each rule has
 a shorter test, too.
 """
@@ -10,7 +12,10 @@ a shorter test, too.
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
+import sys
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -47,6 +52,47 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # empty, the first workcell compiles the loop meanwhile.
     order = (_ROS, "test/unit/motion/", "test/unit/", "")
     items.sort(key=lambda item: next(i for i, folder in enumerate(order) if item.nodeid.startswith(folder)))
+
+
+_WITHOUT_PYBULLET = sys.version_info >= (3, 12) and importlib.util.find_spec("pybullet") is None
+_NEEDS_PYBULLET = "needs PyBullet, which has no wheel for this Python"
+
+
+def _lacks_pybullet(error: BaseException | None) -> bool:
+    """Whether PyBullet is what is missing, in an error or in what led to it."""
+    while error is not None:
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("pybullet"):
+            return True
+        if "Install pybullet" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _skip_without_pybullet(report: Any, call: pytest.CallInfo[Any] | None, place: str) -> None:
+    if not (_WITHOUT_PYBULLET and report.failed and call is not None and call.excinfo is not None):
+        return
+    if _lacks_pybullet(call.excinfo.value):
+        report.outcome = "skipped"
+        report.longrepr = (place, 0, f"Skipped: {_NEEDS_PYBULLET}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _skip_without_pybullet(report, call, item.nodeid)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _skip_without_pybullet(report, getattr(report, "call", None), collector.nodeid)
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)

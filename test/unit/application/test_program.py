@@ -87,8 +87,10 @@ def test_the_documents_example_is_valid(tmp_path: Path, capsys: pytest.CaptureFi
         (examples[1], BENCH, "15 actions, 25 reactions", "touch__…: move_until_contact\ncorner__…: move_to_corner\n"),
     ):
         (tmp_path / "example.yaml").write_text(example)
-        assert main(["check", str(tmp_path / "example.yaml"), "--workcell", workcell, "--strict"]) == 0
-        assert capsys.readouterr() == (f"example.yaml: valid; {shown}\n", uses)
+        code = main(["check", str(tmp_path / "example.yaml"), "--workcell", workcell, "--strict"])
+        found = capsys.readouterr()
+        assert code == 0, found
+        assert found == (f"example.yaml: valid; {shown}\n", uses)
 
 
 def test_used_programs_are_found_beside_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,8 @@ class Arm:
 
 def _from_urdf(file: str, base: str, tip: str) -> Arm:
     folder = pybullet_data_folder()
-    assert folder is not None
+    if folder is None:
+        raise ModuleNotFoundError("the robots of pybullet_data", name="pybullet_data")
     urdf = read_urdf(folder / file)
     chain = chain_of(urdf, base, tip)
     full = pin.buildModelFromUrdf(str(urdf.path))

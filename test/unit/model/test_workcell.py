@@ -91,7 +91,7 @@ def test_unknown_names(config_folder):
 
 
 def test_the_digest_is_the_same_in_another_process_and_for_other_hardware(config_folder):
-    path = config_folder / "iiwa.yaml"
+    path = config_folder / "arm7.yaml"
     code = (
         "import sys; from robot_rt_control.model.workcell import load_workcell; "
         "print(load_workcell(sys.argv[1], 'mock').digest)"
@@ -170,6 +170,7 @@ def test_loading_needs_neither_pybullet_nor_yourdfpy(config_folder):
         "assert not {'pybullet', 'pybullet_data', 'yourdfpy', 'trimesh', 'rclpy'} & set(sys.modules)"
     )
     path = str(config_folder / "iiwa.yaml")
+    load_workcell(path)
     subprocess.run([sys.executable, "-c", code, path], check=True, cwd=config_folder.parent)
 
 
