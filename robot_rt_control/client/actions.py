@@ -262,13 +262,14 @@ class Action:
     def of(cls, definition: ActionDefinition) -> Action:
         """An action that is defined already, such as one of a plan: without strategies and motion commands."""
         parts = definition.parts
+        values: dict[str, Any] = {p.name: (p.value, p.unit) if p.unit else p.value for p in definition.parameters}
         return cls(
             definition.id,
             definition.type,
             parts=dict(parts) if isinstance(parts, Mapping) else parts[0],
             reactions=[Reaction.of(reaction) for reaction in definition.reactions],
             time_limit=definition.time_limit,
-            **{p.name: (p.value, p.unit) if p.unit else p.value for p in definition.parameters},
+            **values,
         )
 
     def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robot_rt_control.planning.from_file import plan_file
     from robot_rt_control.planning.plan import Plan
-    from robot_rt_control.planning.planner import Progress, Result, Settings
+    from robot_rt_control.planning.planner import Progress, Result
+    from robot_rt_control.planning.settings import Settings
     from robot_rt_control.planning.task import PairGroup, Start, Task
     from robot_rt_control.planning.task_file import TaskFile, read_task
 
@@ -21,7 +22,7 @@ _PLACES = {
     "Plan": "plan",
     "Progress": "planner",
     "Result": "planner",
-    "Settings": "planner",
+    "Settings": "settings",
     "Start": "task",
     "Task": "task",
     "TaskFile": "task_file",

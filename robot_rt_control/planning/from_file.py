@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.planning.engines import require_engines
-from robot_rt_control.planning.planner import Cancel, Progress, Result, Settings, plan
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.settings_keys import changed_by_names
 from robot_rt_control.planning.task import Start, Task
 from robot_rt_control.planning.task_file import read_task
 from robot_rt_control.vocabulary.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from robot_rt_control.planning.planner import Cancel, Progress, Result
 
 
 def plan_file(
@@ -42,6 +45,8 @@ def plan_file(
         RobotControlError: MuJoCo or PIQP is not installed.
     """
     require_engines()
+    from robot_rt_control.planning.planner import plan
+
     task, its_settings = prepared(source, parameters, workcell=workcell, start=start, settings=settings)
     return plan(task, its_settings, progress=progress, cancel=cancel, **(options or {}))
 

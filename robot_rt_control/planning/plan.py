@@ -39,6 +39,10 @@ BODY_TOLERANCE = 0.005
 """[m]"""
 TURN_TOLERANCE = math.radians(2.0)
 """[rad]"""
+HELD_POSITION = 0.05
+"""Per way: a replay with at most this error, and"""
+HELD_ORIENTATION = 0.1
+"""[rad] this one, held."""
 LEAST_WAY = 0.01
 """[m] A position error is normalized by at least this."""
 _POINTS_PER_ACTION = MAX_TRAJECTORY_POINTS
@@ -62,8 +66,8 @@ class Plan:
 
     header: dict[str, Any]
     """format, workcell (its digest), task (its digest), body, joints, velocity_driven, limits, pairs, time [s], steps,
-    success, position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w), free
-    (coordinates of the target that do not count),
+    success, position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
+    free (coordinates of the target that do not count),
     convergence (of each iterate: penalty ω, normalized_error, orientation_error [rad], stiffness_average and
     stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy); once it is verified: verification,
     see verify.py."""
@@ -96,6 +100,16 @@ class Plan:
         """The same plan with what a verification found, see verify.py; it replaces an earlier one."""
         return replace(self, header={**self.header, "verification": dict(verification)})
 
+    def with_replays(self, replays: Iterable[Mapping[str, Any]]) -> Plan:
+        """The plan with replays of testing/plan_replay.py, each `Replay.summary()`; they replace earlier ones.
+
+        They are `pybullet` in the verification; `speeds` are those at which the body came to rest at its target, within
+        5 % of the way and 0.1 rad.
+        """
+        rows = [dict(row) for row in replays]
+        speeds = sorted({row["speed"] for row in rows if held(row)})
+        return self.with_verification({**self.header.get("verification", {}), "pybullet": rows, "speeds": speeds})
+
     # --- what it is made of ---------------------------------------------------------------------
 
     @property
@@ -123,7 +137,7 @@ class Plan:
 
     @property
     def speeds(self) -> tuple[float, ...]:
-        """Speed overrides at which its replay held, in ascending order; 1 alone if nothing slower was tried."""
+        """Speed overrides at which its replay held, in ascending order; 1 alone if none held, or none was tried."""
         return tuple(sorted(self.header.get("verification", {}).get("speeds", ()))) or (1.0,)
 
     def start_joints(self, part: str) -> list[float]:
@@ -245,7 +259,8 @@ class Plan:
         """Actions for `session.add`; start those of `first(name)` together.
 
         One `track_trajectory` for each part, called `name`, or `name_part` if there are several. A trajectory with
-        more points than one action takes continues in `…_2`, …, which a reaction starts as the one before is done.
+        more points than one action takes continues in `…_2`, …: each overlaps the one before by a piece, and a reaction
+        starts it there, so that the motion does not wait for an end.
 
         Raises:
             DefinitionError: the plan cannot be played.
@@ -255,7 +270,7 @@ class Plan:
             pieces = _split(self.track_parameters(part), len(self._joints_of(part)))
             ids = [first, *(f"{first}_{i}" for i in range(2, len(pieces) + 1))]
             for id, following, parameters in zip(ids, [*ids[1:], ""], pieces, strict=True):
-                then = (ReactionDefinition(condition="is_done", start=(following,)),) if following else ()
+                then = _when(parameters["times"][-2], following) if following else ()
                 found.append(
                     ActionDefinition(
                         id=id,
@@ -340,6 +355,13 @@ class Plan:
                 raise DefinitionError(f"{what}: {name}", expected="finite numbers", got="others")
 
 
+def held(row: Mapping[str, Any]) -> bool:
+    """Whether a replay reached the target."""
+    return bool(
+        row["rests"] and row["normalized_error"] <= HELD_POSITION and row["orientation_error"] <= HELD_ORIENTATION
+    )
+
+
 def turn_between(one: Array, other: Array) -> Array:
     """(3,) [rad] rotation vector from one rotation matrix to another, in the frame of the first."""
     turn = one.T @ other
@@ -360,11 +382,17 @@ def _number(value: float, unit: str, digits: int) -> str:
     return f"{value:.{digits}f}{unit}" if math.isfinite(value) else "unknown"
 
 
+def _when(elapsed: float, start: str) -> tuple[ReactionDefinition]:
+    # A microsecond early: sums of periods are rounded, and a whole tick would be lost.
+    return (ReactionDefinition(condition=f"elapsed > {elapsed - 1e-6:.6f}", start=(start,)),)
+
+
 def _split(parameters: Mapping[str, list[float]], joints: int) -> list[dict[str, list[float]]]:
-    """Parameters of `track_trajectory` in parts that one action takes; each begins at the end of the one before."""
+    """Parameters of `track_trajectory` in parts that one action takes: each begins where the last piece of the one
+    before does."""
     times = parameters["times"]
     pieces = []
-    for start in range(0, max(len(times) - 1, 1), _POINTS_PER_ACTION - 1):
+    for start in range(0, max(len(times) - 2, 1), _POINTS_PER_ACTION - 2):
         stop = min(start + _POINTS_PER_ACTION, len(times))
         piece = {"times": [t - times[start] for t in times[start:stop]]}
         for name in ("positions", "velocities"):

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.planning import penalty_loop, scvx
-from robot_rt_control.planning.cost import Cost, PoseError, Weights, needed_stiffness
+from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
 from robot_rt_control.planning.engines import require_engines
 from robot_rt_control.planning.hill_climb import climb
-from robot_rt_control.planning.penalty_loop import Iterate, PenaltySettings
+from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
-from robot_rt_control.planning.scvx import Iteration, Limits, TrustRegion
+from robot_rt_control.planning.scvx import Iteration, Limits
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.traction import draw_of
 from robot_rt_control.planning.trajectory import Trajectory
@@ -50,28 +50,6 @@ class Cancel(Protocol):
 
 class _Cancelled(Exception):
     pass
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The same for all tasks."""
-
-    weights: Weights = field(default_factory=Weights)
-    region: TrustRegion = field(default_factory=TrustRegion)
-    penalty: PenaltySettings = field(default_factory=PenaltySettings)
-    draw_per_penalty: float = 10.0
-    """κ per ω in the penalty loop,"""
-    least_draw: float = 30.0
-    """and at least."""
-    final_draw: float = 100.0
-    """κ of the first solution with k = 0."""
-    hill_climbing: bool = False
-    """Whether an accepted iterate is processed by hill_climb.py: in trials it changed little, see the design page."""
-    accept_position: float = 0.02
-    """Per distance of the task."""
-    accept_orientation: float = 0.05
-    """[rad]"""
-    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, kw_only=True)

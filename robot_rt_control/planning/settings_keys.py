@@ -1,14 +1,16 @@
-"""The keys of a task file's settings, taken from the fields of `planner.Settings`: a new field is a new key.
+"""The keys of a task file's settings, taken from the fields of `Settings`: a new field is a new key.
 
-A field that is a dataclass is a section with its name, `region` being `trust_region`. Of the others, those that begin
-with `accept_` are the section `accept`, and the rest is `post_processing`; a choice, such as `search: single`, and a
-field that is no setting of a task have no section. What a field says in its docstring is the key's comment.
+A field that is a dataclass is a section with its name, or that of `_SECTIONS`. Of the others, those that begin with
+`accept_` are the section `accept`, choices and switches, such as `search: single`, are keys without a section, and the
+rest is `post_processing`. The docstring after a field, or after those that follow it, is the key's comment. A section
+that may be None is off until one of its keys is given.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
@@ -18,13 +20,15 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic_core import PydanticCustomError
 
-from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.text.schema import finite, refuse
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
-_SECTIONS = {"region": "trust_region"}
+_SECTIONS = {"region": "trust_region", "post": "post_processing"}
 _ACCEPT = "accept_"
 _OTHERS = "post_processing"
+_SWITCHES_OF_OTHERS = ("draw", "hill_climbing")
+"""Switches that belong to `_OTHERS`."""
 _OF_THE_MACHINE = ("threads",)
 """No part of a task: its plan does not depend on them."""
 _MOST = 1e9
@@ -56,6 +60,8 @@ class Setting:
     type: Any
     default: Any
     comment: str
+    optional: bool = False
+    """Whether it is in a section that is off by default."""
     least: float
     most: float
 
@@ -109,6 +115,8 @@ class Setting:
             if not isinstance(value, str):
                 raise refuse("a text")
             return value
+        if value == math.inf and self.default == math.inf:
+            return value
         number = finite(value)
         if number is None:
             raise refuse("a whole number" if kind is int else "a finite number")
@@ -140,8 +148,31 @@ class Setting:
 
 @cache
 def task_settings() -> tuple[Setting, ...]:
-    """All keys, in the order of `Settings`."""
-    return tuple(_of_settings())
+    """All keys, in the order of `Settings`; those of a section together."""
+    found = list(_of_settings())
+    first: dict[tuple[str, ...], int] = {}
+    for i, setting in enumerate(found):
+        for depth in range(len(setting.path)):
+            first.setdefault(setting.path[: depth + 1], i)
+    return tuple(sorted(found, key=lambda s: [first[s.path[: depth + 1]] for depth in range(len(s.path))]))
+
+
+def settings_table() -> list[str]:
+    """Lines of a table in Markdown, for docs/planning.md."""
+    rows = [(s.name, shown(s.default), s.range, s.comment) for s in task_settings()]
+    head = ["| setting | default | valid | what |", "|---|---|---|---|"]
+    return head + ["| `{}` | {} | {} | {} |".format(*(cell.replace("|", "\\|") for cell in row)) for row in rows]
+
+
+def shown(value: Any) -> str:
+    """A default as YAML has it."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if value == math.inf:
+        return ".inf"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def changed(settings: Settings, values: Mapping[tuple[str, ...], Any]) -> Settings:
@@ -177,7 +208,12 @@ def changed_by_names(settings: Settings, values: Mapping[str, Any]) -> Settings:
 
 def _with(value: Any, attribute: tuple[str, ...], new: Any) -> Any:
     first, *rest = attribute
-    return replace(value, **{first: _with(getattr(value, first), tuple(rest), new) if rest else new})
+    if not rest:
+        return replace(value, **{first: new})
+    inner = getattr(value, first)
+    if inner is None:  # the section was off
+        inner = _inner(get_type_hints(type(value))[first])()
+    return replace(value, **{first: _with(inner, tuple(rest), new)})
 
 
 def _of_settings() -> Iterator[Setting]:
@@ -186,34 +222,43 @@ def _of_settings() -> Iterator[Setting]:
         name, hint = field.name, hints[field.name]
         if name in _OF_THE_MACHINE:
             continue
-        if is_dataclass(hint):
-            yield from _of_section(hint, (_SECTIONS.get(name, name),), (name,))
+        if is_dataclass(_inner(hint)):
+            yield from _of_section(_inner(hint), (_SECTIONS.get(name, name),), (name,), optional=field.default is None)
         elif name.startswith(_ACCEPT):
             yield _setting(field, ("accept", name.removeprefix(_ACCEPT)), (name,), hint, comments)
-        elif _words(hint):
+        elif (_words(hint) or hint is bool) and name not in _SWITCHES_OF_OTHERS:
             yield _setting(field, (name,), (name,), hint, comments)
         else:
             yield _setting(field, (_OTHERS, name), (name,), hint, comments)
 
 
-def _of_section(section: Any, path: tuple[str, ...], attribute: tuple[str, ...]) -> Iterator[Setting]:
+def _of_section(
+    section: Any, path: tuple[str, ...], attribute: tuple[str, ...], *, optional: bool = False
+) -> Iterator[Setting]:
     hints, comments = get_type_hints(section), _docstrings(section)
     for field in fields(section):
         hint, place, its = hints[field.name], (*path, field.name), (*attribute, field.name)
-        if is_dataclass(hint):
-            yield from _of_section(hint, place, its)
+        if is_dataclass(_inner(hint)):
+            off = optional or (field.default is None)
+            yield from _of_section(_inner(hint), place, its, optional=off)
         else:
-            yield _setting(field, place, its, hint, comments)
+            yield _setting(field, place, its, hint, comments, optional=optional)
 
 
 def _setting(
-    field: Field[Any], path: tuple[str, ...], attribute: tuple[str, ...], hint: Any, comments: Mapping[str, str]
+    field: Field[Any],
+    path: tuple[str, ...],
+    attribute: tuple[str, ...],
+    hint: Any,
+    comments: Mapping[str, str],
+    *,
+    optional: bool = False,
 ) -> Setting:
     default = field.default_factory() if field.default_factory is not MISSING else field.default
     least, most = field.metadata.get("range") or _RANGES.get(path, (0.0, _MOST))
     return Setting(
         path=path, attribute=attribute, type=hint, default=default, comment=comments.get(field.name, ""),
-        least=least, most=most,
+        least=least, most=most, optional=optional,
     )  # fmt: skip
 
 
@@ -235,13 +280,16 @@ def _docstrings(section: Any) -> dict[str, str]:
     except OSError:  # installed without sources
         return {}
     assert isinstance(made, ast.ClassDef)
-    found, name = {}, ""
+    found: dict[str, str] = {}
+    names: list[str] = []
     for node in made.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            name = node.target.id
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and name:
-            found[name] = " ".join(str(node.value.value).split())
-            name = ""
-        else:
-            name = ""
+            names.append(node.target.id)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            found |= dict.fromkeys(names, " ".join(str(node.value.value).split()))
+            names = []
     return found
+
+
+if __name__ == "__main__":
+    print("\n".join(settings_table()))

@@ -105,13 +105,12 @@ class TaskCell:
         """
         what = f"body {name!r}"
         if name in self.objects:
-            thing = self.objects[name]
-            if thing.fixed or thing.plane or thing.profile is not None:
-                free = [other.name for other in self.objects.values() if _is_free(other)]
+            if not self.is_free(name):
+                free = [other for other in self.objects if self.is_free(other)]
                 expected = f"a free body: {', '.join(free) or 'none here'}"
                 raise DefinitionError(what, expected=expected, got="a fixed one")
             if not self.face_names(name):
-                raise DefinitionError(what, expected="a box, whose faces have names", got="another shape")
+                raise DefinitionError(what, expected="a box or a cylinder, whose faces have names", got="another shape")
         elif name in self.links:
             part, _, link = name.partition(".")
             inertial = self.robots[part].links.get(link)
@@ -121,7 +120,7 @@ class TaskCell:
                 got = "one that no joint of no part can move"
                 raise DefinitionError(what, expected="a link that floats: its joints belong to no part", got=got)
         else:
-            known = [*(other.name for other in self.objects.values() if _is_free(other)), *self._floating()]
+            known = [*filter(self.is_free, self.objects), *self._floating()]
             raise DefinitionError(what, expected=unknown("body", name, known), got=repr(name))
 
     def check_link(self, name: str) -> None:
@@ -159,9 +158,10 @@ class TaskCell:
                 raise DefinitionError(what, expected=unknown("face", name, faces), got=repr(name))
             return name
         what = f"face {face!r}"
-        named = [f"{thing}.{side}" for thing in self.objects for side in self.face_names(thing)]
+        fixed = [thing for thing, found in self.objects.items() if found.fixed]
+        named = [f"{thing}.{side}" for thing in fixed for side in self.face_names(thing)]
         if face not in named:
-            expected = "<object>.<face>, as the body is a link of the robot: " + unknown("face", face, named)
+            expected = "<fixed object>.<face>, as the body is a link of the robot: " + unknown("face", face, named)
             raise DefinitionError(what, expected=expected, got=repr(face))
         return face
 
@@ -216,10 +216,17 @@ class TaskCell:
 
     # --- facts ----------------------------------------------------------------------------------
 
+    def is_free(self, thing: str) -> bool:
+        """Whether an object can be moved."""
+        found = self.objects[thing]
+        return not (found.fixed or found.plane or found.profile is not None)
+
     def face_names(self, thing: str) -> tuple[str, ...]:
         """Of an object; empty: its faces have no names."""
-        box = self.objects[thing].box
-        return () if box is None else tuple(box_faces(box.size))
+        found = self.objects[thing]
+        if found.box is None and found.cylinder is None:
+            return ()
+        return tuple(box_faces((1.0, 1.0, 1.0)))  # those of a cylinder have the same names
 
     def start_of(self, body: str) -> Array:
         """(4, 4) X_WB of a body at the workcell's start. The body must be valid."""
@@ -262,10 +269,6 @@ def rotation(vector: Sequence[float] | Array) -> Array:
     quaternion_to_matrix(q, R)
     return R
 
-
-
-def _is_free(thing: ObjectParameters) -> bool:
-    return not (thing.fixed or thing.plane or thing.profile is not None)
 
 
 def _motion(joint: UrdfJoint, q: float) -> Array:

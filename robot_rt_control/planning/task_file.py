@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError
 
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.settings_keys import changed, task_settings
 from robot_rt_control.planning.task import COORDINATES, TIME_STEP, PairGroup, Start, Task
 from robot_rt_control.planning.task_cell import TaskCell, find_shipped, rotation

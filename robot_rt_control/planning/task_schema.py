@@ -6,6 +6,7 @@ sections of settings are made from the planner's own settings, see settings_keys
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -181,7 +182,7 @@ class _StartKeys(Model):
     body: PoseKeys | None = None
     """Where the body is; default: as in the workcell."""
     pose: Name = ""
-    """The part of kind sensor that measures where the body is: position x y z [m] and quaternion x y z w."""
+    """Part of kind sensor that measures where the body is: its values are position x y z [m], quaternion x y z w."""
 
 
 _FROM: dict[str, Any] = {
@@ -230,7 +231,8 @@ def _key(setting: Setting) -> Any:
 
     schema = setting.json_schema()
     annotation = Annotated[Any, PlainValidator(check), Field(json_schema_extra=lambda its: its.update(schema))]
-    return annotation, Field(default=setting.default, description=setting.comment or None)
+    default = None if setting.default == math.inf else setting.default  # JSON has no word for it
+    return annotation, Field(default=default, description=setting.comment or None)
 
 
 def _sections() -> dict[str, Any]:
@@ -249,7 +251,7 @@ def _branch(name: str, branch: Any) -> Any:
     if isinstance(branch, Setting):
         return _key(branch)
     keys = {step: _branch(step, inner) for step, inner in branch.items()}
-    model: Any = create_model(f"{name.title().replace('_', '')}Settings", __base__=Model, **keys)
+    model: Any = create_model(f"{name.title().replace('_', '')}Keys", __base__=Model, **keys)
     return model, Field(default=model(), description=f"Settings, all with defaults: {name.replace('_', ' ')}.")
 
 

@@ -6,15 +6,16 @@ The result is plain data for a plan's header, `plan.with_verification(verify(pla
     at_rest    the robot braked after the horizon, and the body at rest: errors, peak [N] and impulse [N s] of contact
     perturbed  the same in worlds that differ: `name`, errors, `moved` [m] from the end of `at_rest`, peak
     spread     [m] greatest `moved`, without that of `speed`
-    pybullet   replays through the tick loop, one for each speed; `speeds`: those at which it held. These come from
-               testing/plan_replay.py, which stands above the planner.
+
+Replays through the tick loop are added by `plan.with_replays`: testing/plan_replay.py makes them, which stands above
+the planner.
 
 Errors are position_error [m], normalized_error (per way) and orientation_error [rad], to the target; null: diverged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -31,10 +32,6 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 Array = NDArray[np.float64]
 
-HELD_POSITION = 0.05
-"""Per way: a replay with at most this error, and"""
-HELD_ORIENTATION = 0.1
-"""[rad] this one, held."""
 _REST = 0.5
 """[s] for which a velocity-driven robot stands after the horizon, until the body rests."""
 
@@ -76,23 +73,6 @@ def verify(
         "perturbed": rows,
         "spread": max(compared, default=0.0),
     }
-
-
-def with_replays(plan: Plan, replays: Iterable[Mapping[str, Any]]) -> Plan:
-    """The plan with replays of plan_replay.py, each `Replay.summary()`; they replace earlier ones.
-
-    A speed counts as held if the body came to rest within 5 % of the way and 0.1 rad of the target.
-    """
-    rows = [dict(row) for row in replays]
-    speeds = sorted({row["speed"] for row in rows if held(row)})
-    return plan.with_verification({**plan.header.get("verification", {}), "pybullet": rows, "speeds": speeds})
-
-
-def held(row: Mapping[str, Any]) -> bool:
-    """Whether a replay reached the target."""
-    return bool(
-        row["rests"] and row["normalized_error"] <= HELD_POSITION and row["orientation_error"] <= HELD_ORIENTATION
-    )
 
 
 def _roll_out(

@@ -1,6 +1,6 @@
 """A plan, replayed through the real tick loop in lockstep on PyBullet: where does the body end?
 
-    python -m robot_rt_control.testing.plan_replay push.plan --workcell config/push.yaml --speed 0.5 --json
+    python -m robot_rt_control.testing.plan_replay push.plan --workcell push --speed 1 0.5 --save
 
 It needs no running workcell. Exit codes: 0 replayed, 1 refused or failed.
 """
@@ -8,10 +8,13 @@ It needs no running workcell. Exit codes: 0 replayed, 1 refused or failed.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import math
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -272,25 +275,45 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
     parser = argparse.ArgumentParser(prog="plan_replay", description=__doc__.splitlines()[0])
     parser.add_argument("plan", type=Path, metavar="PLAN", help="a plan file")
     parser.add_argument("--workcell", required=True, metavar="FILE", help="workcell of the plan: a file, or a name")
-    parser.add_argument("--speed", type=float, default=1.0, metavar="S", help="speed override (default: 1)")
-    parser.add_argument("--json", action="store_true", help="print numbers, and the body's path, as JSON")
+    parser.add_argument("--speed", type=float, nargs="+", default=[1.0], metavar="S", help="overrides (default: 1)")
+    parser.add_argument("--save", action="store_true", help="write into the plan file what was found")
+    parser.add_argument("--json", action="store_true", help="print numbers, and the body's path, as a list in JSON")
     arguments = parser.parse_args(argv)
     try:
-        found = replay(Plan.load(arguments.plan), find_workcell(arguments.workcell), speed=arguments.speed)
+        plan, workcell = Plan.load(arguments.plan), find_workcell(arguments.workcell)
+        with _simulator_silent():
+            found = [replay(plan, workcell, speed=speed) for speed in arguments.speed]
+        if arguments.save:
+            plan.with_replays([one.summary() for one in found]).save(arguments.plan)
     except (RobotControlError, TimeoutError) as error:
         out(json.dumps({"error": str(error)})) if arguments.json else print(error, file=sys.stderr)
         return 1
     if arguments.json:
-        out(json.dumps({**found.summary(), "times": found.times.tolist(), "path": found.path.tolist()}))
+        rows = [{**one.summary(), "times": one.times.tolist(), "path": one.path.tolist()} for one in found]
+        out(json.dumps(rows))
     else:
-        out(_text(found))
+        out("\n".join(map(_text, found)))
     return 0
+
+
+@contextmanager
+def _simulator_silent() -> Iterator[None]:
+    """What PyBullet's library writes to the standard output goes to the standard error: the former is for JSON."""
+    sys.stdout.flush()
+    kept, library = os.dup(1), ctypes.CDLL(None)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        library.fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _text(found: Replay) -> str:
     x, y, z = found.position
     return (
-        f"end at ({x:.4f}, {y:.4f}, {z:.4f}) m{'' if found.rests else ', still moving'}\n"
+        f"speed {found.speed:g}: end at ({x:.4f}, {y:.4f}, {z:.4f}) m{'' if found.rests else ', still moving'}\n"
         f"{1e3 * found.error_to_target:.1f} mm ({100 * found.normalized_error:.1f} % of the way) and "
         f"{found.orientation_error:.3f} rad from the target, {1e3 * found.error_to_plan:.1f} mm from the planned end\n"
         f"contact: at most {found.peak:.1f} N, {found.impulse:.3f} N s"

@@ -15,6 +15,7 @@ from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.pybullet.io_parameters import IoParameters
+from robot_rt_control.hardware.pybullet.parameters import WorldParameters
 from robot_rt_control.hardware.topics.plugin import TopicPlugin
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.text.document import Document
@@ -29,7 +30,7 @@ def blocks(file: str) -> list[dict[str, Any]]:
 
 
 def test_the_workcell_file_of_the_reference_is_valid(tmp_path: Path) -> None:
-    io, mock, pybullet, _, own, sensor, clock = blocks("io.md")
+    io, mock, pybullet, _, own, sensor, camera, clock = blocks("io.md")
     joint = {"name": "j", "type": "continuous", "velocity": 1.0, "effort": 1.0}
     arm = own["parts"]["arm"] | {"kind": "base", "device": "sim", "joints": [joint]}
     content = {
@@ -48,6 +49,8 @@ def test_the_workcell_file_of_the_reference_is_valid(tmp_path: Path) -> None:
     simulated = IoParameters.model_validate(pybullet["devices"]["sim"]["pybullet"]["world"]["io"]["io"])
     assert {i.type for i in simulated.inputs.values()} == {"zone", "contact", "joint", "held"}
     assert {o.type for o in simulated.outputs.values()} == {"grip", "joint", "color"}
+    sensors = WorldParameters.model_validate(camera["devices"]["sim"]["pybullet"]["world"]).sensors
+    assert {s.type for s in sensors.values()} == {"pose"} and len(camera["parts"]["camera"]["values"]) == 7
 
 
 def test_the_gantry_of_the_tutorial_is_that_of_the_example() -> None:

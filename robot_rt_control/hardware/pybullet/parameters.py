@@ -12,6 +12,7 @@
         rangefinder: {type: rangefinder, part_of: arm, link: lbr_iiwa_link_7, pose: {position: [0, 0, 0.05]}}
         wrist: {type: force_torque, part_of: arm, joint: lbr_iiwa_joint_7}
         io: {type: contact, inputs: [{body: cube, other: floor}]}
+        camera: {type: pose, body: cube}
       camera: {eye: [1.5, 1.5, 1.2], target: [0, 0, 0.4]}
 
 Lengths in metres, masses in kilograms, quaternions as x y z w.
@@ -194,8 +195,19 @@ class ContactParameters(Parameters):
     inputs: tuple[ContactInput, ...] = ()
 
 
+class PoseParameters(Parameters):
+    """Where something is, as a camera would find it: the seven values of a sensor part are its position x, y, z [m]
+    and its quaternion x, y, z, w, in the world. By name: `world.sensors`."""
+
+    type: Literal["pose"] = "pose"
+    body: str
+    """An object, or a part whose robot has the link."""
+    link: str | None = None
+    """Link of a part's robot. Default: the root link."""
+
+
 SensorParameters = Annotated[
-    RangefinderParameters | ForceTorqueParameters | ContactParameters, Field(discriminator="type")
+    RangefinderParameters | ForceTorqueParameters | ContactParameters | PoseParameters, Field(discriminator="type")
 ]
 
 

@@ -1,4 +1,4 @@
-"""Simulated sensors: rangefinder, wrist force and torque, contact."""
+"""Simulated sensors: rangefinder, wrist force and torque, contact, pose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.pybullet.parameters import (
     ContactParameters,
     ForceTorqueParameters,
+    PoseParameters,
     RangefinderParameters,
+    SensorParameters,
 )
 from robot_rt_control.hardware.pybullet.world import BASE_LINK, PyBulletWorld
 from robot_rt_control.hardware.ranging import ranged
@@ -156,19 +158,40 @@ class Contact:
             self._state[i] = 1.0 if any(contact[8] <= 0.0 for contact in contacts) else 0.0
 
 
-Sensor = Rangefinder | ForceTorque | Contact
+class PoseSensor:
+    """Position [m] and quaternion x y z w of an object's or link's frame in the world."""
 
-_PARAMETERS: dict[PartKind, type[RangefinderParameters] | type[ForceTorqueParameters] | type[ContactParameters]] = {
-    PartKind.RANGEFINDER: RangefinderParameters,
-    PartKind.FORCE_TORQUE_SENSOR: ForceTorqueParameters,
-    PartKind.IO: ContactParameters,
+    LENGTH = 7
+
+    def __init__(self, world: PyBulletWorld, item: str, given: PoseParameters, state: np.ndarray) -> None:
+        self._world, self._state = world, state[: self.LENGTH]
+        state[self.LENGTH :] = 0.0  # the ages
+        self._body, self._link = world.body(given.body, f"{item}: body"), BASE_LINK
+        if given.link is not None:
+            self._link = world.robot(given.body, f"{item}: body").link(given.link, item)
+
+    def read(self) -> None:
+        """Fill the values."""
+        position, orientation = self._world.link_pose(self._body, self._link)
+        self._state[:3], self._state[3:] = position, orientation
+
+
+Sensor = Rangefinder | ForceTorque | Contact | PoseSensor
+
+_TYPES: dict[PartKind, str] = {
+    PartKind.RANGEFINDER: "rangefinder",
+    PartKind.FORCE_TORQUE_SENSOR: "force_torque",
+    PartKind.IO: "contact",
+    PartKind.SENSOR: "pose",
 }
+_NEED_PARAMETERS = (PartKind.IO, PartKind.SENSOR)
+"""Without them an io part's inputs stay 0, and a sensor part's values unknown."""
 
 
 def make_sensors(
     world: PyBulletWorld,
     info: HardwareInfo,
-    given: dict[str, RangefinderParameters | ForceTorqueParameters | ContactParameters],
+    given: dict[str, SensorParameters],
     states: dict[str, np.ndarray],
     seed: int,
 ) -> list[Sensor]:
@@ -180,24 +203,42 @@ def make_sensors(
     Raises:
         HardwareError: it is not known where a sensor is, or an entry belongs to no sensor part.
     """
-    parts = {part.name: part for part in info.parts if part.kind in _PARAMETERS}
+    parts = {part.name: part for part in info.parts if part.kind in _TYPES}
     for name in given:
         if name not in parts:
             what = f"hardware {info.name!r}: world.sensors.{name}"
             raise HardwareError(what, expected=unknown("sensor or io part", name, parts))
     made: list[Sensor] = []
     for i, (name, part) in enumerate(parts.items()):
-        item, wanted = f"hardware {info.name!r}, sensor {name!r}", _PARAMETERS[part.kind]
-        if name not in given and part.kind == PartKind.IO:
-            continue  # without contacts its inputs stay 0
-        parameters = given[name] if name in given else wanted()
-        if not isinstance(parameters, wanted):
+        parameters = given.get(name)
+        if parameters is None and part.kind in _NEED_PARAMETERS:
+            continue
+        item = f"hardware {info.name!r}, sensor {name!r}"
+        if parameters is not None and parameters.type != _TYPES[part.kind]:
             what = f"hardware {info.name!r}: world.sensors.{name}.type"
-            raise HardwareError(what, expected=repr(wanted().type), got=repr(parameters.type))
-        if isinstance(parameters, RangefinderParameters):
-            made.append(Rangefinder(world, item, part, parameters, states[name], seed + i))
-        elif isinstance(parameters, ForceTorqueParameters):
-            made.append(ForceTorque(world, item, part, parameters, states[name]))
-        else:
-            made.append(Contact(world, item, parameters, states[name][: len(part.inputs)]))
+            raise HardwareError(what, expected=repr(_TYPES[part.kind]), got=repr(parameters.type))
+        made.append(_make_sensor(world, item, part, parameters, states[name], seed + i))
     return made
+
+
+def _make_sensor(
+    world: PyBulletWorld,
+    item: str,
+    part: HardwarePart,
+    given: SensorParameters | None,
+    state: np.ndarray,
+    seed: int,
+) -> Sensor:
+    """A part's sensor; the parameters are of its type, or None where all have defaults."""
+    if isinstance(given, PoseParameters):
+        if len(part.inputs) != PoseSensor.LENGTH:
+            expected = "seven: position x, y, z, and quaternion x, y, z, w"
+            raise HardwareError(f"{item}: values", expected=expected, got=str(len(part.inputs)))
+        return PoseSensor(world, item, given, state)
+    if isinstance(given, ContactParameters):
+        return Contact(world, item, given, state[: len(part.inputs)])
+    if part.kind == PartKind.RANGEFINDER:
+        assert given is None or isinstance(given, RangefinderParameters)
+        return Rangefinder(world, item, part, given or RangefinderParameters(), state, seed)
+    assert given is None or isinstance(given, ForceTorqueParameters)
+    return ForceTorque(world, item, part, given or ForceTorqueParameters(), state)

@@ -1,4 +1,4 @@
-"""Springs of tools: joints that no drive moves."""
+"""Springs of tools: joints that no drive moves, so the world lets them swing."""
 
 from __future__ import annotations
 
@@ -27,10 +27,6 @@ class Springs:
                 robot = world.robot(tool.part_of, f"tool {tool.name!r}")
                 joint = robot.joint(f"{tool.name}_joint", f"tool {tool.name!r}")
                 self._springs.append((robot.body, joint, tool.spring))
-                # The simulator's own motor would hold it.
-                pybullet.setJointMotorControl2(
-                    robot.body, joint, pybullet.VELOCITY_CONTROL, force=0.0, physicsClientId=self._client
-                )
 
     def apply(self) -> None:
         """Push, for the next step of the simulation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,7 +171,25 @@ class PyBulletWorld:
                 robots[part.name] = robots[part.mounted_on]
             elif part.urdf is None and part.joint_names:
                 robots[part.name] = self._find_robot(part, robots)
+        self._free_joints(robots)
         return robots
+
+    def _free_joints(self, robots: Mapping[str, Robot]) -> None:
+        """Let joints that belong to no part swing: the simulator's own motors would hold them."""
+        driven: dict[int, set[str]] = {robot.body: set() for robot in robots.values()}
+        for part in self._info.parts:
+            if part.name in robots:
+                driven[robots[part.name].body].update(part.joint_names, (m.name for m in part.followers))
+        for robot in {robot.body: robot for robot in robots.values()}.values():
+            free = [index for name, index in robot.joints.items() if name not in driven[robot.body]]
+            if free:
+                pybullet.setJointMotorControlArray(
+                    robot.body,
+                    free,
+                    pybullet.VELOCITY_CONTROL,
+                    forces=[0.0] * len(free),
+                    physicsClientId=self.client,
+                )
 
     def _with_tools(self, path: Path, part: str) -> Path:
         """The robot's file or, where tools are mounted on it, another one with them."""

@@ -153,8 +153,8 @@ def test_V16_more_points_than_one_action_takes_go_on_in_the_next():
     actions = plan.actions("push")
     assert [a.id for a in actions] == ["push", "push_2", "push_3"]
     assert [[(r.condition, r.start) for r in a.reactions] for a in actions] == [
-        [("is_done", ("push_2",))],
-        [("is_done", ("push_3",))],
+        [("elapsed > 5.109999", ("push_2",))],
+        [("elapsed > 5.109999", ("push_3",))],
         [],
     ]
     assert plan.first("push") == ["push"] and plan.last("push") == ["push_3"]
@@ -167,8 +167,20 @@ def test_V16_more_points_than_one_action_takes_go_on_in_the_next():
         assert values["times"] == times
         assert values["positions"] == whole["positions"][begin : begin + n]
         assert values["velocities"] == whole["velocities"][begin : begin + n]
-        begin += n - 1
-    assert begin == len(whole["times"]) - 1
+        begin += n - 2
+    assert begin == len(whole["times"]) - 2
+
+
+@pytest.mark.parametrize(("steps", "actions"), [(511, 1), (512, 2), (1022, 2), (1023, 3)])
+def test_V16_no_action_is_added_for_nothing(steps, actions):
+    zeros = {name: np.zeros((steps, 1)) for name in ("inputs", "stiffness", "virtual_force")}
+    names = ("position", "velocity", "distance", "virtual_distance")
+    zeros |= {name: np.zeros((steps + 1, 1)) for name in names}
+    plan = make(header={"joints": ["a.j"], "steps": steps}, **zeros)
+    found = plan.actions("push")
+    lengths = [len({p.name: p.value for p in a.parameters}["times"]) for a in found]
+    assert len(found) == actions and max(lengths) <= 513 and min(lengths) >= 2
+    assert sum(lengths) - 2 * (actions - 1) == steps + 2
 
 
 def test_V19_what_a_verification_found_is_saved_with_the_plan(tmp_path):

@@ -1,10 +1,13 @@
 """Keys of settings, taken from the planner's dataclasses."""
 
-from dataclasses import fields
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import pytest
 
-from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning import settings_keys
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.settings_keys import changed_by_names, task_settings
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -20,7 +23,7 @@ def test_every_field_of_the_settings_is_a_key():
 def test_every_default_is_valid_and_in_its_range():
     for setting in task_settings():
         assert setting.check(setting.default) == setting.default, setting.name
-        assert setting.range
+        assert setting.range and setting.comment, f"{setting.name}: a docstring after the field is its comment"
 
 
 def test_a_comment_is_the_docstring_of_the_field():
@@ -48,3 +51,41 @@ def test_settings_are_changed_by_name():
 def test_what_is_no_value_of_a_setting(values, message):
     with pytest.raises(DefinitionError, match=message):
         changed_by_names(Settings(), values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    gain: float = 2.0
+    """A gain."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extended:
+    """Settings as they may become: a section that is off, a limit that is none, a shared docstring."""
+
+    post: Inner | None = None
+    switch: bool = True
+    above: float = 0.0
+    below: float = math.inf
+    """From above to below."""
+    accept_speed: float = field(default=0.02, metadata={"range": (0.0, 1.0)})
+    """[m/s]"""
+
+
+def test_fields_that_are_added_are_keys(monkeypatch):
+    monkeypatch.setattr(settings_keys, "Settings", Extended)
+    settings_keys.task_settings.cache_clear()
+    try:
+        found = {setting.name: setting for setting in task_settings()}
+        extended: Any = Extended()
+        changed: Any = changed_by_names(extended, {"post_processing.gain": 3.0, "switch": False})
+    finally:
+        monkeypatch.undo()
+        settings_keys.task_settings.cache_clear()
+    assert list(found) == [
+        "post_processing.gain", "post_processing.above", "post_processing.below", "switch", "accept.speed",
+    ]  # fmt: skip
+    assert changed.post == Inner(gain=3.0) and not changed.switch
+    assert found["post_processing.gain"].optional and found["accept.speed"].range == "0 to 1"
+    assert found["post_processing.above"].comment == found["post_processing.below"].comment == "From above to below."
+    assert found["post_processing.below"].check(math.inf) == math.inf

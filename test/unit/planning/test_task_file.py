@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.task import PairGroup, Start
 from robot_rt_control.planning.task_file import read_task
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError

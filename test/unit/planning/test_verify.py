@@ -15,7 +15,7 @@ from robot_rt_control.planning.perturbation import Perturbation, perturbed  # no
 from robot_rt_control.planning.plan import FORMAT, Plan  # noqa: E402
 from robot_rt_control.planning.scene import build_scene  # noqa: E402
 from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
-from robot_rt_control.planning.verify import verify, with_replays  # noqa: E402
+from robot_rt_control.planning.verify import verify  # noqa: E402
 from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
 
 TASK = Task(
@@ -112,8 +112,8 @@ def test_contact_forces_are_what_moves_the_body(scene):
 def test_V19_a_speed_is_held_if_the_body_came_to_rest_at_its_target(scene):
     row = {"speed": 1.0, "rests": True, "normalized_error": 0.04, "orientation_error": 0.09}
     rows = [row, row | {"speed": 0.5, "normalized_error": 0.06}, row | {"speed": 0.7, "rests": False}]
-    plan = with_replays(make(scene).with_verification({"spread": 0.1}), rows)
+    plan = make(scene).with_verification({"spread": 0.1}).with_replays(rows)
     assert plan.header["verification"] == {"spread": 0.1, "pybullet": rows, "speeds": [1.0]}
     assert plan.speeds == (1.0,)
-    slow = with_replays(plan, [row, row | {"speed": 0.5}])
+    slow = plan.with_replays([row, row | {"speed": 0.5}])
     assert slow.speeds == (0.5, 1.0)

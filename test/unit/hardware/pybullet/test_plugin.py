@@ -10,10 +10,10 @@ import pytest
 
 from robot_rt_control.hardware.from_workcell import hardware_part
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
-from robot_rt_control.hardware.plugin import HardwareInfo, Pose
+from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits, Pose
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.testing.simulated_devices import GANTRY_URDF, gantry, iiwa, panda, panda_gripper
-from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import HardwareError
 
 DT = 0.001
@@ -152,6 +152,47 @@ def test_effort_holds_over_all_steps_of_a_period(simulate, tmp_path):
     sim.command[2] = 36.0
     cycle(sim, 500)
     assert sim.state.tolist() == pytest.approx([0.25, 1.0, 36.0], rel=5e-3)
+
+
+PENDULUM = """<robot name="pendulum">
+  <link name="ground"/>
+  <joint name="mount" type="fixed"><parent link="ground"/><child link="stand"/></joint>
+  <link name="stand"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="swing" type="revolute">
+    <parent link="stand"/><child link="rod"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" effort="100" velocity="10"/>
+  </joint>
+  <link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
+    <inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="slide" type="prismatic">
+    <parent link="stand"/><child link="carriage"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="100" velocity="2"/>
+  </joint>
+  <link name="carriage"><inertial><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+</robot>"""
+
+
+def test_V25_a_joint_of_no_part_swings_free(simulate, tmp_path):
+    """Of the two joints of a robot only the slide is driven: the other one falls as a pendulum does."""
+    path = tmp_path / "pendulum.urdf"
+    path.write_text(PENDULUM)
+    one = JointLimits(
+        position_lower=(-1.0,), position_upper=(1.0,), velocity=(2.0,), acceleration=(10.0,), effort=(100.0,)
+    )
+    part = HardwarePart(
+        name="slide", index=0, kind=PartKind.ARM, joint_names=("slide",), joint_types=("prismatic",), urdf=str(path),
+        limits=one, supported_modes=frozenset({CommandMode.POSITION}),
+    )  # fmt: skip
+    sim = simulate(part, world={"gravity": [0, 0, -10.0]})
+    robot = sim.plugin.world.robot("slide", "test")
+    swing, client = robot.joints["swing"], sim.plugin.world.client
+    cycle(sim, 100)
+    angle, speed = pybullet.getJointState(robot.body, swing, physicsClientId=client)[:2]
+    assert angle == pytest.approx(0.5 * 20.0 * 0.1**2, rel=0.02), "g over its length"
+    assert speed == pytest.approx(20.0 * 0.1, rel=0.02)
+    assert sim.state[0] == pytest.approx(0.0, abs=1e-3), "the driven one is held"
 
 
 def test_joints_in_different_modes_do_not_disturb_each_other(simulate):

@@ -216,6 +216,35 @@ def test_contacts_are_inputs(simulate):
     assert sim.state[3:].tolist() == [1.0, 1.0, 0.0, 0.0]
 
 
+# --- pose ------------------------------------------------------------------------------------------
+
+
+def test_V25_the_pose_of_a_body_that_moves(simulate):
+    box = {"name": "box", "box": {"size": [0.2, 0.2, 0.1]}, "pose": {"position": [2, 0, 1.0]}, "mass": 1.0}
+    sim = simulate(PartKind.SENSOR, {"type": "pose", "body": "box"}, objects=(FLOOR, box), n_inputs=7)
+    assert sim.state[3:].tolist() == [2.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, *[0.0] * 7], "then the ages"
+    cycle(sim, 100)
+    assert sim.state[5] == pytest.approx(1.0 - 0.5 * 10.0 * 0.1**2, abs=1e-3), "it falls"
+    turned = Pose(position=(1.0, 2.0, 3.0), orientation=(0.6, 0.0, 0.0, 0.8))
+    sim.plugin.move_object("box", turned)
+    sim.read(0.0, DT)
+    assert sim.state[3:10] == pytest.approx([*turned.position, *turned.orientation])
+
+
+def test_V25_the_pose_of_a_link_is_that_of_its_frame(simulate):
+    sim = simulate(PartKind.SENSOR, {"type": "pose", "body": "gantry", "link": "tool"}, n_inputs=7)
+    lower_to(sim, -0.25)
+    world = sim.plugin.world
+    robot = world.robot("gantry", "test")
+    position, orientation = world.link_pose(robot.body, robot.links["tool"])
+    assert sim.state[3:10] == pytest.approx([*position, *orientation])
+    assert sim.state[5] == pytest.approx(1.0 - 0.25, abs=1e-3)
+
+
+def test_V25_a_sensor_part_without_an_entry_stays_unknown(simulate):
+    assert np.isnan(simulate(PartKind.SENSOR, None, n_inputs=7).state[3:10]).all()
+
+
 # --- what is refused ---------------------------------------------------------------------------------
 
 
@@ -229,6 +258,8 @@ def test_contacts_are_inputs(simulate):
         (PartKind.FORCE_TORQUE_SENSOR, force_torque(joint="flang"), "joint 'flang'; expected .*did you mean 'flange'"),
         (PartKind.IO, {"type": "contact", "inputs": [{"body": "bx"}]}, "input 0: 'bx'; expected one of: floor, gantry"),
         (PartKind.IO, {"type": "contact", "inputs": [{"body": "floor"}] * 5}, "inputs; expected at most 4; got 5"),
+        (PartKind.SENSOR, {"type": "pose", "body": "floor"}, "values; expected seven: position x, y, z, and .*; got 4"),
+        (PartKind.SENSOR, {"type": "contact"}, "world.sensors.sensor.type; expected 'pose'; got 'contact'"),
     ],
 )
 def test_a_wrong_sensor_is_explained(simulate, kind, sensor, text):

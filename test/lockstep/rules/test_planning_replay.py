@@ -1,0 +1,164 @@
+"""V14 to V19: plans as actions, through the real tick loop on PyBullet; exported programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace as changed
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
+pytest.importorskip("piqp", reason="the extra `planning` is not installed")
+pytest.importorskip("pybullet", reason="there is no PyBullet for this Python")
+
+from robot_rt_control.client import Reaction  # noqa: E402
+from robot_rt_control.model.pose import Pose  # noqa: E402
+from robot_rt_control.planning.plan import Plan  # noqa: E402
+from robot_rt_control.planning.planner import Settings  # noqa: E402
+from robot_rt_control.planning.planner import plan as solve  # noqa: E402
+from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.testing.lockstep_client import LockstepClient  # noqa: E402
+from robot_rt_control.testing.plan_replay import main, replay  # noqa: E402
+from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
+
+pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first
+CONFIG = Path(__file__).parents[3] / "config"
+PUSHER, PUSH = CONFIG / "pusher.yaml", CONFIG / "push.yaml"
+
+
+def solved(**task: Any) -> Plan:
+    result = solve(Task(**task), Settings(threads=1))
+    assert result.success and result.plan is not None, result.message
+    return result.plan
+
+
+@pytest.fixture(scope="module")
+def slide() -> Plan:
+    """A slider, 20 cm in 1 s."""
+    return solved(
+        workcell=PUSHER,
+        body="slider",
+        target=Pose(position=(0.33, 0.0, 0.05)),
+        pairs=(PairGroup(robot="pusher.tip", faces=("back",)),),
+        time=1.0,
+        steps=20,
+    )
+
+
+@pytest.fixture(scope="module")
+def push() -> Plan:
+    """A box, 5 cm in 1 s."""
+    return solved(
+        workcell=PUSH,
+        body="box",
+        target=Pose(position=(0.65, 0.0, 0.04)),
+        pairs=(PairGroup(robot="arm.peg", faces=("back", "front", "left", "right")),),
+        time=1.0,
+        steps=20,
+    )
+
+
+def test_V14_a_plan_is_read_without_the_planner(slide: Plan, tmp_path: Path) -> None:
+    slide.save(tmp_path / "a.plan")
+    code = "import sys; sys.modules['mujoco'] = sys.modules['piqp'] = sys.modules['numba'] = None\n"
+    code += "from robot_rt_control.planning.plan import Plan\n"
+    code += "plan = Plan.load(sys.argv[1]); print(plan.actions('push')[0].id, plan.parts)"
+    command = [sys.executable, "-c", code, str(tmp_path / "a.plan")]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.strip() == "push ('pusher',)"
+
+
+def test_V16_a_slider_arrives_by_an_ordinary_action(slide: Plan) -> None:
+    found = replay(slide, PUSHER)
+    assert found.rests and found.normalized_error < 0.02 and found.orientation_error < 0.01
+    assert found.position == pytest.approx((0.33, 0.0, 0.05), abs=0.004)
+    assert found.error_to_plan < 0.004
+    assert found.impulse == pytest.approx(0.3 * 9.81 * 0.8, rel=0.3), "friction, while it slid"
+    assert found.path[0] == pytest.approx([0.13, 0, 0.05, 0, 0, 0, 1], abs=1e-3)
+    assert found.path[-1, :3] == pytest.approx(found.position, abs=1e-4)
+    assert (np.diff(found.times) > 0.0).all()
+
+
+def test_V16_a_box_arrives_and_a_second_replay_gives_the_same_bits(push: Plan) -> None:
+    first, second = replay(push, PUSH), replay(push, PUSH)
+    assert first.rests and first.normalized_error < 0.05 and first.orientation_error < 0.05
+    assert first.summary() == second.summary()
+    assert (first.path == second.path).all()
+
+
+def test_V16_all_limits_are_kept_and_nothing_faults(push: Plan) -> None:
+    with LockstepClient(PUSH) as client, client.session("arm") as session:
+        session.add(*push.actions("push"))
+        session.add(reactions=[Reaction("push.is_done", event="done")])
+        part, seen = client.cell.part("arm"), []
+        client.cell.after_tick.append(lambda: seen.append(part["commanded_velocity"][:7].copy()))
+        session.start(*push.first("push"))
+        session.wait_for("done", timeout_s=5.0)
+        assert not client.cell.kinds("part_faulted", "action_failed", "limit_reached", "command_limited")
+        assert (np.abs(seen) <= part["velocity_limit"][:7] + 1e-9).all()
+        assert np.abs(np.array(seen)).max() > 0.05
+
+
+def test_V15_a_plan_for_another_workcell_does_not_move(push: Plan) -> None:
+    with pytest.raises(DefinitionError, match="expected that of the plan, digest .*; got another one, digest"):
+        replay(push, PUSHER)
+
+
+def test_V15_a_first_point_elsewhere_is_approached(slide: Plan) -> None:
+    near = changed(slide, position=slide.position + 0.02)
+    assert replay(near, PUSHER).error_to_plan > 0.015, "it pushes 2 cm farther"
+
+
+def test_V19_a_replay_tells_at_which_speeds_it_held(slide: Plan, tmp_path: Path) -> None:
+    file = tmp_path / "a.plan"
+    slide.save(file)
+    said: list[str] = []
+    assert main([str(file), "--workcell", str(PUSHER), "--speed", "1", "0.5", "--save", "--json"], said.append) == 0
+    rows = json.loads("".join(said))
+    assert [row["speed"] for row in rows] == [1.0, 0.5] and len(rows[0]["path"]) == len(rows[0]["times"])
+    verified = Plan.load(file)
+    assert verified.speeds == (0.5, 1.0)
+    kept = verified.header["verification"]["pybullet"][0]
+    assert kept["normalized_error"] == rows[0]["normalized_error"] and "path" not in kept
+    assert main([str(file), "--workcell", str(PUSH), "--json"], said.append) == 1
+    assert "expected that of the plan" in json.loads(said[-1])["error"]
+
+
+def test_frames_show_the_target_through(slide: Plan) -> None:
+    found = replay(slide, PUSHER, frames=3)
+    assert len(found.images) == 3
+    first, last = found.images[0].astype(int), found.images[-1].astype(int)
+    assert first.shape == last.shape and first.shape[2] == 3 and (first != last).any()
+
+
+def test_V16_actions_that_are_chained_join_without_a_step() -> None:
+    """A sine of 1200 points on the pusher, in three actions: the command is that of the whole curve."""
+    times = np.linspace(0.0, 6.0, 1201)
+    q, v = 0.02 * (1.0 - np.cos(np.pi * times / 3.0)), 0.02 * np.pi / 3.0 * np.sin(np.pi * times / 3.0)
+    zeros = {name: np.zeros((1200, 1)) for name in ("inputs", "stiffness", "virtual_force")}
+    zeros |= {name: np.zeros((1201, 1)) for name in ("distance", "virtual_distance")}
+    plan = Plan(
+        header={"joints": ["pusher.slide"], "pairs": ["none"], "steps": 1200, "time": 6.0},
+        position=q[:, None],
+        velocity=v[:, None],
+        body_position=np.zeros((1201, 3)),
+        body_rotation=np.tile(np.eye(3), (1201, 1, 1)),
+        **zeros,
+    )
+    assert len(plan.actions("wave")) == 3
+    with LockstepClient(PUSHER, hardware="mock") as client, client.session("pusher") as session:
+        session.add(*plan.actions("wave"))
+        session.add(reactions=[Reaction("wave_3.is_done", event="done")])
+        part, seen = client.cell.part("pusher"), []
+        client.cell.after_tick.append(lambda: seen.append(float(part["commanded_position"][0])))
+        session.start(*plan.first("wave"))
+        session.wait_for("done", timeout_s=10.0)
+    moved = np.array(seen)
+    expected = 0.02 * (1.0 - np.cos(np.pi * 0.001 * np.arange(1, 6001) / 3.0))
+    first = int(np.argmax(moved > 0.0))
+    assert np.abs(moved[first : first + 6000] - expected).max() < 1e-6
