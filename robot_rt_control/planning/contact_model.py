@@ -16,7 +16,7 @@ Source: the document's variable smooth contact model; formulas restored from its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,20 @@ def box_faces(size: Sequence[float]) -> dict[str, Face]:
     return found
 
 
+def cylinder_faces(radius: float, height: float) -> dict[str, Face]:
+    """Faces of a cylinder along z with its frame in the middle, by name [m].
+
+    Its ends, `bottom` and `top`, are squares of the same area. Its side has four strips, `back`, `front`, `right` and
+    `left`, that touch it along a line; they are as wide as an eighth of the way around.
+    """
+    found = {}
+    end, width = 0.5 * np.sqrt(np.pi) * radius, radius * np.tan(np.pi / 8.0)
+    for name, face in box_faces((2.0 * radius, 2.0 * radius, height)).items():
+        half = (end, end) if name in ("bottom", "top") else (width, height / 2)
+        found[name] = replace(face, half=half)
+    return found
+
+
 def inward_normal(face: Face, R_WB: Array) -> Array:
     """(..., 3) the face's unit normal into the body."""
     return -R_WB @ face.axes[0]
@@ -93,8 +107,18 @@ def distance(face: Face, p_WB: Array, R_WB: Array, center: Array, support: Array
     # The extent is the largest of inward · s over the geometry, so its change comes from rotations alone.
     extent = np.einsum("...i,...i->...", inward, support)
     return Distance(
-        phi=length - extent, point=point, inward=inward, linear=linear, angular=np.cross(inward, support)
+        phi=length - extent, point=point, inward=inward, linear=linear, angular=cross(inward, support)
     )
+
+
+def cross(a: Array, b: Array) -> Array:
+    """(..., 3) a × b; on few vectors several times faster than NumPy's."""
+    a, b = np.broadcast_arrays(a, b)
+    result = np.empty(a.shape)
+    result[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    result[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    result[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return result
 
 
 def force(k: Array | float, curvature: float, phi: Array) -> Array:
@@ -105,4 +129,4 @@ def force(k: Array | float, curvature: float, phi: Array) -> Array:
 def wrench(found: Distance, center_of_mass: Array, gamma: Array) -> Array:
     """(..., 6) force [N] on the body, then torque [Nm] about its centre of mass."""
     direction = np.asarray(gamma)[..., None] * found.inward
-    return np.concatenate([direction, np.cross(found.point - center_of_mass, direction)], axis=-1)
+    return np.concatenate([direction, cross(found.point - center_of_mass, direction)], axis=-1)

@@ -8,6 +8,7 @@ The result does not depend on their number.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -15,6 +16,7 @@ from mujoco import rollout
 from numpy.typing import NDArray
 
 from robot_rt_control.planning import contact_model
+from robot_rt_control.planning.contact_model import cross
 from robot_rt_control.planning.scene import Scene, ScenePair
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.trajectory import BODY_STATES, Linearization, Trajectory
@@ -27,6 +29,10 @@ _DIVERGED = 1e6
 """No state of a task gets that large."""
 _SETTLING = 0.3
 """[s]"""
+_NEAR = 0.1
+"""[m] Farther apart at both ends of an interval, a robot's geometry and the body do not touch within it."""
+_APART = 1e-3
+"""[m] Farther apart at all times, no deviation of the differences makes them touch."""
 _STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
 _CONTROL = mujoco.mjtState.mjSTATE_CTRL | mujoco.mjtState.mjSTATE_QFRC_APPLIED
 _TIME = 1
@@ -46,7 +52,21 @@ class Differences:
     velocity: float = 1e-4
     """[m/s or rad/s]"""
     inputs: float = 1e-3
-    """Of the scaled inputs."""
+    """Of the scaled inputs; of virtual forces, per 5 m/s^2 of the body's mass."""
+    sides: Literal["both", "one"] = "both"
+    """One side needs half of the rollouts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Columns:
+    """Deviations of one interval that are rolled out."""
+
+    touching: bool
+    """Whether robot and body may touch in the interval: then each state and input has a rollout of its own."""
+    deviations: Array
+    """(B, z + u)"""
+    forces: Array
+    """(B, 6) deviations of the virtual forces on the body."""
 
 
 class Dynamics:
@@ -90,6 +110,11 @@ class Dynamics:
         """[s] the servo's velocity gain per position gain."""
         bodies = model.geom_bodyid
         self._geometries = [(pair, int(bodies[pair.geom])) for pair in scene.pairs]
+        joint = int(model.body_jntadr[scene.body])
+        self._separable = joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
+        """Whether the body moves on its own while no geometry of the robot touches it."""
+        self._robot_geoms = sorted({pair.geom for pair in scene.pairs})
+        self._body_geoms = [int(g) for g in np.flatnonzero(bodies == scene.body)]
         self._start = self._settled()
 
     def close(self) -> None:
@@ -128,6 +153,8 @@ class Dynamics:
         knots, commands = np.zeros((steps * per + 1, self._size)), np.zeros((steps * per + 1, 2 * self.n))
         phi, gamma = np.zeros((steps + 1, self.pairs)), np.zeros((steps, self.pairs))
         knots[0], commands[0] = state, command
+        touching = np.ones(steps * per, dtype=bool)
+        gap = self._gap(state)
         for i in range(steps * per):
             u = inputs[i // per]
             found = self._distances(knots[i])
@@ -136,40 +163,66 @@ class Dynamics:
                 gamma[i // per] = self._forces(u, found)
             generalized = self._generalized(knots[i], found, u)
             controls = self._controls(commands[i][None], u[None], generalized[None])
-            knots[i + 1] = self._run(knots[i][None], controls)[0]
+            passed = self._all_states(knots[i][None], controls)[0]
+            knots[i + 1] = passed[-1]
             commands[i + 1] = self._next_command(commands[i], u)
             if not (np.abs(knots[i + 1]) < _DIVERGED).all():  # also NaN
                 knots[i + 1 :] = np.nan
                 break
+            before, gap = gap, self._gap(knots[i + 1])
+            if min(before, gap) > _NEAR:
+                touching[i] = False
+            else:
+                touching[i] = min(before, gap) <= _APART or min(map(self._gap, passed[:-1])) <= _APART
         else:
             phi[-1] = [float(d.phi) for d in self._distances(knots[-1])]
-        return self._trajectory(inputs, knots, commands, phi, gamma)
+        return self._trajectory(inputs, knots, commands, phi, gamma, touching)
 
-    def _trajectory(self, inputs: Array, knots: Array, commands: Array, phi: Array, gamma: Array) -> Trajectory:
+    def _gap(self, state: Array) -> float:
+        """[m] between the body and the robot's geometries that may touch it, up to twice `_NEAR`."""
+        if not self._separable:
+            return 0.0
+        nq = self.scene.model.nq
+        self._data.qpos[:] = state[_TIME : _TIME + nq]
+        mujoco.mj_kinematics(self.scene.model, self._data)
+        return min(
+            mujoco.mj_geomDistance(self.scene.model, self._data, robot, body, 2.0 * _NEAR, None)
+            for robot in self._robot_geoms
+            for body in self._body_geoms
+        )
+
+    def _trajectory(
+        self, inputs: Array, knots: Array, commands: Array, phi: Array, gamma: Array, touching: NDArray[np.bool_]
+    ) -> Trajectory:
         actuated, nq = self.scene.actuated, self.scene.model.nq
         q, v = knots[:: self.intervals, _TIME : _TIME + nq], knots[:: self.intervals, _TIME + nq :]
         command = commands[:: self.intervals]
         driven = actuated.velocity_driven
-        b, w = self.scene.body_q, self.scene.body_v
+        p, R = self.scene.motion.pose(q)
         return Trajectory(
             inputs=inputs,
             joint_position=np.where(driven, command[:, : self.n], q[:, actuated.q]),
             joint_velocity=np.where(driven, command[:, self.n :], v[:, actuated.v]),
-            body_position=q[:, b : b + 3],
-            body_rotation=_matrices(q[:, b + 3 : b + 7]),
-            body_velocity=v[:, w : w + 6],
+            body_position=p,
+            body_rotation=R,
+            body_velocity=self.scene.motion.twist(q, v),
             phi=phi,
             gamma=gamma,
             knots=knots,
             commands=commands,
+            touching=touching,
         )
 
     def _run(self, states: Array, controls: Array) -> Array:
         """Final states of intervals: states (B, state), controls (B, substeps, control)."""
+        return self._all_states(states, controls)[:, -1]
+
+    def _all_states(self, states: Array, controls: Array) -> Array:
+        """(B, substeps, state) at the end of each time step."""
         result, _ = self._rollout.rollout(
             self.scene.model, self._threads, states, controls, control_spec=int(_CONTROL), chunk_size=16
         )
-        return np.asarray(result)[:, -1]
+        return np.asarray(result)
 
     def _controls(self, commands: Array, inputs: Array, generalized: Array) -> Array:
         """(B, substeps, nu + nv) for commands (B, 2 n), inputs (B, u), generalized virtual forces (B, nv)."""
@@ -222,9 +275,10 @@ class Dynamics:
     def _distances(self, state: Array) -> list[contact_model.Distance]:
         """Of each pair; also places the kinematics."""
         self._place(state)
-        p, R = self._pose()
+        body = self._pose()
         found = []
         for pair, _ in self._geometries:
+            p, R = pair.fixed or body
             center = self._data.geom_xpos[pair.geom].copy()
             found.append(contact_model.distance(pair.face, p, R, center, self._support(pair, R)))
         return found
@@ -257,50 +311,92 @@ class Dynamics:
         ]
 
     def _generalized(self, state: Array, found: list[contact_model.Distance], u: Array) -> Array:
-        """(nv,) of the virtual forces on the free body, whose frame is at its centre of mass."""
-        p, R = self._pose()
-        return self._on_body(p, R, found, self._forces(u, found))
+        """(nv,) of the virtual forces on the body."""
+        q = state[_TIME : _TIME + self.scene.model.nq]
+        return self._on_body(q, self._pose()[0], found, self._forces(u, found))
 
-    def _on_body(self, p: Array, R: Array, found: list[contact_model.Distance], gammas: list[Array]) -> Array:
+    def _on_body(self, q: Array, p: Array, found: list[contact_model.Distance], gammas: list[Array]) -> Array:
+        """(..., nv) for q (..., nq), p (..., 3) origin of the body's frame."""
         total = np.zeros((*p.shape[:-1], 6))
-        for distance, gamma in zip(found, gammas, strict=True):
-            total = total + contact_model.wrench(distance, p, gamma)
-        result = np.zeros((*p.shape[:-1], self.scene.model.nv))
-        w = self.scene.body_v
-        result[..., w : w + 3] = total[..., :3]
-        result[..., w + 3 : w + 6] = np.einsum("...ji,...j->...i", R, total[..., 3:])
-        return result
+        for pair, distance, gamma in zip(self.scene.pairs, found, gammas, strict=True):
+            # Pushed off a fixed face, the robot carries the body away from it.
+            total = total + contact_model.wrench(distance, p, gamma if pair.fixed is None else -gamma)
+        return self.scene.motion.generalized(q, total, self.scene.model.nv)
 
     # --- linearization --------------------------------------------------------------------------
 
     def linearize(self, about: Trajectory) -> Linearization:
-        """Central differences over each interval, chained to control steps."""
+        """Differences over each interval, chained to control steps."""
         steps, per = len(about.inputs), self.intervals
         count = steps * per
-        rows = self.states + self.inputs
-        eps = self._eps()
-        batch = np.concatenate([np.diag(eps), -np.diag(eps)])
-        states = np.zeros((count, 2 * rows, self._size))
-        controls = np.zeros((count, 2 * rows, self.substeps, len(self.scale) + self.scene.model.nv))
         phi_z = np.zeros((steps + 1, self.pairs, self.states))
+        columns = [self._columns(bool(touching)) for touching in about.touching]
+        states: list[Array] = []
+        controls: list[Array] = []
+        rates: list[Array] = []
         for i in range(count):
-            u = about.inputs[i // per]
-            states[i], controls[i], rates = self._perturbed(about.knots[i], about.commands[i], u, batch)
+            perturbed = self._perturbed(about.knots[i], about.commands[i], about.inputs[i // per], columns[i])
+            states.append(perturbed[0])
+            controls.append(perturbed[1])
+            rates.append(perturbed[2])
             if i % per == 0:
-                phi_z[i // per] = rates
+                phi_z[i // per] = perturbed[3]
         phi_z[-1] = self._phi_rates(about.knots[-1], self._distances(about.knots[-1]))
-        ends = self._run(states.reshape(-1, self._size), controls.reshape(-1, *controls.shape[2:]))
-        ends = ends.reshape(count, 2 * rows, self._size)
+        ends = np.split(self._run(np.concatenate(states), np.concatenate(controls)), np.cumsum([*map(len, states)]))
         A, B = np.zeros((steps, self.states, self.states)), np.zeros((steps, self.states, self.inputs))
         A[:] = np.eye(self.states)
         for i in range(count):
-            change = self._differences(about.knots[i + 1], ends[i])
-            jacobian = ((change[:rows] - change[rows:]) / (2.0 * eps[:, None])).T
+            jacobian = self._jacobian(columns[i], self._differences(about.knots[i + 1], ends[i]), rates[i])
             self._exact_commands(jacobian)
             a, b = jacobian[:, : self.states], jacobian[:, self.states :]
             j = i // per
             A[j], B[j] = a @ A[j], a @ B[j] + b
         return Linearization(A=A, B=B, phi_z=phi_z)
+
+    def _columns(self, touching: bool) -> _Columns:
+        """Which deviations are rolled out."""
+        eps = self._eps()
+        deviations, forces = np.diag(eps), np.zeros((len(eps), 6))
+        if not touching:
+            # Robot and body move apart from each other, so one rollout serves a deviation of each. The robot acts on
+            # the body through virtual forces alone, which the contact model differentiates.
+            body = 2 * self.n
+            joints = self._joint_columns()
+            size = max(BODY_STATES + 6, len(joints))
+            deviations, forces = np.zeros((size, len(eps))), np.zeros((size, 6))
+            for i in range(BODY_STATES):
+                deviations[i, body + i] = eps[body + i]
+            for i, j in enumerate(joints):
+                deviations[i, j] = eps[j]
+            step = self.differences.inputs * 5.0 * self.scene.body_mass
+            forces[BODY_STATES : BODY_STATES + 6] = step * np.diag([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
+        if self.differences.sides == "both":
+            deviations, forces = np.concatenate([deviations, -deviations]), np.concatenate([forces, -forces])
+        return _Columns(touching=touching, deviations=deviations, forces=forces)
+
+    def _jacobian(self, columns: _Columns, change: Array, rates: Array) -> Array:
+        """(z, z + u) of one interval, of the ends' deviations and of the forces' rates."""
+        eps = self._eps()
+        if self.differences.sides == "both":
+            half = len(change) // 2
+            change = (change[:half] - change[half:]) / 2.0
+        if columns.touching:
+            return (change / eps[:, None]).T
+        body = 2 * self.n
+        result = np.zeros((self.states, len(eps)))
+        places = np.arange(body, self.states)
+        result[body:, places] = (change[:BODY_STATES, body:] / eps[places, None]).T
+        steps = np.diag(columns.forces[BODY_STATES : BODY_STATES + 6])
+        result[body:] += (change[BODY_STATES : BODY_STATES + 6, body:] / steps[:, None]).T @ rates
+        joints = self._joint_columns()
+        result[:body, joints] = (change[: len(joints), :body] / eps[joints, None]).T
+        return result
+
+    def _joint_columns(self) -> NDArray[np.intp]:
+        """Position, velocity and input of the joints; none if `_exact_commands` knows all of them."""
+        driven = self.scene.actuated.velocity_driven.all()
+        joints = [] if driven else [*range(2 * self.n), *range(self.states, self.states + self.n)]
+        return np.array(joints, dtype=np.intp)
 
     def _eps(self) -> Array:
         steps, n = self.differences, self.n
@@ -308,35 +404,57 @@ class Dynamics:
         body = np.concatenate([np.full(6, steps.position), np.full(6, steps.velocity)])
         return np.concatenate([joints, body, np.full(self.inputs, steps.inputs)])
 
-    def _perturbed(self, state: Array, command: Array, u: Array, batch: Array) -> tuple[Array, Array, Array]:
-        """States, controls and dφ/dz of one interval; batch: (B, z + u) deviations."""
+    def _perturbed(
+        self, state: Array, command: Array, u: Array, columns: _Columns
+    ) -> tuple[Array, Array, Array, Array]:
+        """States and controls of one interval with deviations, (6, z + u) rates of the virtual forces, dφ/dz."""
+        found = self._distances(state)
+        phi_rates = self._phi_rates(state, found)
+        if columns.touching:
+            generalized = self._forces_near(state, u, found, columns.deviations)
+            rates = np.zeros((6, 0))
+        else:
+            eps, w = self._eps(), self.scene.body_v
+            near = self._forces_near(state, u, found, np.concatenate([np.diag(eps), -np.diag(eps)]))[:, w : w + 6]
+            rates = ((near[: len(eps)] - near[len(eps) :]) / (2.0 * eps[:, None])).T
+            generalized = np.repeat(self._generalized(state, found, u)[None], len(columns.deviations), axis=0)
+            generalized[:, w : w + 6] += columns.forces
+        z, du = columns.deviations[:, : self.states], columns.deviations[:, self.states :]
+        controls = self._controls(command + z[:, : 2 * self.n], u + du, generalized)
+        return self._moved(state, z), controls, rates, phi_rates
+
+    def _moved(self, state: Array, z: Array) -> Array:
+        """(B, state) with deviations (B, z)."""
         n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
-        z, du = batch[:, : self.states], batch[:, self.states :]
-        states = np.repeat(state[None], len(batch), axis=0)
+        states = np.repeat(state[None], len(z), axis=0)
+        q, v = slice(_TIME, _TIME + nq), slice(_TIME + nq, _TIME + nq + self.scene.model.nv)
+        states[:, q], states[:, v] = self.scene.motion.moved(state[q], state[v], z[:, 2 * n :])
         states[:, _TIME + actuated.q] += z[:, :n]
         states[:, _TIME + nq + actuated.v] += z[:, n : 2 * n]
-        b, w = _TIME + self.scene.body_q, _TIME + nq + self.scene.body_v
-        states[:, b : b + 3] += z[:, 2 * n : 2 * n + 3]
-        states[:, b + 3 : b + 7] = _turned(state[b + 3 : b + 7], z[:, 2 * n + 3 : 2 * n + 6])
-        states[:, w : w + 6] += z[:, 2 * n + 6 :]
-        commands = command + z[:, : 2 * n]
-        inputs = u + du
-        found = self._distances(state)
-        rates = self._phi_rates(state, found)
-        p, _ = self._pose()
-        moved_p, moved_R = p + z[:, 2 * n : 2 * n + 3], _matrices(states[:, b + 3 : b + 7])
+        return states
+
+    def _forces_near(self, state: Array, u: Array, found: list[contact_model.Distance], deviations: Array) -> Array:
+        """(B, nv) generalized virtual forces with deviations (B, z + u) of state and inputs; kinematics are placed."""
+        n = self.n
+        z, du = deviations[:, : self.states], deviations[:, self.states :]
+        p, R = self._pose()
+        q = self._moved(state, z)[:, _TIME : _TIME + self.scene.model.nq]
+        moved_p, moved_R = self.scene.motion.pose(q)
         moved = []
         for pair, body in self._geometries:
-            center, support = self._data.geom_xpos[pair.geom], self._support(pair, _matrices(state[b + 3 : b + 7]))
+            face_p, face_R = pair.fixed or (p, R)
+            center, support = self._data.geom_xpos[pair.geom], self._support(pair, face_R)
             Jp, Jr = self._jacobians(center, body)
             turn = z[:, :n] @ Jr.T
-            moved.append(
-                contact_model.distance(
-                    pair.face, moved_p, moved_R, center + z[:, :n] @ Jp.T, support + np.cross(turn, support)
-                )
-            )
-        generalized = self._on_body(moved_p, moved_R, moved, self._forces(inputs, moved))
-        return states, self._controls(commands, inputs, generalized), rates
+            centers, supports = center + z[:, :n] @ Jp.T, support + cross(turn, support)
+            if pair.fixed is None:
+                face_p, face_R = moved_p, moved_R
+            else:  # the body carries the geometry
+                carried = moved_R @ R.T
+                centers = moved_p + np.einsum("...ij,...j->...i", carried, centers - p)
+                supports = np.einsum("...ij,...j->...i", carried, supports)
+            moved.append(contact_model.distance(pair.face, face_p, face_R, centers, supports))
+        return self._on_body(q, moved_p, moved, self._forces(u + du, moved))
 
     def _jacobians(self, point: Array, body: int) -> tuple[Array, Array]:
         """(3, n) each: of a robot's point, linear and angular, by the driven joints. The kinematics are placed."""
@@ -353,20 +471,20 @@ class Dynamics:
         for i, ((pair, body), d) in enumerate(zip(self._geometries, found, strict=True)):
             Jp, Jr = self._jacobians(self._data.geom_xpos[pair.geom], body)
             rates[i, :n] = d.linear @ Jp + d.angular @ Jr
-            rates[i, 2 * n : 2 * n + 3] = -d.linear
-            rates[i, 2 * n + 3 : 2 * n + 6] = (-np.cross(d.point - p, d.linear) - d.angular) @ R
+            # The face moves with the body, or the geometry does.
+            sign, arm = (-1.0, d.point - p) if pair.fixed is None else (1.0, self._data.geom_xpos[pair.geom] - p)
+            rates[i, 2 * n : 2 * n + 3] = sign * d.linear
+            rates[i, 2 * n + 3 : 2 * n + 6] = sign * (cross(arm, d.linear) + d.angular) @ R
         return rates
 
     def _differences(self, reference: Array, states: Array) -> Array:
         """(B, z) deviations of states from a reference; the places of velocity-driven joints are filled elsewhere."""
         n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
+        q, v = slice(_TIME, _TIME + nq), slice(_TIME + nq, _TIME + nq + self.scene.model.nv)
         change = states - reference
         z = np.zeros((len(states), self.states))
         z[:, :n], z[:, n : 2 * n] = change[:, _TIME + actuated.q], change[:, _TIME + nq + actuated.v]
-        b, w = _TIME + self.scene.body_q, _TIME + nq + self.scene.body_v
-        z[:, 2 * n : 2 * n + 3] = change[:, b : b + 3]
-        z[:, 2 * n + 3 : 2 * n + 6] = _turn_between(reference[b + 3 : b + 7], states[:, b + 3 : b + 7])
-        z[:, 2 * n + 6 :] = change[:, w : w + 6]
+        z[:, 2 * n :] = self.scene.motion.deviation(reference[q], reference[v], states[:, q], states[:, v])
         return z
 
     def _exact_commands(self, jacobian: Array) -> None:
@@ -378,35 +496,3 @@ class Dynamics:
             jacobian[j, n + j] = t
             jacobian[j, self.states + j] = 0.5 * t * t * self.scale[j]
             jacobian[n + j, self.states + j] = t * self.scale[j]
-
-
-def _matrices(q: Array) -> Array:
-    """(..., 3, 3) of unit quaternions w x y z."""
-    w, x, y, z = np.moveaxis(q, -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
-
-
-def _product(a: Array, b: Array) -> Array:
-    """Of quaternions w x y z."""
-    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
-    w = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
-    return np.concatenate([w, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
-
-
-def _turned(q: Array, v: Array) -> Array:
-    """(B, 4) q turned by small rotation vectors (B, 3) in its own frame."""
-    angle = np.linalg.norm(v, axis=-1, keepdims=True)
-    half = 0.5 * np.sinc(angle / (2.0 * np.pi)) * v
-    return _product(np.broadcast_to(q, (len(v), 4)), np.concatenate([np.cos(angle / 2.0), half], axis=-1))
-
-
-def _turn_between(reference: Array, q: Array) -> Array:
-    """(B, 3) small rotation vectors in the frame of the reference."""
-    inverse = reference * np.array([1.0, -1.0, -1.0, -1.0])
-    d = _product(np.broadcast_to(inverse, q.shape), q)
-    return 2.0 * np.sign(np.where(d[:, :1] == 0.0, 1.0, d[:, :1])) * d[:, 1:]

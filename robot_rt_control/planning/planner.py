@@ -169,7 +169,7 @@ class _Run:
         way = way / max(float(np.linalg.norm(way)), 1e-9)
         inputs = np.zeros((self.task.steps, self.dynamics.inputs))
         for i, pair in enumerate(self.scene.pairs):
-            push = float(-(still.body_rotation[0] @ pair.face.axes[0]) @ way)
+            push = float(pair.push(still.body_rotation[0]) @ way)
             inputs[:, self.n + i] = _FIRST_STIFFNESS * max(push, 0.0)
         return inputs
 

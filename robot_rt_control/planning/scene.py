@@ -1,14 +1,14 @@
 """The scene of a task in MuJoCo: the robots and the world that the PyBullet plugin is given, for the planner.
 
 Both engines shall mean the same: masses, inertias, joints and damping are the URDF's, friction of a pair is PyBullet's
-product. Only geometries that may touch in the task collide: robot geometries of the pairs and the body with each other
-and with fixed objects.
+product, joints of no part swing free. Only geometries that may touch in the task collide: robot geometries of the
+pairs, the body and other free objects with each other and with fixed objects. What cannot be simulated here is refused.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,16 +20,16 @@ from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.pybullet.parameters import ObjectParameters, PyBulletParameters, WorldParameters
 from robot_rt_control.hardware.pybullet.tools import write_with_tools
 from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.urdf import Urdf
+from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint
 from robot_rt_control.model.urdf_file import urdf_file
 from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.planning.contact_model import Face, box_faces
-from robot_rt_control.planning.task import TIME_STEP, Task
+from robot_rt_control.planning.body import ChainJoint, FreeBody, LinkBody, matrices
+from robot_rt_control.planning.contact_model import Face
+from robot_rt_control.planning.scene_shapes import add_object, add_shape, faces_of, quaternion, wxyz
+from robot_rt_control.planning.task import TIME_STEP, PairGroup, Task
 from robot_rt_control.planning.urdf_shapes import (
     DEFAULT_FRICTION,
-    CollisionShape,
     collision_shapes,
     joint_dynamics,
     lateral_friction,
@@ -45,6 +45,10 @@ _SERVO_FREQUENCY = 60.0
 _PLANE_FRICTION = 1.0
 """What plane.urdf of pybullet_data says."""
 _SMALLEST_FRICTION = 1e-5
+_PENETRATION = 1e-3
+"""[m] that two geometries may overlap at the start: poses are measured."""
+_SAME_POSE = 1e-6
+"""[m and rad]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +75,17 @@ class ScenePair:
     """A contact pair with its MuJoCo geometry."""
 
     name: str
-    """`<part>.<link> <body>.<face>`"""
+    """`<part>.<link> <object>.<face>`"""
     geom: int
     face: Face
+    """Of the body, or of a fixed object: then what moves is the geometry, and it carries the body."""
     curvature: float
+    fixed: tuple[Array, Array] | None = None
+    """p_WO (3,) [m] and R_WO (3, 3) of the fixed object; None: the face is the body's."""
+
+    def push(self, R_WB: Array) -> Array:
+        """(3,) direction of the virtual force on the body: into its face, or outward from the fixed object."""
+        return -R_WB @ self.face.axes[0] if self.fixed is None else self.fixed[1] @ self.face.axes[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,11 +97,14 @@ class Scene:
     """(nq,) start."""
     actuated: Actuated
     body: int
+    motion: FreeBody | LinkBody
+    """How the body's pose and twist follow from qpos and qvel."""
     body_q: int
-    """First of the body's seven places in qpos."""
+    """First of a free body's seven places in qpos; -1 for a link."""
     body_v: int
-    """First of the body's six places in qvel."""
+    """First of a free body's six places in qvel; -1 for a link."""
     body_mass: float
+    """[kg] with all that hangs from it."""
     body_friction: float
     """Greatest friction coefficient of the body with a fixed object."""
     gravity: float
@@ -103,7 +117,8 @@ def build_scene(task: Task) -> Scene:
     """The scene of a task.
 
     Raises:
-        DefinitionError: the task names something that the workcell does not have, or that cannot be simulated here.
+        DefinitionError: the task names something that the workcell does not have, the workcell has something that
+            cannot be simulated here, or the start is outside limits or in penetration.
         HardwareError: the world's parameters are not valid.
     """
     workcell = load_workcell(task.workcell, "pybullet")
@@ -115,7 +130,9 @@ class _Builder:
         self.task, self.workcell = task, workcell
         self.spec = mujoco.MjSpec()
         self.colliding: list[tuple[str, float, str]] = []
-        """Geometry, friction, and what it is: robot, body or fixed."""
+        """Geometry, friction, and what it is: robot, body, loose or fixed."""
+        self.free_joints: dict[str, tuple[float, float]] = {}
+        """Joints of no part: the lower and upper limit."""
         self.joints: list[tuple[PartDescription, int, str]] = []
         self.links: dict[str, tuple[Urdf, str]] = {}
         """`<part>.<link>` → its URDF and link."""
@@ -139,7 +156,7 @@ class _Builder:
         spec.option.tolerance = 1e-14  # differences by 10 µm see what the solver leaves
         # Else a simulation that diverges would go on from the start, with finite numbers.
         spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-        spec.compiler.autolimits = False
+        spec.compiler.autolimits, spec.compiler.degree = False, False
         wanted = self._wanted_links()
         for part in self.workcell.parts:
             if part.urdf is not None and part.mounted_on is None:
@@ -147,13 +164,29 @@ class _Builder:
         for link in wanted:
             if link not in self.links:
                 raise DefinitionError(f"pairs: {link!r}", expected=unknown("link", link, self.links))
-        free = self._add_objects()
+        self._check_body()
+        self._add_objects()
         self._add_pairs()
-        model = spec.compile()
-        return self._scene(model, free)
+        return self._scene(spec.compile())
 
     def _wanted_links(self) -> set[str]:
         return {group.robot for group in self.task.pairs}
+
+    def _objects(self) -> dict[str, ObjectParameters]:
+        return {thing.name: thing for thing in self.world.objects}
+
+    def _check_body(self) -> None:
+        """The body is a free object with faces, or a link of a robot."""
+        name, objects = self.task.body, self._objects()
+        if name in self.links:
+            return
+        if name not in objects:
+            raise DefinitionError(f"body {name!r}", expected=unknown("object or link", name, [*objects, *self.links]))
+        thing = objects[name]
+        if thing.fixed or not faces_of(thing):
+            got = "a fixed one" if thing.fixed else "another shape"
+            what = f"body {name!r}"
+            raise DefinitionError(what, expected="a free box or cylinder, whose faces have names", got=got)
 
     # --- robots ---------------------------------------------------------------------------------
 
@@ -161,8 +194,8 @@ class _Builder:
         assert part.urdf is not None
         urdf = self._with_tools(part)
         driven = {name: (p, i) for p in self._sharing(part) for i, name in enumerate(p.joint_names)}
-        damping = joint_dynamics(urdf)
-        self._add_link(self.spec.worldbody, urdf, part, urdf.root, part.root.matrix, driven, damping, wanted)
+        self._refuse_followers(part, urdf)
+        self._add_link(self.spec.worldbody, urdf, part, driven, joint_dynamics(urdf), wanted)
 
     def _sharing(self, part: PartDescription) -> list[PartDescription]:
         """The part, and those mounted on it."""
@@ -172,9 +205,20 @@ class _Builder:
                 found.append(other)
         return found
 
+    def _refuse_followers(self, part: PartDescription, urdf: Urdf) -> None:
+        for joint in urdf.joints.values():
+            if joint.mimic is not None:
+                what = f"part {part.name!r}, joint {joint.name!r}"
+                expected = "a joint of its own: the planner does not simulate <mimic>"
+                raise DefinitionError(what, expected=expected, got=f"one that follows {joint.mimic.joint!r}")
+
     def _with_tools(self, part: PartDescription) -> Urdf:
         assert part.urdf is not None
         tools = [tool for tool in self.world.tools if tool.part_of == part.name]
+        for tool in tools:
+            if tool.spring is not None:
+                expected = "a tool without spring: the planner does not simulate springs"
+                raise DefinitionError(f"tool {tool.name!r}", expected=expected)
         if not tools:
             return part.urdf
         with tempfile.TemporaryDirectory(prefix="robot_rt_control_") as folder:
@@ -187,58 +231,87 @@ class _Builder:
         parent: mujoco.MjsBody,
         urdf: Urdf,
         part: PartDescription,
-        link: str,
-        X: Array,
         driven: dict[str, tuple[PartDescription, int]],
         dynamics: dict[str, tuple[float, float]],
         wanted: set[str],
-        joint: str | None = None,
+        joint: UrdfJoint | None = None,
+        free: bool = False,
     ) -> None:
+        """A link and what hangs from it; `free`: from a joint of no part, and `joint` is before it."""
+        link, X = (urdf.root, part.root.matrix) if joint is None else (joint.child, joint.X_PJ)
         name = f"{part.name}.{link}"
         self.links[name] = urdf, link
-        body = parent.add_body(name=name, pos=X[:3, 3], quat=_quaternion(X), gravcomp=1.0)
-        inertial = urdf.links[link]
-        if inertial is not None and inertial.mass > 0.0:
-            body.explicitinertial = True
-            body.mass, body.ipos = inertial.mass, inertial.center_of_mass
-            tensor = inertial.inertia
-            body.fullinertia = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
-        if joint is not None and joint in driven:
-            self._add_joint(body, urdf, *driven[joint], joint, dynamics)
+        body = parent.add_body(name=name, pos=X[:3, 3], quat=quaternion(X))
+        self._add_mass(body, urdf, link, part)
+        if joint is not None and joint.type != "fixed":
+            if joint.name in driven:
+                self._add_joint(body, joint, *driven[joint.name], dynamics)
+            else:
+                self._add_free_joint(body, joint, part, dynamics)
+                free = True
+        body.gravcomp = 0.0 if free else 1.0  # no drive holds what hangs from a free joint
         if name in wanted:
             friction = self._surface_friction(part.name, link, lateral_friction(urdf, link))
             shapes = collision_shapes(urdf, link)
             if not shapes:
                 raise DefinitionError(f"pairs: {name!r}", expected="a link with a collision shape", got="none")
             for i, shape in enumerate(shapes):
-                self._add_shape(body, f"{name}/{i}", shape)
+                add_shape(self.spec, body, f"{name}/{i}", shape)
                 self.colliding.append((f"{name}/{i}", friction, "robot"))
         for child in urdf.child_joints[link]:
-            self._add_link(body, urdf, part, child.child, child.X_PJ, driven, dynamics, wanted, child.name)
+            self._add_link(body, urdf, part, driven, dynamics, wanted, child, free)
+
+    def _add_mass(self, body: mujoco.MjsBody, urdf: Urdf, link: str, part: PartDescription) -> None:
+        inertial = urdf.links[link]
+        if inertial is None and _moves(urdf, link):
+            what = f"part {part.name!r}, link {link!r}"
+            expected = "<inertial>: PyBullet gives a link without it 1 kg; a mass of 0 is possible"
+            raise DefinitionError(what, expected=expected, got="none")
+        if inertial is not None and inertial.mass > 0.0:
+            body.explicitinertial = True
+            body.mass, body.ipos = inertial.mass, inertial.center_of_mass
+            tensor = inertial.inertia
+            body.fullinertia = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
+
+    def _add_free_joint(
+        self, body: mujoco.MjsBody, joint: UrdfJoint, part: PartDescription, dynamics: dict[str, tuple[float, float]]
+    ) -> None:
+        if joint.type not in MOVABLE:
+            what = f"part {part.name!r}, joint {joint.name!r} of no part"
+            raise DefinitionError(what, expected=" or ".join(MOVABLE), got=joint.type)
+        added = self._add_axis(body, joint, f"{part.name}.{joint.name}", dynamics)
+        lower, upper = (-np.inf, np.inf) if joint.type == "continuous" else (joint.lower, joint.upper)
+        self.free_joints[f"{part.name}.{joint.name}"] = lower, upper
+        if np.isfinite(lower) and np.isfinite(upper):
+            added.limited, added.range = True, [lower, upper]
+
+    def _add_axis(
+        self, body: mujoco.MjsBody, joint: UrdfJoint, name: str, dynamics: dict[str, tuple[float, float]]
+    ) -> mujoco.MjsJoint:
+        kind = mujoco.mjtJoint.mjJNT_SLIDE if joint.type == "prismatic" else mujoco.mjtJoint.mjJNT_HINGE
+        damping, friction = dynamics.get(joint.name, (0.0, 0.0))
+        added = body.add_joint(name=name, type=kind, axis=joint.axis, frictionloss=friction)
+        added.damping[0] = damping
+        return added
 
     def _add_joint(
         self,
         body: mujoco.MjsBody,
-        urdf: Urdf,
+        joint: UrdfJoint,
         part: PartDescription,
         index: int,
-        name: str,
         dynamics: dict[str, tuple[float, float]],
     ) -> None:
-        found = urdf.joint(name)
-        kind = mujoco.mjtJoint.mjJNT_SLIDE if found.type == "prismatic" else mujoco.mjtJoint.mjJNT_HINGE
-        damping, friction = dynamics.get(name, (0.0, 0.0))
-        effort = float(part.record.effort_limit[index])
-        joint = body.add_joint(name=f"{part.name}.{name}", type=kind, axis=found.axis, frictionloss=friction)
-        joint.damping[0] = damping
+        name, effort = f"{part.name}.{joint.name}", float(part.record.effort_limit[index])
+        added = self._add_axis(body, joint, name, dynamics)
         if np.isfinite(effort):
-            joint.actfrclimited, joint.actfrcrange = True, [-effort, effort]
-        actuator = self.spec.add_actuator(name=f"{part.name}.{name}", target=f"{part.name}.{name}")
+            added.actfrclimited, added.actfrcrange = True, [-effort, effort]
+        actuator = self.spec.add_actuator(name=name, target=name)
         actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
         actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
         if self.task.controls.get(part.name, "velocity") == "velocity":
             actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE  # gains follow once the inertia is known
-        self.joints.append((part, index, name))
+        self.joints.append((part, index, joint.name))
 
     def _surface_friction(self, body: str, link: str | None, usual: float) -> float:
         for surface in self.world.surfaces:
@@ -248,63 +321,24 @@ class _Builder:
 
     # --- objects --------------------------------------------------------------------------------
 
-    def _add_objects(self) -> ObjectParameters:
-        names = [thing.name for thing in self.world.objects]
-        if self.task.body not in names:
-            raise DefinitionError(f"body {self.task.body!r}", expected=unknown("object", self.task.body, names))
+    def _add_objects(self) -> None:
         for thing in self.world.objects:
-            if thing.name == self.task.body:
-                found = thing
-                if thing.fixed or thing.box is None:
-                    got = "a fixed one" if thing.fixed else "another shape"
-                    what = f"body {thing.name!r}"
-                    raise DefinitionError(what, expected="a free box, whose faces have names", got=got)
-                body = self.spec.worldbody.add_body(name=thing.name, pos=thing.pose.position, quat=_wxyz(thing.pose))
+            fixed = thing.fixed or thing.plane is not None or thing.profile is not None
+            if fixed:
+                role, names = "fixed", add_object(self.spec, self.spec.worldbody, thing, thing.pose.matrix)
+            else:
+                role = "body" if thing.name == self.task.body else "loose"
+                body = self.spec.worldbody.add_body(name=thing.name, pos=thing.pose.position, quat=wxyz(thing.pose))
                 body.add_freejoint(name=thing.name)
-                self._add_object_shape(body, thing, np.eye(4), "body")
-            elif thing.fixed or thing.plane:
-                self._add_object_shape(self.spec.worldbody, thing, thing.pose.matrix, "fixed")
-            # Other free objects, profiles and URDFs are not in the scene yet.
-        return found
-
-    def _add_object_shape(self, body: mujoco.MjsBody, thing: ObjectParameters, X: Array, role: str) -> None:
-        usual = _PLANE_FRICTION if thing.plane else DEFAULT_FRICTION
-        friction = self._surface_friction(thing.name, None, usual if thing.friction is None else thing.friction)
-        if thing.plane:
-            body.add_geom(
-                name=thing.name, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[15, 15, 1], pos=X[:3, 3], quat=_quaternion(X),
-                contype=0, conaffinity=0,
-            )  # fmt: skip
-        elif thing.box is not None:
-            shape = CollisionShape(kind="box", size=thing.box.size, X_LS=X)
-            self._add_shape(body, thing.name, shape, thing.mass or 1.0)
-        elif thing.sphere is not None:
-            shape = CollisionShape(kind="sphere", size=(thing.sphere.radius,), X_LS=X)
-            self._add_shape(body, thing.name, shape, thing.mass or 1.0)
-        elif thing.cylinder is not None:
-            shape = CollisionShape(kind="cylinder", size=(thing.cylinder.radius, thing.cylinder.height), X_LS=X)
-            self._add_shape(body, thing.name, shape, thing.mass or 1.0)
-        else:
-            return
-        self.colliding.append((thing.name, friction, role))
-
-    def _add_shape(self, body: mujoco.MjsBody, name: str, shape: CollisionShape, mass: float = 0.0) -> None:
-        geom = body.add_geom(name=name, contype=0, conaffinity=0, mass=mass)
-        geom.pos, geom.quat = shape.X_LS[:3, 3], _quaternion(shape.X_LS)
-        if shape.kind == "box":
-            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_BOX, [edge / 2 for edge in shape.size]
-        elif shape.kind == "sphere":
-            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_SPHERE, [shape.size[0], 0, 0]
-        elif shape.kind == "cylinder":
-            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_CYLINDER, [shape.size[0], shape.size[1] / 2, 0]
-        else:
-            mesh = self.spec.add_mesh(name=name, file=str(shape.file), scale=shape.size)
-            geom.type, geom.meshname = mujoco.mjtGeom.mjGEOM_MESH, mesh.name
+                names = add_object(self.spec, body, thing, np.eye(4))
+            usual = _PLANE_FRICTION if thing.plane else DEFAULT_FRICTION
+            friction = self._surface_friction(thing.name, None, usual if thing.friction is None else thing.friction)
+            self.colliding += [(name, friction, role) for name in names]
 
     def _add_pairs(self) -> None:
         for i, (first, friction, role) in enumerate(self.colliding):
             for second, other, other_role in self.colliding[i + 1 :]:
-                if role == other_role:
+                if role == other_role and role != "loose":
                     continue
                 slide = max(friction * other, _SMALLEST_FRICTION)
                 pair = self.spec.add_pair(geomname1=first, geomname2=second, condim=3)
@@ -313,41 +347,130 @@ class _Builder:
 
     # --- compiled -------------------------------------------------------------------------------
 
-    def _scene(self, model: mujoco.MjModel, thing: ObjectParameters) -> Scene:
+    def _scene(self, model: mujoco.MjModel) -> Scene:
         actuated = self._actuated(model)
-        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, thing.name)
-        joint = int(model.body_jntadr[body])
-        qpos = model.qpos0.copy()
-        qpos[actuated.q] = actuated.start
+        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, self.task.body)
+        motion = self._motion(model, body)
+        qpos = self._start(model, actuated, motion)
         _set_gains(model, qpos, actuated)
-        mine = next(friction for name, friction, _ in self.colliding if name == thing.name)
+        self._refuse_penetration(model, qpos)
+        mine = [friction for name, friction, role in self.colliding if role == "body"]
         fixed = [friction for _, friction, role in self.colliding if role == "fixed"]
-        assert thing.box is not None
+        free = isinstance(motion, FreeBody)
         return Scene(
             model=model,
             qpos=qpos,
             actuated=actuated,
             body=body,
-            body_q=int(model.jnt_qposadr[joint]),
-            body_v=int(model.jnt_dofadr[joint]),
+            motion=motion,
+            body_q=motion.q if isinstance(motion, FreeBody) else -1,
+            body_v=motion.v if isinstance(motion, FreeBody) else -1,
             body_mass=float(model.body_subtreemass[body]),
-            body_friction=mine * max(fixed, default=0.0),
+            body_friction=max(mine, default=0.0) * max(fixed, default=0.0),
             gravity=float(np.linalg.norm(self.world.gravity)),
-            pairs=tuple(self._scene_pairs(model, box_faces(thing.box.size))),
+            pairs=tuple(pair for group in self.task.pairs for pair in self._pairs_of(model, group, free)),
             digest=self.workcell.digest,
         )
 
-    def _scene_pairs(self, model: mujoco.MjModel, faces: dict[str, Face]) -> list[ScenePair]:
-        found = []
-        for group in self.task.pairs:
-            geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, f"{group.robot}/0")
-            for face in group.faces:
-                if face not in faces:
-                    what = f"pairs, {group.robot!r}: face {face!r}"
-                    raise DefinitionError(what, expected=unknown("face", face, faces))
-                name = f"{group.robot} {self.task.body}.{face}"
-                found.append(ScenePair(name=name, geom=geom, face=faces[face], curvature=group.curvature))
-        return found
+    def _motion(self, model: mujoco.MjModel, body: int) -> FreeBody | LinkBody:
+        if self.task.body in self.links:
+            return self._link_motion(model)
+        joint = int(model.body_jntadr[body])
+        return FreeBody(q=int(model.jnt_qposadr[joint]), v=int(model.jnt_dofadr[joint]))
+
+    def _link_motion(self, model: mujoco.MjModel) -> LinkBody:
+        urdf, link = self.links[self.task.body]
+        part = self.task.body.removesuffix(f".{link}")
+        path: list[UrdfJoint] = []
+        while link in urdf.parent_joint:
+            path.insert(0, urdf.parent_joint[link])
+            link = path[0].parent
+        X = next(p for p in self.workcell.parts if p.name == part).root.matrix
+        chain = []
+        for joint in path:
+            X = X @ joint.X_PJ
+            if joint.type == "fixed":
+                continue
+            if f"{part}.{joint.name}" not in self.free_joints:
+                expected = "a free object, or a link that only joints of no part move"
+                raise DefinitionError(f"body {self.task.body!r}", expected=expected, got=f"joint {joint.name!r}")
+            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{part}.{joint.name}")
+            q, v = int(model.jnt_qposadr[i]), int(model.jnt_dofadr[i])
+            chain.append(ChainJoint(X_PJ=X, prismatic=joint.type == "prismatic", axis=joint.axis, q=q, v=v))
+            X = np.eye(4)
+        if not chain:
+            expected = "a free object, or a link that joints of no part move"
+            raise DefinitionError(f"body {self.task.body!r}", expected=expected, got="a fixed link")
+        return LinkBody(chain=tuple(chain), X_JL=X)
+
+    def _pairs_of(self, model: mujoco.MjModel, group: PairGroup, free: bool) -> list[ScenePair]:
+        geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, f"{group.robot}/0")
+        objects = self._objects()
+        # Faces of a body that is free, else `<object>.<face>` of fixed objects.
+        owners = [objects[self.task.body]] if free else [thing for thing in objects.values() if thing.fixed]
+        faces = {
+            face if free else f"{thing.name}.{face}": (thing, found)
+            for thing in owners
+            for face, found in faces_of(thing).items()
+        }
+        pairs = []
+        for name in group.faces:
+            if name not in faces:
+                what = f"pairs, {group.robot!r}: face {name!r}"
+                raise DefinitionError(what, expected=unknown("face", name, faces))
+            thing, face = faces[name]
+            X = thing.pose.matrix
+            fixed = None if free else (X[:3, 3], X[:3, :3])
+            label = f"{group.robot} {thing.name}.{face.name}"
+            pairs.append(ScenePair(name=label, geom=geom, face=face, curvature=group.curvature, fixed=fixed))
+        return pairs
+
+    # --- the start ------------------------------------------------------------------------------
+
+    def _start(self, model: mujoco.MjModel, actuated: Actuated, motion: FreeBody | LinkBody) -> Array:
+        """(nq,) where the motion begins."""
+        qpos = model.qpos0.copy()
+        for name, (lower, upper) in self.free_joints.items():
+            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+            qpos[model.jnt_qposadr[i]] = min(max(0.0, lower), upper)
+        qpos[actuated.q] = actuated.start
+        pose = self.task.start.body
+        if pose is not None:
+            qpos = motion.placed(qpos, np.array(pose.position), np.array(wxyz(pose)))
+            p, R = motion.pose(qpos)
+            goal = matrices(np.array(wxyz(pose)))
+            if np.abs(p - pose.position).max() > _SAME_POSE or np.abs(R - goal).max() > _SAME_POSE:
+                expected = "a pose that the joints before it can take"
+                raise DefinitionError(f"start, body {self.task.body!r}", expected=expected, got=str(pose.position))
+        return qpos
+
+    def _start_positions(self) -> list[float]:
+        """Of the driven joints: the task's, else the workcell's."""
+        given = self.task.start.joints
+        parts = {part.name: part for part, _, _ in self.joints}
+        _check_given(given, parts)
+        start = []
+        for part, i, joint in self.joints:
+            q = float(given[part.name][i] if part.name in given else part.start_position[i])
+            lower, upper = float(part.record.position_lower[i]), float(part.record.position_upper[i])
+            if not lower - _SAME_POSE <= q <= upper + _SAME_POSE:  # also NaN
+                unit = part.units[i]
+                what, got = f"start, joint '{part.name}.{joint}'", f"{q:g} {unit}"
+                raise DefinitionError(what, expected=f"its limits, {lower:g} to {upper:g} {unit}", got=got)
+            start.append(min(max(q, lower), upper))
+        return start
+
+    def _refuse_penetration(self, model: mujoco.MjModel, qpos: Array) -> None:
+        data = mujoco.MjData(model)
+        data.qpos[:] = qpos
+        mujoco.mj_forward(model, data)
+        deepest = min(data.contact, key=lambda contact: float(contact.dist), default=None)
+        if deepest is not None and deepest.dist < -_PENETRATION:
+            first, second = (model.geom(i).name.removesuffix("/0") for i in deepest.geom)
+            what, got = f"start, {first!r} and {second!r}", f"{1e3 * deepest.dist:.1f} mm"
+            raise DefinitionError(what, expected="a distance of at least 0 mm", got=got)
+
+    # --- driven joints --------------------------------------------------------------------------
 
     def _actuated(self, model: mujoco.MjModel) -> Actuated:
         names = [f"{part.name}.{name}" for part, _, name in self.joints]
@@ -367,7 +490,7 @@ class _Builder:
             velocity=values("velocity_limit"),
             acceleration=values("acceleration_limit"),
             effort=values("effort_limit"),
-            start=np.array([float(part.start_position[i]) for part, i, _ in self.joints]),
+            start=np.array(self._start_positions()),
         )
 
 
@@ -387,10 +510,21 @@ def _set_gains(model: mujoco.MjModel, qpos: Array, actuated: Actuated) -> None:
             model.actuator_gainprm[i, 0] = 1.0
 
 
-def _wxyz(pose: Pose) -> Sequence[float]:
-    x, y, z, w = pose.orientation
-    return w, x, y, z
+def _moves(urdf: Urdf, link: str) -> bool:
+    """Whether a joint moves the link."""
+    while link in urdf.parent_joint:
+        joint = urdf.parent_joint[link]
+        if joint.type != "fixed":
+            return True
+        link = joint.parent
+    return False
 
 
-def _quaternion(X: Array) -> Sequence[float]:
-    return _wxyz(Pose.of_matrix(X))
+def _check_given(given: Mapping[str, tuple[float, ...]], parts: Mapping[str, PartDescription]) -> None:
+    """Each part that a start names has joints, and a position for each."""
+    for name, q in given.items():
+        if name not in parts:
+            raise DefinitionError(f"start, part {name!r}", expected=unknown("part with joints", name, parts))
+        if len(q) != parts[name].dof:
+            expected = f"one position for each of {parts[name].dof} joints"
+            raise DefinitionError(f"start, part {name!r}", expected=expected, got=f"{len(q)}")

@@ -43,6 +43,8 @@ class Trajectory:
     """(K + 1, state) MuJoCo's full states at the ends of the intervals in which virtual forces are constant."""
     commands: Array
     """(K + 1, 2 n) commanded positions and velocities there."""
+    touching: NDArray[np.bool_]
+    """(K,) whether robot and body may touch in the interval."""
 
     @property
     def finite(self) -> bool:

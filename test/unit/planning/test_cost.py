@@ -31,6 +31,7 @@ def trajectory(random):
         gamma=np.zeros((STEPS, PAIRS)),
         knots=np.zeros((STEPS + 1, 1)),
         commands=np.zeros((STEPS + 1, 2 * JOINTS)),
+        touching=np.zeros(0, dtype=bool),
     )
 
 
@@ -50,6 +51,7 @@ def moved(t, dz, du, phi_z):
         gamma=t.gamma,
         knots=t.knots,
         commands=t.commands,
+        touching=np.zeros(0, dtype=bool),
     )
 
 

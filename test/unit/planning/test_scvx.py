@@ -44,6 +44,7 @@ class Body:
             gamma=np.zeros((1, 0)),
             knots=np.full((2, 1), x),
             commands=np.zeros((2, 2)),
+            touching=np.zeros(0, dtype=bool),
         )
 
     def linearize(self, about):
