@@ -14,6 +14,7 @@ k is scaled by the force that the task needs (`needed_stiffness`), so that the s
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -94,6 +95,8 @@ class Cost:
     penalty: float = 0.1
     draw: Array | None = None
     """(N + 1, pairs) κ; None: no draw."""
+    counts: Array = field(default_factory=lambda: np.ones(6))
+    """(6,) 1 for coordinates of the target that count, 0 for free ones: x, y, z, rx, ry, rz."""
 
     @classmethod
     def of_task(
@@ -105,17 +108,25 @@ class Cost:
         velocity_limits: Array,
         at_rest: bool = True,
         weights: Weights | None = None,
+        free: Collection[str] = (),
     ) -> Cost:
-        """Scaled by the way from start to target, each position and rotation matrix."""
+        """Scaled by the way from start to target, each position and rotation matrix.
+
+        Args:
+            free: of the target's coordinates x, y, z in the world, rx, ry, rz about the body's axes.
+        """
+        counts = np.array([float(name not in free) for name in ("x", "y", "z", "rx", "ry", "rz")])
+        way, turn = counts[:3] * (target[0] - start[0]), counts[3:] * rotation_vector(start[1].T @ target[1])
         return cls(
             target_position=target[0],
             target_rotation=target[1],
-            distance=max(float(np.linalg.norm(target[0] - start[0])), _LEAST_DISTANCE),
-            angle=max(float(np.linalg.norm(rotation_vector(start[1].T @ target[1]))), _LEAST_ANGLE),
+            distance=max(float(np.linalg.norm(way)), _LEAST_DISTANCE),
+            angle=max(float(np.linalg.norm(turn)), _LEAST_ANGLE),
             time=time,
             velocity_limits=velocity_limits,
             at_rest=at_rest,
             weights=weights or Weights(),
+            counts=counts,
         )
 
     def with_penalty(self, penalty: float, draw: Array | None = None) -> Cost:
@@ -124,10 +135,17 @@ class Cost:
 
     def error(self, trajectory: Trajectory) -> PoseError:
         """Of the final pose."""
-        position = float(np.linalg.norm(trajectory.body_position[-1] - self.target_position))
-        turn = rotation_vector(trajectory.body_rotation[-1].T @ self.target_rotation)
-        angle = float(np.linalg.norm(turn))
+        position = float(np.linalg.norm(self.position_error(trajectory, -1)))
+        angle = float(np.linalg.norm(self._turn(trajectory)))
         return PoseError(position=position, orientation=angle, normalized=position / self.distance)
+
+    def position_error(self, trajectory: Trajectory, i: int) -> Array:
+        """(3,) [m] from the target to the body at an end of a control step; 0 in free coordinates."""
+        return np.asarray(self.counts[:3] * (trajectory.body_position[i] - self.target_position))
+
+    def _turn(self, trajectory: Trajectory) -> Array:
+        """(3,) [rad] that is left to turn at the end."""
+        return np.asarray(self.counts[3:] * rotation_vector(trajectory.body_rotation[-1].T @ self.target_rotation))
 
     def value(self, t: Trajectory) -> float:
         """J; infinite where the simulation diverged."""
@@ -156,11 +174,11 @@ class Cost:
         # Final pose: the position in the world, the rotation in the body's frame.
         place = np.arange(body, body + 3)
         scale = w.position / self.distance**2
-        g[-1, place] += scale * (t.body_position[-1] - self.target_position)
-        H[-1, place, place] += scale
+        g[-1, place] += scale * self.position_error(t, -1)
+        H[-1, place, place] += scale * self.counts[:3]
         turn = np.arange(body + 3, body + 6)
         error = rotation_vector(t.body_rotation[-1].T @ self.target_rotation)
-        jacobian = inverse_right_jacobian(-error)
+        jacobian = self.counts[3:, None] * inverse_right_jacobian(-error)
         scale = w.orientation / self.angle**2
         g[-1, turn] += scale * jacobian.T @ -error
         H[-1, body + 3 : body + 6, body + 3 : body + 6] += scale * jacobian.T @ jacobian

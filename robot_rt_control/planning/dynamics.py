@@ -7,6 +7,7 @@ The result does not depend on their number.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.planning import contact_model
 from robot_rt_control.planning.contact_model import cross
+from robot_rt_control.planning.following import Motion, Placement
 from robot_rt_control.planning.scene import Scene, ScenePair
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.trajectory import BODY_STATES, Linearization, Trajectory
@@ -31,6 +33,8 @@ _SETTLING = 0.3
 """[s]"""
 _NEAR = 0.1
 """[m] Farther apart at both ends of an interval, a robot's geometry and the body do not touch within it."""
+_TOGETHER = 40
+"""Intervals that are linearized in one call: in between, the planner can be stopped."""
 _APART = 1e-3
 """[m] Farther apart at all times, no deviation of the differences makes them touch."""
 _STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -55,6 +59,26 @@ class Differences:
     """Of the scaled inputs; of virtual forces, per 5 m/s^2 of the body's mass."""
     sides: Literal["both", "one"] = "both"
     """One side needs half of the rollouts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """What is found at the beginning of a control step."""
+
+    phi: Array
+    """(pairs,) [m]"""
+    centers: Array
+    """(pairs, 3) [m] of the robot's geometries."""
+    points: Array
+    """(pairs, 3) [m] the faces' points next to them."""
+    inward: Array
+    """(pairs, 3) the faces' unit normals into the body."""
+    jacobians: Array
+    """(pairs, 3, n) of the centres, by the driven joints."""
+    inertia: Array
+    """(n, n) of the driven joints."""
+    velocity: Array
+    """(n,) [rad/s or m/s] commanded for velocity-driven joints, else measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +125,8 @@ class Dynamics:
         model.opt.timestep = self.h
         self.scale = np.where(actuated.velocity_driven, actuated.acceleration, actuated.effort)
         self.stiffness = stiffness
+        self.check: Callable[[], None] = lambda: None
+        """Called often while something is computed; an exception from it ends that."""
         self._data = mujoco.MjData(model)
         self._threads = [mujoco.MjData(model) for _ in range(threads)]
         self._rollout = rollout.Rollout(nthread=threads if threads > 1 else 0)
@@ -146,8 +172,13 @@ class Dynamics:
         state[0] = 0.0
         return state
 
-    def roll_out(self, inputs: Array) -> Trajectory:
-        """The trajectory of these inputs, (N, n + pairs). Where the simulation diverges, it is not finite."""
+    def roll_out(self, inputs: Array, adjust: Callable[[int, Moment], Array] | None = None) -> Trajectory:
+        """The trajectory of these inputs, (N, n + pairs). Where the simulation diverges, it is not finite.
+
+        Args:
+            adjust: gives the inputs, (n + pairs,), of each control step, from what is found at its beginning.
+        """
+        inputs = inputs.copy()
         state, command = self.start()
         steps, per = len(inputs), self.intervals
         knots, commands = np.zeros((steps * per + 1, self._size)), np.zeros((steps * per + 1, 2 * self.n))
@@ -156,8 +187,11 @@ class Dynamics:
         touching = np.ones(steps * per, dtype=bool)
         gap = self._gap(state)
         for i in range(steps * per):
-            u = inputs[i // per]
+            self.check()
             found = self._distances(knots[i])
+            if i % per == 0 and adjust is not None:
+                inputs[i // per] = adjust(i // per, self._moment(knots[i], commands[i], found))
+            u = inputs[i // per]
             if i % per == 0:
                 phi[i // per] = [float(d.phi) for d in found]
                 gamma[i // per] = self._forces(u, found)
@@ -261,6 +295,71 @@ class Dynamics:
         data.ctrl[:], data.qfrc_applied[:] = 0.0, 0.0
         return forces.ravel()
 
+    # --- geometry -------------------------------------------------------------------------------
+
+    def placement(self, geom: int, joints: Array) -> Placement:
+        """A geometry of the robot at positions of the driven joints, the rest as at the start."""
+        state = self._start.copy()
+        state[_TIME + self.scene.actuated.q] = joints
+        self._place(state)
+        center = self._data.geom_xpos[geom].copy()
+        Jp, Jr = self._jacobians(center, int(self.scene.model.geom_bodyid[geom]))
+        return Placement(
+            center=center, rotation=self._data.geom_xmat[geom].reshape(3, 3).copy(), linear=Jp, angular=Jr
+        )
+
+    def extents(self) -> Array:
+        """(pairs,) [m] of each pair's geometry, from its centre towards the face, at the start."""
+        self._place(self._start)
+        _, R = self._pose()
+        found = []
+        for pair in self.scene.pairs:
+            face_R = R if pair.fixed is None else pair.fixed[1]
+            found.append(float(contact_model.inward_normal(pair.face, face_R) @ self._support(pair, face_R)))
+        return np.array(found)
+
+    def joint_inputs(self, motion: Motion) -> Array:
+        """(N, n) scaled inputs of a motion of the joints in free space: efforts by the inverse dynamics."""
+        driven, inputs = self.scene.actuated.velocity_driven, motion.inputs.copy()
+        if driven.all():
+            return inputs
+        model, data, actuated = self.scene.model, self._data, self.scene.actuated
+        M = np.zeros((model.nv, model.nv))
+        for i, u in enumerate(motion.inputs):
+            self._place(self._start)
+            data.qpos[actuated.q] = 0.5 * (motion.joint_position[i] + motion.joint_position[i + 1])
+            data.qvel[:] = 0.0
+            data.qvel[actuated.v] = 0.5 * (motion.joint_velocity[i] + motion.joint_velocity[i + 1])
+            mujoco.mj_fwdPosition(model, data)
+            mujoco.mj_fwdVelocity(model, data)
+            mujoco.mj_fullM(model, data, M)
+            free = data.qfrc_bias - data.qfrc_passive  # gravity is compensated, in the passive forces
+            effort = M[np.ix_(actuated.v, actuated.v)] @ (u * actuated.acceleration) + free[actuated.v]
+            inputs[i] = np.where(driven, u, np.clip(effort / self.scale, -1.0, 1.0))
+        return inputs
+
+    def _moment(self, state: Array, command: Array, found: list[contact_model.Distance]) -> Moment:
+        """The kinematics are placed."""
+        model, actuated = self.scene.model, self.scene.actuated
+        velocity = np.where(
+            actuated.velocity_driven, command[self.n :], state[_TIME + model.nq + actuated.v]
+        )
+        centers = [self._data.geom_xpos[pair.geom].copy() for pair, _ in self._geometries]
+        bodies = [body for _, body in self._geometries]
+        jacobians = [self._jacobians(center, body)[0] for center, body in zip(centers, bodies, strict=True)]
+        M = np.zeros((model.nv, model.nv))
+        mujoco.mj_crb(model, self._data)
+        mujoco.mj_fullM(model, self._data, M)
+        return Moment(
+            phi=np.array([float(d.phi) for d in found]),
+            centers=np.array(centers),
+            points=np.array([d.point for d in found]),
+            inward=np.array([d.inward for d in found]),
+            jacobians=np.array(jacobians),
+            inertia=M[np.ix_(actuated.v, actuated.v)],
+            velocity=velocity,
+        )
+
     # --- virtual forces -------------------------------------------------------------------------
 
     def _place(self, state: Array) -> None:
@@ -335,6 +434,7 @@ class Dynamics:
         controls: list[Array] = []
         rates: list[Array] = []
         for i in range(count):
+            self.check()
             perturbed = self._perturbed(about.knots[i], about.commands[i], about.inputs[i // per], columns[i])
             states.append(perturbed[0])
             controls.append(perturbed[1])
@@ -342,7 +442,12 @@ class Dynamics:
             if i % per == 0:
                 phi_z[i // per] = perturbed[3]
         phi_z[-1] = self._phi_rates(about.knots[-1], self._distances(about.knots[-1]))
-        ends = np.split(self._run(np.concatenate(states), np.concatenate(controls)), np.cumsum([*map(len, states)]))
+        ends: list[Array] = []
+        for i in range(0, count, _TOGETHER):
+            self.check()
+            some, its = states[i : i + _TOGETHER], controls[i : i + _TOGETHER]
+            places = np.cumsum([*map(len, some)])[:-1]
+            ends.extend(np.split(self._run(np.concatenate(some), np.concatenate(its)), places))
         A, B = np.zeros((steps, self.states, self.states)), np.zeros((steps, self.states, self.inputs))
         A[:] = np.eye(self.states)
         for i in range(count):

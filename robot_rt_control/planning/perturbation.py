@@ -1,81 +1,69 @@
-"""What differs from the model in the world: a scene with another friction, mass, contact stiffness or start."""
+"""A plan's spread: where the body ends if friction, its mass and the contacts' stiffness are not as the scene says.
+
+A blow and a slide differ much between such scenes, a push that keeps contact does not: the spread foretells how a plan
+fares in another engine.
+"""
 
 from __future__ import annotations
 
-import copy
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from robot_rt_control.planning.scene import Scene
+from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.problem import Problem
+from robot_rt_control.planning.scene import Perturbation, perturbed
+from robot_rt_control.planning.trajectory import Trajectory
 
-_FREE_JOINT = 0
-"""MuJoCo's mjJNT_FREE."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Perturbation:
-    """Factors of the scene's own values, and what is added to the body's start."""
-
-    name: str
-    friction: float = 1.0
-    """Of all contacts."""
-    contact_stiffness: float = 1.0
-    """Of all contacts."""
-    mass: float = 1.0
-    """Of the body, with its inertia."""
-    shift: tuple[float, float] = (0.0, 0.0)
-    """[m] along x and y of the world."""
-    turn: float = 0.0
-    """[rad] about z of the world."""
-    speed: float = 1.0
-    """Override; of velocity-driven plans only."""
-
-    @property
-    def of_start(self) -> bool:
-        return self.shift != (0.0, 0.0) or self.turn != 0.0
-
+Array = NDArray[np.float64]
 
 PERTURBATIONS = (
     Perturbation(name="friction -30 %", friction=0.7),
     Perturbation(name="friction +30 %", friction=1.3),
-    Perturbation(name="contact stiffness x 1/2", contact_stiffness=0.5),
-    Perturbation(name="contact stiffness x 2", contact_stiffness=2.0),
     Perturbation(name="mass -20 %", mass=0.8),
     Perturbation(name="mass +20 %", mass=1.2),
-    Perturbation(name="start x -5 mm", shift=(-0.005, 0.0)),
-    Perturbation(name="start x +5 mm", shift=(0.005, 0.0)),
-    Perturbation(name="start y -5 mm", shift=(0.0, -0.005)),
-    Perturbation(name="start y +5 mm", shift=(0.0, 0.005)),
-    Perturbation(name="start turned -2 deg", turn=-math.radians(2.0)),
-    Perturbation(name="start turned +2 deg", turn=math.radians(2.0)),
-    Perturbation(name="speed 0.5", speed=0.5),
+    Perturbation(name="contact stiffness x 0.5", stiffness=0.5),
+    Perturbation(name="contact stiffness x 2", stiffness=2.0),
 )
 
 
-def is_free(scene: Scene) -> bool:
-    """Whether the body's start can be moved: it is no link of the robot."""
-    joint = int(scene.model.body_jntadr[scene.body])
-    return joint >= 0 and int(scene.model.jnt_type[joint]) == _FREE_JOINT
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Where the body ends in a perturbed scene."""
+
+    name: str
+    position: float
+    """[m] from where it ends in the scene as it is; infinite: the simulation diverged."""
+    error: float
+    """Position error to the target, per way of the task."""
+    orientation: float
+    """[rad] error to the target."""
 
 
-def perturbed(scene: Scene, by: Perturbation) -> Scene:
-    """A copy of a scene that differs from it; the scene itself stays as it is. The speed is left out."""
-    model, qpos = copy.deepcopy(scene.model), scene.qpos.copy()
-    model.pair_friction[:, :2] *= by.friction
-    # A contact's time constant is that of a spring-damper: its stiffness goes with the inverse square.
-    model.pair_solref[:, 0] /= math.sqrt(by.contact_stiffness)
-    if by.contact_stiffness > 1.0:  # a constant below two time steps would be raised to that
-        model.opt.timestep /= math.ceil(math.sqrt(by.contact_stiffness))
-    model.body_mass[scene.body] *= by.mass
-    model.body_inertia[scene.body] *= by.mass
-    if by.of_start:
-        b = scene.body_q
-        qpos[b : b + 2] += by.shift
-        w, x, y, z = qpos[b + 3 : b + 7]
-        cosine, sine = math.cos(by.turn / 2.0), math.sin(by.turn / 2.0)
-        qpos[b + 3 : b + 7] = np.array(
-            [cosine * w - sine * z, cosine * x - sine * y, cosine * y + sine * x, cosine * z + sine * w]
+def perturbed_rollouts(problem: Problem, nominal: Trajectory) -> list[Outcome]:
+    """The inputs of a trajectory without virtual forces, in each perturbed scene."""
+    found = []
+    for perturbation in PERTURBATIONS:
+        scene = perturbed(problem.scene, perturbation)
+        dynamics = Dynamics(scene, problem.task, problem.stiffness)
+        try:
+            its = dynamics.roll_out(nominal.inputs)
+        finally:
+            dynamics.close()
+        if not its.finite:
+            found.append(Outcome(name=perturbation.name, position=np.inf, error=np.inf, orientation=np.inf))
+            continue
+        error = problem.error(its)
+        moved = float(np.linalg.norm(its.body_position[-1] - nominal.body_position[-1]))
+        found.append(
+            Outcome(name=perturbation.name, position=moved, error=error.normalized, orientation=error.orientation)
         )
-    return replace(scene, model=model, qpos=qpos)
+    return found
+
+
+def spread(problem: Problem, nominal: Trajectory | None) -> float:
+    """The largest deviation of the end over the perturbed rollouts, per way of the task; without a trajectory, inf."""
+    if nominal is None:
+        return float(np.inf)
+    return max(outcome.position for outcome in perturbed_rollouts(problem, nominal)) / problem.cost.distance

@@ -1,45 +1,44 @@
 """The contact planner: from a task to a plan whose virtual forces are gone.
 
-    penalty loop:  SCVX with k that costs more and more; residual k draws the geometries near (traction.py)
-    after each accepted iterate:  SCVX with k = 0, first with the draw, then without it
-    the result:    the best of those, rolled out without virtual forces
-
-The loop ends as soon as such a rollout is good enough.
+Several starts are worked on in rounds (search.py), each by an attempt (attempt.py): guides made of geometry, then the
+document's algorithm, then variations of it. Settings(search="single") is the document's algorithm alone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning import penalty_loop, scvx
-from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
-from robot_rt_control.planning.engines import require_engines
-from robot_rt_control.planning.hill_climb import climb
+from robot_rt_control.planning import search
+from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt
+from robot_rt_control.planning.cost import PoseError
+from robot_rt_control.planning.dynamics import Differences
 from robot_rt_control.planning.penalty_loop import Iterate
-from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
-from robot_rt_control.planning.scvx import Iteration, Limits
-from robot_rt_control.planning.settings import Settings
+from robot_rt_control.planning.perturbation import spread
+from robot_rt_control.planning.plan import FORMAT, Plan
+from robot_rt_control.planning.problem import Problem
+from robot_rt_control.planning.scene import build_scene
+from robot_rt_control.planning.scvx import Iteration
+from robot_rt_control.planning.settings import PostProcessing, Settings
 from robot_rt_control.planning.task import Task
-from robot_rt_control.planning.traction import draw_of
-from robot_rt_control.planning.trajectory import Trajectory
-from robot_rt_control.vocabulary.errors import DefinitionError
 
-if TYPE_CHECKING:  # settings are read without MuJoCo
-    from robot_rt_control.planning.scene import Scene
+__all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan", "task_digest", "versions"]
 
 Array = NDArray[np.float64]
 
-_FIRST_STIFFNESS = 1.5
-"""Scaled k of the first guess, of a pair that pushes towards the target: below 1 it may not overcome friction, and
-then has no gradient."""
+_SHARES = 0.9, 0.75
+"""Of the horizon, in which a guide does all."""
 
 
 class Cancel(Protocol):
@@ -48,14 +47,12 @@ class Cancel(Protocol):
     def is_set(self) -> bool: ...
 
 
-class _Cancelled(Exception):
-    pass
-
-
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What is reported, in the thread that plans; the optimizer waits for it."""
+    """What is reported, in the thread that plans."""
 
+    start: str
+    """Name of the start that is worked on."""
     phase: str
     """`penalty` or `physical`: with virtual forces or without."""
     iterate: Iterate | None
@@ -63,13 +60,11 @@ class Progress:
     iteration: Iteration | None
     """The last one of SCVX; None: an iterate has ended."""
     best: PoseError | None
-    """Without virtual forces."""
-    best_plan: Plan | None = None
-    """The plan that `best` is of; the same object until there is a better one."""
-    elapsed: float = 0.0
-    """[s] since planning began."""
-    share: float = float("nan")
-    """Of the work that is done, 0 to 1, as far as known; NaN: unknown."""
+    """Without virtual forces, of all starts so far."""
+    elapsed: float
+    """[s]"""
+    share: float
+    """0 to 1 of the work, as far as it is known: most tasks are done long before 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +72,17 @@ class Result:
     success: bool
     message: str
     plan: Plan | None
-    """The best one without virtual forces; None: cancelled before there was one."""
+    """The best one without virtual forces; None: stopped before there was one."""
     error: PoseError | None
     """Of it."""
     iterates: tuple[Iterate, ...]
+    """Of the start that the plan is from."""
+    start: str = ""
+    """Its name."""
+    elapsed: float = 0.0
+    """[s]"""
+    starts: tuple[str, ...] = ()
+    """All that were worked on."""
 
 
 def plan(
@@ -95,216 +97,245 @@ def plan(
     """Plan.
 
     Args:
-        progress: called in the calling thread.
-        cancel: set from any thread; then the best plan so far is returned within one SCVX iteration.
+        progress: called in the calling thread; an exception from it ends the planning and is raised.
+        cancel: set from any thread; then the best plan so far is returned within 0.5 s.
+        start_from: a previous plan, of the same joints: its inputs, from the first one on, are one more start.
+        time_limit: [s] after which it is as if it were cancelled.
 
     Raises:
         DefinitionError: the task does not fit its workcell, or the robot's geometry starts inside the body.
-        RobotControlError: MuJoCo or PIQP is not installed.
     """
-    require_engines()
-    from robot_rt_control.planning.scene import build_scene
-
     settings = settings or Settings()
-    run = _Run(task, settings, build_scene(task), progress, cancel)
-    try:
-        return run.result()
-    finally:
-        run.dynamics.close()
+    return _Planning(Problem(task, settings, build_scene(task)), progress, cancel, start_from, time_limit).result()
 
 
-class _Run:
+class _Planning:
     def __init__(
         self,
-        task: Task,
-        settings: Settings,
-        scene: Scene,
+        problem: Problem,
         progress: Callable[[Progress], None],
         cancel: Cancel | None,
+        start_from: Plan | None,
+        time_limit: float | None,
     ) -> None:
-        from robot_rt_control.planning.dynamics import Dynamics
+        self.problem, self.settings = problem, problem.settings
+        self._progress, self._cancel, self._time_limit = progress, cancel, time_limit
+        self._previous = start_from
+        self._begin = time.monotonic()
+        self._stopped = ""
+        self._failed = threading.Event()
+        self._reports: queue.SimpleQueue[tuple[Attempt, str, Iteration | None]] = queue.SimpleQueue()
+        self._caller = threading.current_thread()
+        self._begun: list[Attempt] = []
+        self._share = 0.0
 
-        self.task, self.settings, self.scene, self._progress, self._cancel = task, settings, scene, progress, cancel
-        actuated = scene.actuated
-        self.n = len(actuated.names)
-        self.dynamics = Dynamics(scene, task, np.ones(len(scene.pairs)), threads=settings.threads)
-        still = self.dynamics.roll_out(np.zeros((1, self.dynamics.inputs)))
-        self._refuse_penetration(still)
-        target = task.target.matrix
-        self.cost = Cost.of_task(
-            (still.body_position[0], still.body_rotation[0]),
-            (target[:3, 3], target[:3, :3]),
-            time=task.time,
-            velocity_limits=actuated.velocity,
-            at_rest=task.at_rest,
-            weights=settings.weights,
+    # --- starts ---------------------------------------------------------------------------------
+
+    def _document(self) -> Guess:
+        problem = self.problem
+        return Guess(name="virtual forces", inputs=lambda _: problem.virtual_inputs(), virtual=True)
+
+    def _single(self, pair: int) -> Guess:
+        problem = self.problem
+        name = f"virtual forces, {problem.scene.pairs[pair].name}"
+        return Guess(name=name, inputs=lambda _: problem.virtual_inputs(pair), virtual=True, only=pair)
+
+    def _guess_rounds(self) -> list[list[Guess]]:
+        problem, rounds = self.problem, list[list[Guess]]()
+        first: list[Guess] = []
+        if self._previous is not None:
+            inputs = problem.inputs_of(self._previous)
+            first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
+        if self.settings.search == "single":
+            return [[*first, self._document()]]
+        if self.settings.guides:
+            guides = [
+                Guess(
+                    name=f"guide {name}, {share:.0%}",
+                    inputs=partial(problem.guided_inputs, geom=geom, row=row, share=share),
+                    virtual=False,
+                )
+                for name, geom, row in problem.guides()
+                for share in _SHARES
+            ]
+            if guides:
+                rounds.append([*first, *guides])
+                first = []
+        if not self.settings.virtual_forces:
+            return rounds or [first]
+        pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
+        single = [self._single(i) for i in pushing] if len(problem.scene.pairs) > 1 else []
+        one = Guess(
+            name="virtual forces, one-sided differences",
+            inputs=lambda _: problem.virtual_inputs(),
+            virtual=True,
+            differences=Differences(sides="one"),
         )
-        self.dynamics.stiffness = needed_stiffness(
-            mass=scene.body_mass,
-            friction=scene.body_friction,
-            gravity=scene.gravity,
-            distance=self.cost.distance,
-            time=task.time,
-            curvature=np.array([pair.curvature for pair in scene.pairs]),
-            phi=still.phi[0],
+        rounds.append([*first, self._document(), *single[:1]])
+        rounds.append([one, *single[1:3]])
+        return rounds
+
+    def _rounds(self) -> Iterator[Sequence[Callable[[], Attempt]]]:
+        rounds = self._guess_rounds()
+        self._total = sum(map(len, rounds))
+        for guesses in rounds:
+            if self._stopped:
+                return
+            workers = min(self.settings.threads, len(guesses))
+            threads = max(1, self.settings.threads // workers)
+            yield [partial(self._attempt, guess, threads) for guess in guesses]
+
+    # --- work -----------------------------------------------------------------------------------
+
+    def _attempt(self, guess: Guess, threads: int) -> Attempt:
+        """In any thread."""
+        return attempt(self.problem, guess, threads, self._watched)
+
+    def _watched(self, found: Attempt, phase: str, iteration: Iteration | None) -> None:
+        """In the thread of an attempt."""
+        if threading.current_thread() is self._caller:
+            self._stop_if_wanted()
+            if phase:
+                self._report(found, phase, iteration)
+        elif phase:
+            self._reports.put((found, phase, iteration))
+        if self._stopped or self._failed.is_set():
+            raise Stopped
+
+    def _stop_if_wanted(self) -> None:
+        if self._cancel is not None and self._cancel.is_set():
+            self._stopped = self._stopped or "cancelled"
+        elif self._time_limit is not None and self._elapsed > self._time_limit:
+            self._stopped = self._stopped or f"stopped after {self._time_limit:g} s"
+
+    def _watch(self) -> None:
+        """In the calling thread, while others work."""
+        try:
+            self._stop_if_wanted()
+            while not self._reports.empty():
+                self._report(*self._reports.get())
+        except BaseException:
+            self._failed.set()
+            raise
+
+    @property
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._begin
+
+    def _report(self, found: Attempt, phase: str, iteration: Iteration | None) -> None:
+        if all(found is not other for other in self._begun):
+            self._begun.append(found)
+        errors = [self.problem.error(other.best) for other in self._begun if other.best is not None]
+        self._share = max(self._share, sum(other.share for other in self._begun) / self._total)
+        self._progress(
+            Progress(
+                start=found.name,
+                phase=phase,
+                iterate=found.iterates[-1] if found.iterates else None,
+                iteration=iteration,
+                best=min(errors, key=lambda error: error.normalized, default=None),
+                elapsed=self._elapsed,
+                share=min(self._share, 1.0),
+            )
         )
-        self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
-        self.start = self.dynamics.roll_out(self._first_inputs(still))
-        self.best: Trajectory | None = None
-        self.best_virtual: Trajectory = self.start
-        """What the best one was made from."""
-        self.best_cost = np.inf
-        self.best_plan: Plan | None = None
-        self.iterates: list[Iterate] = []
-
-    def _refuse_penetration(self, still: Trajectory) -> None:
-        for i, pair in enumerate(self.scene.pairs):
-            if still.phi[0, i] < 0.0:
-                got = f"{1e3 * still.phi[0, i]:.1f} mm"
-                raise DefinitionError(f"start, pair {pair.name!r}", expected="a distance of at least 0 mm", got=got)
-
-    def _first_inputs(self, still: Trajectory) -> Array:
-        """Joints at rest; each pair pushes as far as its face pushes towards the target."""
-        way = self.cost.target_position - still.body_position[0]
-        way = way / max(float(np.linalg.norm(way)), 1e-9)
-        inputs = np.zeros((self.task.steps, self.dynamics.inputs))
-        for i, pair in enumerate(self.scene.pairs):
-            push = float(pair.push(still.body_rotation[0]) @ way)
-            inputs[:, self.n + i] = _FIRST_STIFFNESS * max(push, 0.0)
-        return inputs
 
     def result(self) -> Result:
-        message = ""
-        try:
-            penalty_loop.run(
-                self._solve,
-                self.cost.error,
-                self._stiffness,
-                self.start,
-                self.settings.penalty,
-                process=self._climb if self.settings.hill_climbing else lambda found: found,
-                progress=self._iterated,
-                done=self._physical,
-            )
-        except _Cancelled:
-            message = "cancelled"
-        if self.best is None:
+        found = search.run(
+            self._rounds(), good=lambda its: its.good, workers=self.settings.threads, watch=self._watch
+        )
+        with_plan = [its for its in found if its.best is not None]
+        starts = tuple(its.name for its in found)
+        if not with_plan:
+            message = "no motion with virtual forces reaches the target: a longer horizon, or more pairs"
+            message = self._stopped or message
+            iterates = tuple(found[-1].iterates) if found else ()
             return Result(
-                success=False,
-                message=message or "no motion with virtual forces reaches the target: a longer horizon, or more pairs",
-                plan=None,
-                error=None,
-                iterates=tuple(self.iterates),
-            )
-        error = self.cost.error(self.best)
-        success = self._good(error)
-        left = f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"
+                success=False, message=message, plan=None, error=None, iterates=iterates, starts=starts,
+                elapsed=self._elapsed,
+            )  # fmt: skip
+        best = self._best(with_plan)
+        assert best.best is not None
+        error = self.problem.error(best.best)
+        message = self._stopped
+        if not best.good:
+            message = "; ".join(filter(None, [self._stopped, self._left(best, error)]))
         return Result(
-            success=success,
-            message=message or ("" if success else f"{left}: a longer horizon, or another start"),
-            plan=self._plan(self.best, error, success),
+            success=best.good,
+            message=message,
+            plan=self._plan(best, error),
             error=error,
-            iterates=tuple(self.iterates),
+            iterates=tuple(best.iterates),
+            start=best.name,
+            starts=starts,
+            elapsed=self._elapsed,
         )
 
-    def _stiffness(self, trajectory: Trajectory) -> Array:
-        return trajectory.inputs[:, self.n :]
+    def _best(self, found: list[Attempt]) -> Attempt:
+        good = [its for its in found if its.good]
+        if len(good) > 1 and self.settings.robust and not self._stopped:
+            return search.best(good, lambda its: (spread(self.problem, its.best), its.best_cost))
+        return search.best(found, lambda its: (not its.good, its.best_cost))
 
-    def _good(self, error: PoseError) -> bool:
-        settings = self.settings
-        return error.normalized <= settings.accept_position and error.orientation <= settings.accept_orientation
+    def _left(self, its: Attempt, error: PoseError) -> str:
+        """What is missing, by pair, time and distance, and what to do."""
+        problem, best, source = self.problem, its.best, its.source
+        assert best is not None and source is not None
+        parts = [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
+        if problem.task.at_rest and problem.speed(best) > self.settings.accept_speed:
+            parts.append(f"the body still moves by {problem.speed(best):.2f} m/s at the end")
+        k = source.inputs[:, problem.n :]
+        if k.max(initial=0.0) > self.settings.penalty.stiffness:
+            i, p = divmod(int(np.argmax(k)), k.shape[1])
+            parts.append(
+                f"k {k[i, p]:.1f} at {i * problem.task.control_step:.2f} s on {problem.scene.pairs[p].name}: "
+                f"without it, that pair comes no nearer than {max(float(best.phi[:, p].min()), 0.0):.3f} m"
+            )
+        elif best.phi.size:
+            p = int(np.argmax(problem.pushing()))
+            i = int(np.argmin(best.phi[:, p]))
+            parts.append(
+                f"{problem.scene.pairs[p].name} is nearest at {i * problem.task.control_step:.2f} s: "
+                f"{max(float(best.phi[i, p]), 0.0):.3f} m"
+            )
+        if its.trouble:
+            parts.append(f"{its.trouble} ({its.name}, body {problem.task.body!r})")
+        return "; ".join(parts) + ": a longer horizon, or another start"
 
-    def _iterated(self, iterate: Iterate) -> None:
-        self.iterates.append(iterate)
-        self._report("penalty", None)
-
-    def _report(self, phase: str, iteration: Iteration | None) -> None:
-        if self._cancel is not None and self._cancel.is_set():
-            raise _Cancelled
-        best = None if self.best is None else self.cost.error(self.best)
-        last = self.iterates[-1] if self.iterates else None
-        self._progress(Progress(phase=phase, iterate=last, iteration=iteration, best=best, best_plan=self.best_plan))
-
-    def _solve(self, penalty: float, start: Trajectory) -> Trajectory:
-        draw = None
-        if start is not self.start:
-            weight = max(self.settings.draw_per_penalty * penalty, self.settings.least_draw)
-            draw = draw_of(self._stiffness(start), weight=weight)
-        cost = self.cost.with_penalty(penalty, draw)
-        return self._optimize("penalty", cost, self.limits, start).trajectory
-
-    def _climb(self, trajectory: Trajectory) -> Trajectory:
-        """The trajectory with excessive k taken away."""
-
-        def with_stiffness(k: Array) -> Trajectory:
-            return self.dynamics.roll_out(np.concatenate([trajectory.inputs[:, : self.n], k], axis=1))
-
-        def cost(k: Array) -> float:
-            found = with_stiffness(k)
-            if not found.finite:
-                return np.inf
-            error = self.cost.error(found)
-            return error.normalized + error.orientation / self.cost.angle
-
-        return with_stiffness(climb(self._stiffness(trajectory), cost))
-
-    def _physical(self, trajectory: Trajectory) -> bool:
-        """Solve without virtual forces, near a trajectory with them; whether the result is good enough."""
-        inputs = trajectory.inputs.copy()
-        inputs[:, self.n :] = 0.0
-        limits = replace(self.limits, stiffness=0.0)
-        draw = draw_of(self._stiffness(trajectory), weight=self.settings.final_draw)
-        found = self.dynamics.roll_out(inputs)
-        for its in (draw, None):
-            solution = self._optimize("physical", self.cost.with_penalty(0.0, its), limits, found)
-            found = solution.trajectory
-        # The solver keeps k = 0 within its tolerance; what is left is 1e-12 N, and other bits than without it.
-        inputs = found.inputs.copy()
-        inputs[:, self.n :] = 0.0
-        found = self.dynamics.roll_out(inputs)
-        if solution.cost < self.best_cost:
-            self.best, self.best_cost, self.best_virtual = found, solution.cost, trajectory
-            error = self.cost.error(found)
-            self.best_plan = self._plan(found, error, self._good(error))
-        return self._good(self.cost.error(found))
-
-    def _optimize(self, phase: str, cost: Cost, limits: Limits, start: Trajectory) -> scvx.Solution:
-        return scvx.optimize(
-            self.dynamics, cost, limits, start, self.settings.region, lambda found: self._report(phase, found)
-        )
-
-    def _plan(self, best: Trajectory, error: PoseError, success: bool) -> Plan:
-        actuated = self.scene.actuated
+    def _plan(self, its: Attempt, error: PoseError) -> Plan:
+        best, source, problem = its.best, its.source, self.problem
+        assert best is not None and source is not None
+        actuated, n = problem.scene.actuated, problem.n
+        scale = np.where(actuated.velocity_driven, actuated.acceleration, actuated.effort)
         return Plan(
             header={
                 "format": FORMAT,
-                "workcell": self.scene.digest,
-                "task": task_digest(self.task),
-                "body": self.task.body,
+                "workcell": problem.scene.digest,
+                "task": task_digest(problem.task),
+                "body": problem.task.body,
                 "joints": list(actuated.names),
                 "velocity_driven": [bool(driven) for driven in actuated.velocity_driven],
-                "limits": {name: getattr(actuated, name).tolist() for name in LIMITS},
-                "pairs": [pair.name for pair in self.scene.pairs],
-                "time": self.task.time,
-                "steps": self.task.steps,
-                "success": success,
+                "pairs": [pair.name for pair in problem.scene.pairs],
+                "time": problem.task.time,
+                "steps": problem.task.steps,
+                "success": its.good,
+                "start": its.name,
                 "position_error": error.position,
                 "normalized_error": error.normalized,
                 "orientation_error": error.orientation,
-                "target": [list(self.task.target.position), list(self.task.target.orientation)],
-                "free": sorted(self.task.free),
-                "convergence": [_convergence(iterate) for iterate in self.iterates],
+                "target": [list(problem.task.target.position), list(problem.task.target.orientation)],
+                "free": sorted(problem.task.free),
+                "convergence": [_convergence(iterate) for iterate in its.iterates],
                 "versions": versions(),
             },
             position=best.joint_position,
             velocity=best.joint_velocity,
-            inputs=best.inputs[:, : self.n] * self.dynamics.scale,
+            inputs=best.inputs[:, :n] * scale,
             body_position=best.body_position,
             body_rotation=best.body_rotation,
             distance=best.phi,
-            stiffness=self._stiffness(self.best_virtual) * self.dynamics.stiffness,
-            virtual_force=self.best_virtual.gamma,
-            virtual_distance=self.best_virtual.phi,
+            stiffness=source.inputs[:, n:] * problem.stiffness,
+            virtual_force=source.gamma,
+            virtual_distance=source.phi,
         )
 
 

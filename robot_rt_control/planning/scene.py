@@ -7,9 +7,10 @@ pairs, the body and other free objects with each other and with fixed objects. W
 
 from __future__ import annotations
 
+import copy
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
@@ -38,8 +39,11 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Array = NDArray[np.float64]
 
-_CONTACT_TIME = 0.01
-"""[s] time constant of contacts: twice the time step, the stiffest that MuJoCo integrates safely."""
+_CONTACT_TIME = 0.02
+"""[s] time constant of contacts, at least twice the time step."""
+_IMPEDANCE = (0.01, 0.95, 0.001, 0.5, 2.0)
+"""Contact forces grow from nothing over the first millimetre. With MuJoCo's default, 0.9 at touch, a sliding box hops
+by micrometres, and each hop multiplies the derivatives of an interval by 10 to 20."""
 _SERVO_FREQUENCY = 60.0
 """[rad/s] natural frequency of a velocity-driven joint's servo, critically damped at the start configuration."""
 _PLANE_FRICTION = 1.0
@@ -111,6 +115,56 @@ class Scene:
     pairs: tuple[ScenePair, ...]
     digest: int
     """The workcell's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perturbation:
+    """How a world differs from what the workcell says: factors, and what is added to the body's start."""
+
+    name: str
+    friction: float = 1.0
+    """Of all contacts."""
+    mass: float = 1.0
+    """Of the body, with its inertia."""
+    stiffness: float = 1.0
+    """Of all contacts."""
+    shift: tuple[float, float] = (0.0, 0.0)
+    """[m] of the body's start, along x and y of the world."""
+    turn: float = 0.0
+    """[rad] of the body's start, about z of the world."""
+    speed: float = 1.0
+    """Override with which a plan is played; no property of a scene."""
+
+    @property
+    def of_start(self) -> bool:
+        """Whether the body starts elsewhere: only free objects do."""
+        return self.shift != (0.0, 0.0) or self.turn != 0.0
+
+
+def perturbed(scene: Scene, how: Perturbation) -> Scene:
+    """The same scene with other values."""
+    model, qpos = copy.copy(scene.model), scene.qpos.copy()
+    model.pair_friction[:, :2] *= how.friction
+    model.body_mass[scene.body] *= how.mass
+    model.body_inertia[scene.body] *= how.mass
+    # Stiffness goes with the inverse square of the time constant, which MuJoCo keeps above two time steps.
+    model.pair_solref[:, 0] /= np.sqrt(how.stiffness)
+    if how.stiffness > 1.0:
+        model.opt.timestep /= np.ceil(np.sqrt(how.stiffness))
+    if how.of_start:
+        b = scene.body_q
+        qpos[b : b + 2] += how.shift
+        turned, turn = np.zeros(4), np.array([np.cos(how.turn / 2), 0.0, 0.0, np.sin(how.turn / 2)])
+        mujoco.mju_mulQuat(turned, turn, qpos[b + 3 : b + 7])
+        qpos[b + 3 : b + 7] = turned
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    return replace(scene, model=model, qpos=qpos)
+
+
+def is_free(scene: Scene) -> bool:
+    """Whether the body is an object, and no link of a robot."""
+    joint = int(scene.model.body_jntadr[scene.body])
+    return joint >= 0 and int(scene.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
 
 
 def build_scene(task: Task) -> Scene:
@@ -343,7 +397,7 @@ class _Builder:
                 slide = max(friction * other, _SMALLEST_FRICTION)
                 pair = self.spec.add_pair(geomname1=first, geomname2=second, condim=3)
                 pair.friction = [slide, slide, _SMALLEST_FRICTION, _SMALLEST_FRICTION, _SMALLEST_FRICTION]
-                pair.solref = [_CONTACT_TIME, 1.0]
+                pair.solref, pair.solimp = [_CONTACT_TIME, 1.0], _IMPEDANCE
 
     # --- compiled -------------------------------------------------------------------------------
 

@@ -50,6 +50,17 @@ class TrustRegion:
         return min(3.2 * radius, self.largest) if ratio >= 0.9 else radius
 
 
+class JointMotion(Protocol):
+    """What limits hold for: `Trajectory`, and a motion of the joints alone."""
+
+    @property
+    def inputs(self) -> Array: ...
+    @property
+    def joint_position(self) -> Array: ...
+    @property
+    def joint_velocity(self) -> Array: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Of the joints and of the inputs."""
@@ -57,10 +68,15 @@ class Limits:
     lower: Array  # (n,)
     upper: Array
     velocity: Array
-    stiffness: float = 5.0
-    """Greatest k, scaled; 0: no virtual forces."""
+    stiffness: float | Array = 5.0
+    """Greatest k, scaled, of all pairs or of each; 0: no virtual forces."""
 
-    def bounds(self, about: Trajectory, radius: float) -> Bounds:
+    def kept(self, inputs: Array) -> Array:
+        """Inputs without what the solver's tolerance leaves beyond the limits of k: 0 is exactly 0."""
+        n = len(self.lower)
+        return np.concatenate([inputs[:, :n], np.clip(inputs[:, n:], 0.0, self.stiffness)], axis=1)
+
+    def bounds(self, about: JointMotion, radius: float) -> Bounds:
         """Of deviations about a trajectory; where that breaks a limit, it may stay and come back."""
         n, (steps, inputs) = len(self.lower), about.inputs.shape
         z_lower, z_upper = np.full((2, steps, 2 * n + BODY_STATES), np.inf)
@@ -70,7 +86,7 @@ class Limits:
         z_lower[:, n : 2 * n] = np.minimum(-self.velocity - v, 0.0)
         z_upper[:, n : 2 * n] = np.maximum(self.velocity - v, 0.0)
         least = np.concatenate([-np.ones(n), np.zeros(inputs - n)])
-        most = np.concatenate([np.ones(n), np.full(inputs - n, self.stiffness)])
+        most = np.concatenate([np.ones(n), np.broadcast_to(self.stiffness, inputs - n)])
         u_lower = np.maximum(np.minimum(least - about.inputs, 0.0), -radius)
         u_upper = np.minimum(np.maximum(most - about.inputs, 0.0), radius)
         return Bounds(z_lower=z_lower, z_upper=z_upper, u_lower=u_lower, u_upper=u_upper)
@@ -90,6 +106,8 @@ class Iteration:
     radius: float
     """Of the next step."""
     accepted: bool
+    trouble: str = ""
+    """Why no cost could be computed: the simulation diverged (when), or the subproblem was not solved."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +124,13 @@ def optimize(
     start: Trajectory,
     region: TrustRegion,
     progress: Callable[[Iteration], None] = lambda _: None,
+    improved: Callable[[Trajectory], None] = lambda _: None,
 ) -> Solution:
     """A local minimum of the cost near `start`.
 
     Args:
         progress: called after each iteration, in the calling thread; an exception from it ends the search.
+        improved: called with each accepted trajectory, before `progress`.
     """
     current, J, radius = start, cost.value(start), region.radius
     found: list[Iteration] = []
@@ -122,15 +142,18 @@ def optimize(
         step = solve(quadratic, linear, limits.bounds(current, radius))
         if step is not None and -step.change <= region.tolerance * max(1.0, abs(J)):
             break
-        candidate, ratio, value = _try(model, cost, current, J, step)
+        candidate, ratio, value, trouble = _try(model, cost, limits, current, J, step)
         radius = region.next_radius(radius, ratio)
         accepted = candidate is not None and ratio > 0.0
         if accepted:
             assert candidate is not None
             current, J, linear = candidate, value, None
+            improved(current)
         predicted = step.change if step is not None else 0.0
         found.append(
-            Iteration(iteration=i, cost=J, predicted=predicted, ratio=ratio, radius=radius, accepted=accepted)
+            Iteration(
+                iteration=i, cost=J, predicted=predicted, ratio=ratio, radius=radius, accepted=accepted, trouble=trouble
+            )
         )
         progress(found[-1])
         if radius < region.smallest:
@@ -139,13 +162,14 @@ def optimize(
 
 
 def _try(
-    model: Model, cost: Cost, current: Trajectory, J: float, step: Step | None
-) -> tuple[Trajectory | None, float, float]:
-    """The trajectory of a step, ρ, and its cost; a failed subproblem and a diverged simulation count as ρ < 0."""
+    model: Model, cost: Cost, limits: Limits, current: Trajectory, J: float, step: Step | None
+) -> tuple[Trajectory | None, float, float, str]:
+    """The trajectory of a step, ρ, its cost, trouble; a failed subproblem and a diverged simulation count as ρ < 0."""
     if step is None:
-        return None, -1.0, J
-    candidate = model.roll_out(current.inputs + step.du)
+        return None, -1.0, J, "the subproblem was not solved"
+    candidate = model.roll_out(limits.kept(current.inputs + step.du))
     value = cost.value(candidate)
     if not np.isfinite(value):
-        return None, -1.0, J
-    return candidate, (value - J) / step.change, value
+        knot = int(np.argmin(np.isfinite(candidate.knots).all(axis=1)))
+        return None, -1.0, J, f"the simulation diverged at {knot / (len(candidate.knots) - 1) * cost.time:.2f} s"
+    return candidate, (value - J) / step.change, value, ""

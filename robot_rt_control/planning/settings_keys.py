@@ -11,10 +11,12 @@ from __future__ import annotations
 import ast
 import inspect
 import math
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -291,5 +293,13 @@ def _docstrings(section: Any) -> dict[str, str]:
     return found
 
 
+def write_table(page: Path) -> None:
+    """Put the table in place of the one in docs/planning.md: `python -m …settings_keys docs/planning.md`."""
+    head, text = settings_table()[0], page.read_text(encoding="utf-8")
+    before, _, rest = text.partition(head)
+    _, _, after = rest.partition("\n\n")
+    page.write_text(before + "\n".join(settings_table()) + "\n\n" + after, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    print("\n".join(settings_table()))
+    write_table(Path(sys.argv[1]))

@@ -15,6 +15,7 @@ Errors are position_error [m], normalized_error (per way) and orientation_error 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -23,21 +24,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.planning.dynamics import Dynamics
-from robot_rt_control.planning.perturbation import PERTURBATIONS, Perturbation, is_free, perturbed
+from robot_rt_control.planning.perturbation import PERTURBATIONS
 from robot_rt_control.planning.plan import Plan
-from robot_rt_control.planning.scene import Scene, build_scene
+from robot_rt_control.planning.scene import Perturbation, Scene, build_scene, is_free, perturbed
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.trajectory import Trajectory
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 Array = NDArray[np.float64]
 
+PERTURBED = (
+    *PERTURBATIONS,
+    Perturbation(name="start x -5 mm", shift=(-0.005, 0.0)),
+    Perturbation(name="start x +5 mm", shift=(0.005, 0.0)),
+    Perturbation(name="start y -5 mm", shift=(0.0, -0.005)),
+    Perturbation(name="start y +5 mm", shift=(0.0, 0.005)),
+    Perturbation(name="start turned -2 deg", turn=-math.radians(2.0)),
+    Perturbation(name="start turned +2 deg", turn=math.radians(2.0)),
+    Perturbation(name="speed 0.5", speed=0.5),
+)
+"""Those that the planner chooses by, and of the start and the speed."""
 _REST = 0.5
 """[s] for which a velocity-driven robot stands after the horizon, until the body rests."""
 
 
 def verify(
-    plan: Plan, task: Task, perturbations: Iterable[Perturbation] = PERTURBATIONS, *, scene: Scene | None = None
+    plan: Plan, task: Task, perturbations: Iterable[Perturbation] = PERTURBED, *, scene: Scene | None = None
 ) -> dict[str, Any]:
     """Roll the plan out again, without virtual forces, and in perturbed worlds.
 

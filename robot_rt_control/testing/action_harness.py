@@ -82,6 +82,7 @@ class ActionHarness:
         self.parts = _fill_slots(action_type, dict(parts or {}))
         for part in self.parts.values():
             part.workcell = MappingProxyType({p.name: p for p in self.parts.values()})
+            part.description.initial_record.dt = period
         self.period, self.speed = period, speed
         self.tick = 0
         self.status = 0

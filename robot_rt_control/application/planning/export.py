@@ -1,4 +1,6 @@
-"""Write a plan in a form that other programs read: numbers as CSV, or a JointTrajectory for each part as JSON.
+"""Write a plan in a form that others read: a program as YAML, trajectories as JSON, numbers as CSV.
+
+.yaml is a program for `robot-rt-control-program` and `robot-rt start`: approach, push, and an exit for each way to end.
 
 .csv has a row for each end of a control step: time [s], position and velocity of each joint, pose of the body (with a
 quaternion x y z w), distance of each pair [m], and the input of the step that begins there. .json has the fields of
@@ -16,13 +18,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robot_rt_control.planning import Plan
 
+ENDINGS = (".csv", ".json", ".yaml")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `Verb`."""
     parser.add_argument("plan", type=Path, metavar="PLAN", help="a plan file")
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE",
-        help="its ending tells the form: .csv; .json, trajectories",
+        help="its ending tells the form: .yaml, a program; .json, trajectories; .csv, numbers",
+    )  # fmt: skip
+    parser.add_argument("--name", default="push", help="of the program (%(default)s)")
+    parser.add_argument(
+        "--pose", default="", metavar="PART",
+        help="sensor part that measures the body's pose: the program then checks it before and after",
     )  # fmt: skip
 
 
@@ -33,10 +42,18 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
     file: Path = arguments.output
-    if file.suffix not in WRITERS:
-        raise DefinitionError(f"{file}: ending", expected=unknown("ending", file.suffix, WRITERS), got=file.suffix)
+    if file.suffix not in ENDINGS:
+        raise DefinitionError(f"{file}: ending", expected=unknown("ending", file.suffix, ENDINGS), got=file.suffix)
     plan = Plan.load(arguments.plan)
-    WRITERS[file.suffix](plan, file)
+    if file.suffix == ".csv":
+        write_csv(plan, file)
+    elif file.suffix == ".json":
+        write_json(plan, file)
+    else:
+        from robot_rt_control.planning.program_export import export_program
+
+        text = export_program(plan, name=arguments.name, sensor=arguments.pose)
+        file.write_text(text, encoding="utf-8")
     Output(as_json=arguments.json).result({"file": str(file)}, f"{file}")
     return 0
 
@@ -96,7 +113,3 @@ def trajectory_of(plan: Plan, part: str) -> dict[str, Any]:
         point["accelerations" if driven else "effort"] = inputs
         points.append(point)
     return {"joint_names": [header["joints"][i].partition(".")[2] for i in own], "points": points}
-
-
-WRITERS = {".csv": write_csv, ".json": write_json}
-"""Ending of the file → what writes it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from robot_rt_control.planning import Progress
     from robot_rt_control.planning.penalty_loop import Iterate
 
-COLUMNS = ("iteration", "penalty", "error", "turned", "k mean", "k most", "pose", "accepted")
+COLUMNS = ("start", "iteration", "penalty", "error", "turned", "k mean", "k most", "pose", "accepted")
+_SHOWN = 15
+"""The last ones, on a terminal."""
 
 
 class ProgressTable:
@@ -29,7 +32,8 @@ class ProgressTable:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self.iterates: list[Iterate] = []
+        self.iterates: list[tuple[str, Iterate]] = []
+        """Of all starts, with the start's name."""
         self.iterations = 0
         """Of SCVX."""
         self._begin = time.monotonic()
@@ -54,20 +58,20 @@ class ProgressTable:
     def show(self, progress: Progress) -> None:
         """Called by the planner, in its thread."""
         last = progress.iterate
-        is_new = last is not None and (not self.iterates or last is not self.iterates[-1])
+        is_new = last is not None and not any(last is iterate for _, iterate in self.iterates)
         if last is not None and is_new:
-            self.iterates.append(last)
+            self.iterates.append((progress.start, last))
         if progress.iteration is not None:
             self.iterations += 1
         if self._live is not None:
-            self._live.update(Group(iterate_table(self.iterates), Text(self.state(progress))))
+            self._live.update(Group(iterate_table(self.iterates[-_SHOWN:]), Text(self.state(progress))))
         elif last is not None and is_new:
-            words = (f"{name} {value}" for name, value in zip(COLUMNS, row_of(last), strict=True))
+            words = (f"{name} {value}" for name, value in zip(COLUMNS, row_of(progress.start, last), strict=True))
             self.console.print(Text(f"{', '.join(words)}, after {self.elapsed:.1f} s"), soft_wrap=True)
 
     def state(self, progress: Progress) -> str:
         """Where it is, in one line."""
-        words = [f"{self.elapsed:.1f} s", f"{progress.phase}"]
+        words = [f"{self.elapsed:.1f} s", f"{100 * progress.share:.0f} % of the work", progress.start, progress.phase]
         found = progress.iteration
         if found is not None:
             words += [f"SCVX iteration {found.iteration}", f"cost {found.cost:.4g}", f"trust region {found.radius:.3g}"]
@@ -76,14 +80,15 @@ class ProgressTable:
         return ", ".join(words)
 
 
-def iterate_table(iterates: list[Iterate]) -> Table:
-    """The iterates of the penalty loop."""
-    return table(COLUMNS, map(row_of, iterates))
+def iterate_table(iterates: Iterable[tuple[str, Iterate]]) -> Table:
+    """Iterates of the penalty loop, each with the name of its start."""
+    return table(COLUMNS, (row_of(start, iterate) for start, iterate in iterates))
 
 
-def row_of(iterate: Iterate) -> list[str]:
+def row_of(start: str, iterate: Iterate) -> list[str]:
     """Texts for `COLUMNS`."""
     return [
+        start,
         str(iterate.iteration),
         f"{iterate.penalty:.3g}",
         f"{100 * iterate.error.normalized:.1f} %",

@@ -9,6 +9,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+_UNITS = {
+    "position_error": "[m]",
+    "error_to_plan": "[m]",
+    "error_to_target": "[m]",
+    "moved": "[m]",
+    "spread": "[m]",
+    "orientation_error": "[rad]",
+    "peak": "[N]",
+    "impulse": "[N s]",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `Verb`."""
@@ -105,11 +116,13 @@ def _verification(found: dict[str, Any]) -> list[Any]:
         if isinstance(value, list) and value and isinstance(value[0], dict):
             columns = sorted((key for key, item in value[0].items() if not isinstance(item, list)), key=_later)
             rows = ([_shown(row.get(column)) for column in columns] for row in value)
-            shown.append(table([f"{name}: {columns[0]}", *columns[1:]], rows))
+            heads = [f"{column} {_UNITS[column]}" if column in _UNITS else column for column in columns]
+            shown.append(table([f"{name}: {heads[0]}", *heads[1:]], rows))
         elif isinstance(value, dict):
-            shown.append(f"{name}: " + ", ".join(f"{key} {_shown(item)}" for key, item in value.items()))
+            items = (f"{key} {_shown(item)} {_UNITS.get(key, '').strip('[]')}".rstrip() for key, item in value.items())
+            shown.append(f"{name}: " + ", ".join(items))
         else:
-            shown.append(f"{name}: {_shown(value)}")
+            shown.append(f"{name}: {_shown(value)} {_UNITS.get(name, '').strip('[]')}".rstrip())
     return shown
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_rt_control.actions.path_control import is_position_mode
 from robot_rt_control.actions.track_trajectory import MAX_SEGMENTS
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
 from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
@@ -35,6 +36,8 @@ def as_group(action: ActionDefinition) -> ActionDefinition:
     if action.type != _TYPE or action.strategies:
         return action
     given = {p.name: p for p in action.parameters}
+    if not is_position_mode({name: p.value for name, p in given.items()}):
+        return action
     numbers = {name: np.atleast_1d(np.asarray(p.value, float)) for name, p in given.items()}
     times = numbers.get("times", np.zeros(0))
     if len(times) <= MAX_SEGMENTS + 1 and "poses" not in given:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ from robot_rt_control.model.pose import Pose  # noqa: E402
 from robot_rt_control.planning.plan import Plan  # noqa: E402
 from robot_rt_control.planning.planner import Settings  # noqa: E402
 from robot_rt_control.planning.planner import plan as solve  # noqa: E402
+from robot_rt_control.planning.program_export import export_program  # noqa: E402
 from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
 from robot_rt_control.testing.lockstep_client import LockstepClient  # noqa: E402
-from robot_rt_control.testing.plan_replay import main, replay  # noqa: E402
+from robot_rt_control.testing.plan_replay import main, replay, simulation  # noqa: E402
 from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first
@@ -162,3 +164,93 @@ def test_V16_actions_that_are_chained_join_without_a_step() -> None:
     expected = 0.02 * (1.0 - np.cos(np.pi * 0.001 * np.arange(1, 6001) / 3.0))
     first = int(np.argmax(moved > 0.0))
     assert np.abs(moved[first : first + 6000] - expected).max() < 1e-6
+
+
+Change = Callable[[LockstepClient], object]
+
+
+def run(plan: Plan, *, before: Change | None = None, during: Change | None = None, hardware: str = "") -> str:
+    """Run its exported program, and return the exit.
+
+    Args:
+        before: called before it starts.
+        during: called in the middle of the push.
+        hardware: the plugin.
+    """
+    text = export_program(plan, name="push_box", sensor="box_pose")
+    with LockstepClient(PUSH, hardware=hardware) as client:
+        assert client.programs.check(text) == ()
+        if before is not None:
+            before(client)
+        if during is None:
+            outcome = client.programs.run(text, timeout_s=100.0)
+            assert outcome.success, outcome.message
+            return outcome.last_event
+        with client.session("arm") as session:
+            session.upload(text)
+            session.start("approach")
+            client.sleep(0.3)
+            assert session.active == ("push",)
+            during(client)
+            client.sleep(3.0)
+            return " ".join(event.name for event in session.events if event.name)
+
+
+def place(y: float) -> Change:
+    return lambda client: simulation(client).move_object("box", Pose(position=(0.6, y, 0.04)))
+
+
+def test_V18_the_exported_program_ends_with_done(push: Plan) -> None:
+    assert run(push) == "done"
+
+
+def test_V18_a_box_that_is_elsewhere_is_not_pushed(push: Plan) -> None:
+    assert run(push, before=place(0.02)) == "object_moved"
+
+
+def test_V18_a_box_that_is_taken_away_is_missed(push: Plan) -> None:
+    assert run(push, during=place(0.4)) == "missed"
+
+
+def test_V18_a_push_is_not_slower_than_its_replay_held(push: Plan) -> None:
+    def halve(client: LockstepClient) -> None:
+        client.set_speed(0.5)
+
+    assert run(push, before=halve) == "slowed"
+    assert run(push, during=halve) == "slowed"
+    assert run(push.with_verification({"speeds": [0.5, 1.0]}), before=halve) == "done"
+
+
+def test_V18_an_unknown_pose_is_a_failure(push: Plan) -> None:
+    assert run(push, hardware="mock") == "failed"
+
+
+def test_V16_the_parts_of_a_plan_start_in_one_tick_and_V18_their_program_has_the_same_exits() -> None:
+    """Two arms that swing a little, without a body's pose."""
+    start = np.array([0.0, -0.785398, 0.0, -2.356194, 0.0, 1.570796, 0.785398])
+    times = np.linspace(0.0, 1.0, 21)[:, None]
+    q = np.tile(start, 2) + 0.05 * (1.0 - np.cos(np.pi * times)) * np.ones(14)
+    v = 0.05 * np.pi * np.sin(np.pi * times) * np.ones(14)
+    zeros = {name: np.zeros((20, 1)) for name in ("inputs", "stiffness", "virtual_force")}
+    zeros |= {name: np.zeros((21, 1)) for name in ("distance", "virtual_distance")}
+    plan = Plan(
+        header={"joints": [f"{arm}.j{i}" for arm in ("arm_a", "arm_b") for i in range(7)], "steps": 20, "time": 1.0},
+        position=q,
+        velocity=v,
+        body_position=np.zeros((21, 3)),
+        body_rotation=np.tile(np.eye(3), (21, 1, 1)),
+        **zeros,
+    )
+    text = export_program(plan, name="swing")
+    with LockstepClient(CONFIG / "two_arms.yaml", hardware="mock") as client:
+        assert client.programs.check(text) == ()
+        client.cell.events.clear()
+        outcome = client.programs.run(text, timeout_s=100.0)
+        assert outcome.success and outcome.last_event == "done", outcome.message
+        started = {e.current_action: e.tick for e in client.cell.kinds("action_started")}
+        client.cell.events.clear()
+        client.set_speed(0.5)
+        assert client.programs.run(text, timeout_s=100.0).last_event == "slowed"
+    for state in ("approach", "push", "judge", "done"):
+        assert started[f"{state}_arm_a"] == started[f"{state}_arm_b"]
+    assert started["approach_arm_a"] <= started["push_arm_a"] < started["judge_arm_a"] < started["done_arm_a"]

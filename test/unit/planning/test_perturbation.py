@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
 
 from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.perturbation import PERTURBATIONS, Perturbation, is_free, perturbed  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
+from robot_rt_control.planning.scene import Perturbation, build_scene, is_free, perturbed  # noqa: E402
 from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.planning.verify import PERTURBED  # noqa: E402
 
 FIELDS = ("pair_friction", "pair_solref", "body_mass", "body_inertia")
 
@@ -34,8 +34,8 @@ def scene():
     ("by", "field", "factor"),
     [
         (Perturbation(name="a", friction=0.7), "pair_friction", 0.7),
-        (Perturbation(name="a", contact_stiffness=4.0), "pair_solref", 0.5),
-        (Perturbation(name="a", contact_stiffness=0.25), "pair_solref", 2.0),
+        (Perturbation(name="a", stiffness=4.0), "pair_solref", 0.5),
+        (Perturbation(name="a", stiffness=0.25), "pair_solref", 2.0),
         (Perturbation(name="a", mass=1.2), "body_mass", 1.2),
     ],
 )
@@ -52,7 +52,7 @@ def test_V19_one_property_differs_and_the_scene_itself_does_not(scene, by, field
 
 
 def test_V19_a_contact_is_never_too_stiff_for_the_time_step(scene):
-    for by in PERTURBATIONS:
+    for by in PERTURBED:
         found = perturbed(scene, by)
         assert found.model.pair_solref[:, 0].min() >= 2.0 * found.model.opt.timestep - 1e-12, by.name
 

@@ -11,9 +11,8 @@ pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
 
 from robot_rt_control.model.pose import Pose  # noqa: E402
 from robot_rt_control.planning.dynamics import Dynamics  # noqa: E402
-from robot_rt_control.planning.perturbation import Perturbation, perturbed  # noqa: E402
 from robot_rt_control.planning.plan import FORMAT, Plan  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
+from robot_rt_control.planning.scene import Perturbation, build_scene, perturbed  # noqa: E402
 from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
 from robot_rt_control.planning.verify import verify  # noqa: E402
 from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402

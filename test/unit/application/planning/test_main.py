@@ -18,7 +18,7 @@ from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.application.command_line.verbs import summary
 from robot_rt_control.application.planning.main import main, parser
 from robot_rt_control.application.planning.verbs import VERBS, find_verb
-from robot_rt_control.planning import engines, planner
+from robot_rt_control.planning import engines, planner, verify
 from robot_rt_control.planning.cost import PoseError
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.plan import FORMAT, Plan
@@ -84,7 +84,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
 
     def plan(task: Any, settings: Any, *, progress: Any, cancel: Any, **options: Any) -> Result:
         calls.append((task, settings, cancel))
-        known: dict[str, Any] = {"phase": "penalty", "iterate": ITERATE, "iteration": None, "best": None}
+        known: dict[str, Any] = {"phase": "penalty", "iterate": ITERATE, "iteration": None, "best": None, "start": "s"}
         progress(Progress(**{field.name: known.get(field.name, 0.0) for field in fields(Progress)}))
         success = settings.penalty.iterations != 1
         message = "" if success else "1.0 % of the way are left"
@@ -92,6 +92,8 @@ def planned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
 
     monkeypatch.setattr(planner, "plan", plan)
     monkeypatch.setattr(engines, "find_spec", lambda name: object())
+    rest = {"normalized_error": 0.02, "peak": 12.3}
+    monkeypatch.setattr(verify, "verify", lambda plan, task: {"at_rest": rest, "spread": 0.004})
     monkeypatch.chdir(tmp_path)
     return calls
 
@@ -166,10 +168,11 @@ def test_solve_saves_the_plan(planned: list[Any], tmp_path: Path, capsys: Captur
     [(task, settings, _)] = planned
     assert task.target.position[0] == pytest.approx(0.8) and task.steps == 40
     assert settings.penalty.schedule == "additive" and settings.threads == 1
-    assert Plan.load(tmp_path / "push_box.plan").header["success"]
+    assert Plan.load(tmp_path / "push_box.plan").header["verification"]["spread"] == 0.004
     out, err = capsys.readouterr()
     assert out.endswith("solved\n")
-    assert "iteration 0, penalty 0.1, error 1.0 %" in err and "1.0 mm (1.00 % of the way) and 0.002 rad" in err
+    assert "verified: at rest 2.00 % are left, contact peak 12.3 N; in perturbed worlds" in err and "4.0 mm away" in err
+    assert "start s, iteration 0, penalty 0.1, error 1.0 %" in err and "1.0 mm (1.00 % of the way) and 0.002 rad" in err
 
 
 def test_solve_without_success_keeps_the_best_plan(planned: list[Any], tmp_path: Path, capsys: Captured) -> None:
@@ -196,7 +199,7 @@ def test_V13_ctrl_c_ends_with_the_best_plan_so_far(
     import os
     import signal
 
-    def plan(task: Any, settings: Any, *, progress: Any, cancel: Any) -> Result:
+    def plan(task: Any, settings: Any, *, progress: Any, cancel: Any, **options: Any) -> Result:
         os.kill(os.getpid(), signal.SIGINT)
         assert cancel.wait(10.0)
         return Result(success=False, message="cancelled", plan=made(), error=ERROR, iterates=())
@@ -246,7 +249,7 @@ def test_show_says_what_verification_found(tmp_path: Path, capsys: Captured) -> 
     assert main(["show", str(tmp_path / "a.plan")]) == ExitCode.DONE
     out = capsys.readouterr().out
     assert "NOT PHYSICAL" in out and "mujoco: normalized_error 0.01, repeated True" in out
-    assert re.search(r"friction \+30 % +0.01235", out) and "spread: 0.01235" in out
+    assert re.search(r"friction \+30 % +0.01235", out) and "spread: 0.01235 m" in out
 
 
 def test_export_as_csv(file: str, tmp_path: Path) -> None:

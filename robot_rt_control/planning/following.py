@@ -1,0 +1,131 @@
+"""Inputs of the joints that let a geometry of the robot follow a path: kinematics alone, no contact.
+
+A sum of squares over the horizon, solved by the same convex subproblem as SCVX, linearized a few times. Joint limits
+hold as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.planning.cost import Quadratic, rotation_vector
+from robot_rt_control.planning.scvx import Limits
+from robot_rt_control.planning.subproblem import solve
+from robot_rt_control.planning.trajectory import BODY_STATES, Linearization
+
+Array = NDArray[np.float64]
+
+_PLACE = 0.002
+"""[m] An error that counts 1,"""
+_TURN = 0.1
+"""[rad] and of the orientation, which shall stay as it is at the start."""
+_MOTION, _INPUTS = 0.1, 0.1
+_ROUNDS = 6
+_RADIUS = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where a geometry is, and how it moves with the joints."""
+
+    center: Array  # (3,)
+    rotation: Array  # (3, 3)
+    linear: Array
+    """(3, n)"""
+    angular: Array
+    """(3, n)"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Motion:
+    """Of the joints, at the ends of control steps."""
+
+    inputs: Array
+    """(N, n) scaled accelerations."""
+    joint_position: Array
+    joint_velocity: Array
+
+
+def follow(
+    centers: Array,
+    place: Callable[[Array], Placement],
+    *,
+    start: Array,
+    acceleration: Array,
+    limits: Limits,
+    step: float,
+) -> Motion:
+    """The motion from rest at `start`, (n,), that follows centers, (N + 1, 3) [m], best.
+
+    Args:
+        place: the geometry at joint positions, (n,).
+        acceleration: (n,) of a scaled input of 1.
+        step: [s] of a control step.
+    """
+    steps, n = len(centers) - 1, len(start)
+    A, B = _integrator(n, step, acceleration, steps)
+    linear = Linearization(A=A, B=B, phi_z=np.zeros((steps + 1, 0, A.shape[1])))
+    motion = _integrated(np.zeros((steps, n)), start, A, B)
+    upright = place(start).rotation
+    value, quadratic = _model(motion, centers, place, upright, limits)
+    radius = _RADIUS
+    for _ in range(_ROUNDS):
+        found = solve(quadratic, linear, limits.bounds(motion, radius))
+        if found is None:
+            break
+        candidate = _integrated(motion.inputs + found.du, start, A, B)
+        its, next_quadratic = _model(candidate, centers, place, upright, limits)
+        if its < value:
+            done = value - its < 1e-3 * value
+            motion, value, quadratic = candidate, its, next_quadratic
+            radius *= 2.0
+            if done:
+                break
+        else:
+            radius /= 4.0
+    return motion
+
+
+def _integrator(n: int, t: float, acceleration: Array, steps: int) -> tuple[Array, Array]:
+    states = 2 * n + BODY_STATES
+    A, B = np.eye(states), np.zeros((states, n))
+    joint = np.arange(n)
+    A[joint, n + joint] = t
+    B[joint, joint], B[n + joint, joint] = 0.5 * t * t * acceleration, t * acceleration
+    return np.repeat(A[None], steps, axis=0), np.repeat(B[None], steps, axis=0)
+
+
+def _integrated(inputs: Array, start: Array, A: Array, B: Array) -> Motion:
+    n = len(start)
+    z = np.zeros((len(inputs) + 1, A.shape[1]))
+    z[0, :n] = start
+    for i, u in enumerate(inputs):
+        z[i + 1] = A[i] @ z[i] + B[i] @ u
+    return Motion(inputs=inputs, joint_position=z[:, :n], joint_velocity=z[:, n : 2 * n])
+
+
+def _model(
+    motion: Motion, centers: Array, place: Callable[[Array], Placement], upright: Array, limits: Limits
+) -> tuple[float, Quadratic]:
+    """Cost and its Gauss-Newton model."""
+    (steps, n), states = motion.inputs.shape, 2 * motion.inputs.shape[1] + BODY_STATES
+    g, H = np.zeros((steps + 1, states)), np.zeros((steps + 1, states, states))
+    value = 0.5 * _INPUTS * float(np.sum(motion.inputs**2))
+    speeds, joint = motion.joint_velocity / limits.velocity, np.arange(n, 2 * n)
+    value += 0.5 * _MOTION * float(np.sum(speeds**2))
+    g[:, joint] = _MOTION * speeds / limits.velocity
+    H[:, joint, joint] = _MOTION / limits.velocity**2
+    for i in range(1, steps + 1):
+        found = place(motion.joint_position[i])
+        error = (found.center - centers[i]) / _PLACE
+        turn = rotation_vector(found.rotation @ upright.T) / _TURN
+        value += 0.5 * float(error @ error + turn @ turn)
+        J = np.concatenate([found.linear / _PLACE, found.angular / _TURN])
+        g[i, :n] += J.T @ np.concatenate([error, turn])
+        H[i, :n, :n] += J.T @ J
+    u = _INPUTS * motion.inputs
+    return value, Quadratic(z_gradient=g, z_hessian=H, u_gradient=u, u_hessian=np.full(u.shape, _INPUTS))

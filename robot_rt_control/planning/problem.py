@@ -1,0 +1,179 @@
+"""What all starts of a search share: the scene, the cost with its scales, limits, and first guesses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.planning import guide
+from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
+from robot_rt_control.planning.dynamics import Differences, Dynamics
+from robot_rt_control.planning.following import follow
+from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.scene import Scene
+from robot_rt_control.planning.scvx import Limits
+from robot_rt_control.planning.settings import Settings
+from robot_rt_control.planning.task import Task
+from robot_rt_control.planning.trajectory import Trajectory
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+Array = NDArray[np.float64]
+
+_FIRST_STIFFNESS = 1.5
+"""Scaled k of the first guess, of a pair that pushes towards the target: below 1 it may not overcome friction, and
+then has no gradient."""
+_LEAST_STEPS = 8
+"""A guide needs as many control steps."""
+
+
+class Problem:
+    """A task, ready to be solved.
+
+    Raises:
+        DefinitionError: the robot's geometry starts inside the body.
+    """
+
+    def __init__(self, task: Task, settings: Settings, scene: Scene) -> None:
+        self.task, self.settings, self.scene = task, settings, scene
+        actuated = scene.actuated
+        self.n = len(actuated.names)
+        self.stiffness: Array = np.ones(len(scene.pairs))
+        dynamics = self.dynamics(1)
+        try:
+            self.still: Trajectory = dynamics.roll_out(np.zeros((1, dynamics.inputs)))
+            self._extents = dynamics.extents()
+        finally:
+            dynamics.close()
+        self._refuse_penetration()
+        target = task.target.matrix
+        self.cost = Cost.of_task(
+            (self.still.body_position[0], self.still.body_rotation[0]),
+            (target[:3, 3], target[:3, :3]),
+            time=task.time,
+            velocity_limits=actuated.velocity,
+            at_rest=task.at_rest,
+            weights=settings.weights,
+            free=task.free,
+        )
+        self.stiffness = needed_stiffness(
+            mass=scene.body_mass,
+            friction=scene.body_friction,
+            gravity=scene.gravity,
+            distance=self.cost.distance,
+            time=task.time,
+            curvature=np.array([pair.curvature for pair in scene.pairs]),
+            phi=self.still.phi[0],
+        )
+        self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
+
+    def dynamics(self, threads: int, differences: Differences | None = None) -> Dynamics:
+        """A new one, for one thread that calls; it has to be closed."""
+        return Dynamics(self.scene, self.task, self.stiffness, threads=threads, differences=differences)
+
+    def good(self, trajectory: Trajectory) -> bool:
+        """Whether a trajectory without virtual forces is a result: near the target, and at rest if that is wanted."""
+        error, settings = self.cost.error(trajectory), self.settings
+        near = error.normalized <= settings.accept_position and error.orientation <= settings.accept_orientation
+        return near and (not self.task.at_rest or self.speed(trajectory) <= settings.accept_speed)
+
+    def speed(self, trajectory: Trajectory) -> float:
+        """[m/s] of the body at the end."""
+        return float(np.linalg.norm(trajectory.body_velocity[-1, :3]))
+
+    def error(self, trajectory: Trajectory) -> PoseError:
+        """Of the final pose."""
+        return self.cost.error(trajectory)
+
+    def _refuse_penetration(self) -> None:
+        for i, pair in enumerate(self.scene.pairs):
+            if self.still.phi[0, i] < 0.0:
+                got = f"{1e3 * self.still.phi[0, i]:.1f} mm"
+                raise DefinitionError(f"start, pair {pair.name!r}", expected="a distance of at least 0 mm", got=got)
+
+    # --- first guesses --------------------------------------------------------------------------
+
+    def pushing(self) -> Array:
+        """(pairs,) how far each face pushes towards the target, 0 to 1."""
+        way = self.cost.position_error(self.still, 0)
+        way = way / max(float(np.linalg.norm(way)), 1e-9)
+        pushes = [pair.push(self.still.body_rotation[0]) for pair in self.scene.pairs]
+        return np.array([max(float(-d @ way), 0.0) for d in pushes])
+
+    def virtual_inputs(self, only: int | None = None) -> Array:
+        """(N, inputs): joints at rest; each pair, or one, pushes as far as its face pushes towards the target."""
+        inputs = np.zeros((self.task.steps, self.n + len(self.scene.pairs)))
+        pushing = self.pushing()
+        together = float(np.sum(pushing**2)) if only is None else 1.0  # several may push at the same face
+        inputs[:, self.n :] = _FIRST_STIFFNESS * pushing / max(together, 1.0)
+        if only is not None:
+            others = [self.n + i for i in range(len(self.scene.pairs)) if i != only]
+            inputs[:, others] = 0.0
+        return inputs
+
+    def limits_of(self, only: int | None = None) -> Limits:
+        """With virtual forces of all pairs, or of one."""
+        if only is None:
+            return self.limits
+        stiffness = np.zeros(len(self.scene.pairs))
+        stiffness[only] = self.limits.stiffness
+        return replace(self.limits, stiffness=stiffness)
+
+    def inputs_of(self, plan: Plan) -> Array:
+        """(N, inputs) of a previous plan, from its first input on; after its end, nothing moves on."""
+        step = plan.header["time"] / plan.header["steps"]
+        inputs = np.zeros((self.task.steps, self.n + len(self.scene.pairs)))
+        if plan.inputs.shape[1] != self.n:
+            return inputs
+        driven, actuated = self.scene.actuated.velocity_driven, self.scene.actuated
+        scale = np.where(driven, actuated.acceleration, actuated.effort)
+        for i in range(self.task.steps):
+            j = int((i + 0.5) * self.task.control_step / step)
+            if j < len(plan.inputs):
+                inputs[i, : self.n] = np.clip(plan.inputs[j] / scale, -1.0, 1.0)
+        return inputs
+
+    def guides(self) -> list[tuple[str, int, tuple[guide.Push, ...]]]:
+        """Name, geometry and pushes of each guide; the most promising one first."""
+        on_body = all(pair.fixed is None for pair in self.scene.pairs)
+        if self.task.steps < _LEAST_STEPS or not self.scene.gravity > 0.0 or not on_body:
+            return []
+        found = []
+        body = self._body()
+        for geom in sorted({pair.geom for pair in self.scene.pairs}):
+            places = [i for i, pair in enumerate(self.scene.pairs) if pair.geom == geom]
+            for row in guide.pushes(body, [self.scene.pairs[i].face for i in places]):
+                own = tuple(replace(push, pair=places[push.pair]) for push in row)
+                name = ", ".join(self.scene.pairs[push.pair].name for push in own)
+                if own:
+                    found.append((name, geom, own))
+        return found
+
+    def _body(self) -> guide.Body:
+        position = self.still.body_position[0]
+        gravity = np.asarray(self.scene.model.opt.gravity)
+        return guide.Body(
+            position=position,
+            rotation=self.still.body_rotation[0],
+            target=position - self.cost.position_error(self.still, 0),
+            up=-gravity / max(float(np.linalg.norm(gravity)), 1e-9),
+        )
+
+    def guided_inputs(self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], share: float) -> Array:
+        """(N, inputs) with which a geometry pushes so, at rest after `share` of the horizon."""
+        actuated = self.scene.actuated
+        geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self._extents)
+        faces = [pair.face for pair in self.scene.pairs]
+        centers = guide.path(row, self._body(), geometry, faces, steps=self.task.steps, share=share)
+        motion = follow(
+            centers,
+            lambda q: dynamics.placement(geom, q),
+            start=actuated.start,
+            acceleration=actuated.acceleration,
+            limits=self.limits,
+            step=self.task.control_step,
+        )
+        inputs = np.zeros((self.task.steps, dynamics.inputs))
+        inputs[:, : self.n] = dynamics.joint_inputs(motion)
+        return inputs
