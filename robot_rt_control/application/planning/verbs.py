@@ -7,7 +7,7 @@ from typing import cast
 
 from robot_rt_control.application.command_line.verbs import Verb
 
-VERBS = ("new", "check", "solve", "show", "compare", "export", "replay", "schema")
+VERBS = ("new", "check", "solve", "show", "compare", "export", "replay", "run", "schema")
 """In the order of the help. Each is a module beside this one."""
 
 
