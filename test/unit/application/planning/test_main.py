@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import re
 import subprocess
 import sys
+import types
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,14 +18,17 @@ import pytest
 
 from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.application.command_line.verbs import summary
+from robot_rt_control.application.planning import plan_workcell
 from robot_rt_control.application.planning.main import main, parser
 from robot_rt_control.application.planning.verbs import VERBS, find_verb
+from robot_rt_control.planner import execution
 from robot_rt_control.planning import engines, planner, verify
 from robot_rt_control.planning.cost import PoseError
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.plan import FORMAT, Plan
 from robot_rt_control.planning.planner import Progress, Result
 from robot_rt_control.planning.task_schema import SCHEMA_FILE
+from robot_rt_control.program.file import ProgramTemplate
 
 ROOT = Path(__file__).resolve().parents[4]
 Captured = pytest.CaptureFixture[str]
@@ -274,6 +279,12 @@ def test_export_as_trajectories(file: str, tmp_path: Path) -> None:
     }
 
 
+def test_export_as_a_program(file: str, tmp_path: Path) -> None:
+    assert main(["export", file, "-o", str(tmp_path / "a.yaml"), "--name", "shove"]) == ExitCode.DONE
+    template = ProgramTemplate.load(tmp_path / "a.yaml")
+    assert template.name == "shove" and template.sample().definition.start == ("approach",)
+
+
 def test_export_refuses_other_endings(file: str, capsys: Captured) -> None:
     assert main(["export", file, "-o", "a.jsn"]) == ExitCode.FAILED
     assert "a.jsn: ending; expected one of the known names; did you mean '.json'; got .jsn" in capsys.readouterr().err
@@ -301,3 +312,50 @@ def test_schema_prints_the_path_for_editors(capsys: Captured) -> None:
 def test_the_parser_knows_every_verb() -> None:
     for name in VERBS:
         assert name in parser().format_help()
+
+
+class Connected:
+    """A client whose workcell runs at a speed, and measures nothing."""
+
+    def __init__(self, speed: float) -> None:
+        self.speed = speed
+
+    def __enter__(self) -> Connected:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def executor_status(self) -> Connected:
+        return self
+
+
+@pytest.fixture
+def running(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A workcell that fits every plan; what was run on it."""
+    ran: list[str] = []
+    module = importlib.import_module("robot_rt_control.application.planning.run")
+    workcell = types.SimpleNamespace(digest=1)
+    monkeypatch.setattr(plan_workcell, "workcell_of", lambda plan, given: given)
+    monkeypatch.setattr("robot_rt_control.model.workcell.load_workcell", lambda file: workcell)
+    monkeypatch.setattr(module, "connect", lambda arguments: Connected(float(arguments.namespace or 1.0)))
+    monkeypatch.setattr(execution, "run_plan", lambda client, plan, **options: ran.append(plan.header["body"]))
+    return ran
+
+
+def test_run(file: str, running: list[str], capsys: Captured) -> None:
+    assert main(["run", file]) == ExitCode.DONE
+    assert running == ["box"] and capsys.readouterr().out == "done\n"
+
+
+def test_V15_run_refuses_a_speed_that_is_too_low(file: str, running: list[str], capsys: Captured) -> None:
+    assert main(["run", file, "--namespace", "0.5"]) == ExitCode.FAILED
+    assert "plan, speed override; expected at least 1" in capsys.readouterr().err and running == []
+
+
+def test_run_that_is_cancelled(file: str, running: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def cancelled(*_: Any, **options: Any) -> None:
+        raise execution.Cancelled
+
+    monkeypatch.setattr(execution, "run_plan", cancelled)
+    assert main(["run", file]) == ExitCode.INTERRUPTED
