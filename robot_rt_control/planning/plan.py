@@ -147,13 +147,30 @@ class Plan:
     def error_of(self, position: Array, rotation: Array) -> PoseDifference:
         """How far the body at p_WB (3,) and R_WB (3, 3) is from the target, in the coordinates that count."""
         target, free = self.target, self.header.get("free", ())
-        apart = np.array([axis not in free for axis in ("x", "y", "z")])
         turned = np.array([axis not in free for axis in ("rx", "ry", "rz")])
-        at = np.array(target.position)
-        error = float(np.linalg.norm((position - at)[apart]))
-        way = float(np.linalg.norm((self.body_position[0] - at)[apart]))
+        error = self._distance(position)
         turn = float(np.linalg.norm(turn_between(rotation, target.matrix[:3, :3])[turned]))
-        return PoseDifference(position=error, normalized=error / max(way, LEAST_WAY), orientation=turn)
+        return PoseDifference(position=error, normalized=error / self.way, orientation=turn)
+
+    @property
+    def way(self) -> float:
+        """[m] from the planned start to the target, at least 1 cm: what position errors are normalized by."""
+        return max(self._distance(self.body_position[0]), LEAST_WAY)
+
+    def _distance(self, position: Array) -> float:
+        """[m] to the target, in the coordinates that count."""
+        counts = np.array([axis not in self.header.get("free", ()) for axis in ("x", "y", "z")])
+        return float(np.linalg.norm((position - np.array(self.header["target"][0]))[counts]))
+
+    def rest(self, elapsed: float) -> Plan:
+        """What is left of it after a time [s], from the control step in which that is; at least its last step."""
+        i = min(int(elapsed / self.header["time"] * self.header["steps"] + 1e-9), self.header["steps"] - 1)
+        if i <= 0:
+            return self
+        left = self.header["steps"] - i
+        header = {**self.header, "steps": left, "time": self.header["time"] * left / self.header["steps"]}
+        header.pop("verification", None)
+        return replace(self, header=header, **{name: getattr(self, name)[i:] for name in _ARRAYS})
 
     def _pose(self, i: int) -> Pose:
         from robot_rt_control.model.pose import Pose
@@ -267,7 +284,7 @@ class Plan:
         """
         found = []
         for part, first in zip(self.parts, self.first(name), strict=True):
-            pieces = _split(self.track_parameters(part), len(self._joints_of(part)))
+            pieces = _split(self._parameters(part), len(self._joints_of(part)))
             ids = [first, *(f"{first}_{i}" for i in range(2, len(pieces) + 1))]
             for id, following, parameters in zip(ids, [*ids[1:], ""], pieces, strict=True):
                 then = _when(parameters["times"][-2], following) if following else ()
@@ -276,11 +293,19 @@ class Plan:
                         id=id,
                         type="track_trajectory",
                         parts=(part,),
-                        parameters=tuple(ParameterValue(name=n, value=tuple(v)) for n, v in parameters.items()),
+                        parameters=tuple(ParameterValue(name=n, value=v) for n, v in parameters.items()),
                         reactions=then,
                     )
                 )
         return found
+
+    def _parameters(self, part: str) -> dict[str, Any]:
+        """By efforts with feedback if they drive the part in the plan, else by positions."""
+        from robot_rt_control.planning.effort_track import effort_parameters  # it reads plans itself
+
+        driven = self.header.get("velocity_driven")
+        by_effort = driven is not None and not any(driven[i] for i in self._joints_of(part))
+        return effort_parameters(self, part) if by_effort else self.track_parameters(part)
 
     def first(self, name: str = "push") -> list[str]:
         """Ids of the actions that start, all in one tick: one for each part."""
@@ -387,15 +412,17 @@ def _when(elapsed: float, start: str) -> tuple[ReactionDefinition]:
     return (ReactionDefinition(condition=f"elapsed > {elapsed - 1e-6:.6f}", start=(start,)),)
 
 
-def _split(parameters: Mapping[str, list[float]], joints: int) -> list[dict[str, list[float]]]:
+def _split(parameters: Mapping[str, Any], joints: int) -> list[dict[str, Any]]:
     """Parameters of `track_trajectory` in parts that one action takes: each begins where the last piece of the one
     before does."""
     times = parameters["times"]
     pieces = []
     for start in range(0, max(len(times) - 2, 1), _POINTS_PER_ACTION - 2):
         stop = min(start + _POINTS_PER_ACTION, len(times))
-        piece = {"times": [t - times[start] for t in times[start:stop]]}
+        piece = {**parameters, "times": [t - times[start] for t in times[start:stop]]}
         for name in ("positions", "velocities"):
             piece[name] = parameters[name][joints * start : joints * stop]
+        if "efforts" in parameters:  # one for each piece
+            piece["efforts"] = parameters["efforts"][joints * start : joints * (stop - 1)]
         pieces.append(piece)
     return pieces

@@ -26,7 +26,7 @@ from robot_rt_control.planning.cost import PoseError
 from robot_rt_control.planning.dynamics import Differences
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.perturbation import spread
-from robot_rt_control.planning.plan import FORMAT, Plan
+from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
 from robot_rt_control.planning.problem import Problem
 from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.scvx import Iteration
@@ -314,6 +314,7 @@ class _Planning:
                 "body": problem.task.body,
                 "joints": list(actuated.names),
                 "velocity_driven": [bool(driven) for driven in actuated.velocity_driven],
+                "limits": {name: getattr(actuated, name).tolist() for name in LIMITS},
                 "pairs": [pair.name for pair in problem.scene.pairs],
                 "time": problem.task.time,
                 "steps": problem.task.steps,

@@ -19,6 +19,7 @@ pytest.importorskip("pybullet", reason="there is no PyBullet for this Python")
 
 from robot_rt_control.client import Reaction  # noqa: E402
 from robot_rt_control.model.pose import Pose  # noqa: E402
+from robot_rt_control.planning.again import plan_again  # noqa: E402
 from robot_rt_control.planning.plan import Plan  # noqa: E402
 from robot_rt_control.planning.planner import Settings  # noqa: E402
 from robot_rt_control.planning.planner import plan as solve  # noqa: E402
@@ -39,17 +40,20 @@ def solved(**task: Any) -> Plan:
     return result.plan
 
 
+SLIDE: dict[str, Any] = {
+    "workcell": PUSHER,
+    "body": "slider",
+    "target": Pose(position=(0.33, 0.0, 0.05)),
+    "pairs": (PairGroup(robot="pusher.tip", faces=("back",)),),
+    "time": 1.0,
+    "steps": 20,
+}
+"""A slider, 20 cm in 1 s."""
+
+
 @pytest.fixture(scope="module")
 def slide() -> Plan:
-    """A slider, 20 cm in 1 s."""
-    return solved(
-        workcell=PUSHER,
-        body="slider",
-        target=Pose(position=(0.33, 0.0, 0.05)),
-        pairs=(PairGroup(robot="pusher.tip", faces=("back",)),),
-        time=1.0,
-        steps=20,
-    )
+    return solved(**SLIDE)
 
 
 @pytest.fixture(scope="module")
@@ -254,3 +258,34 @@ def test_V16_the_parts_of_a_plan_start_in_one_tick_and_V18_their_program_has_the
     for state in ("approach", "push", "judge", "done"):
         assert started[f"{state}_arm_a"] == started[f"{state}_arm_b"]
     assert started["approach_arm_a"] <= started["push_arm_a"] < started["judge_arm_a"] < started["done_arm_a"]
+
+
+def test_V20_stopped_on_its_way_the_rest_is_planned_again_from_what_is_measured(slide: Plan) -> None:
+    task = Task(**SLIDE)
+    with LockstepClient(PUSHER) as client, client.session("pusher") as session:
+        session.add(*slide.actions("push"))
+        session.start(*slide.first("push"))
+        client.sleep(0.5)
+        session.stop()
+        client.sleep(0.5)
+        joints, body = [client.value("pusher.position[0]")], simulation(client).object_pose("slider")
+        assert 0.15 < body.position[0] < 0.31, "on its way"
+        found = plan_again(task, slide, joints={"pusher": joints}, body=body, elapsed=0.5, settings=Settings(threads=1))
+        assert found.success and found.plan is not None, found.message
+        assert "previous plan" in found.starts
+        assert found.plan.header["steps"] == 10 and found.plan.header["time"] == pytest.approx(0.5)
+        found.plan.check_start(workcell=client.cell.workcell.digest, joints={"pusher": joints}, body=body, speed=1.0)
+        session.add(*found.plan.actions("again"))
+        session.start(*found.plan.first("again"))
+        client.sleep(1.0)
+        end = simulation(client).object_pose("slider")
+    assert end.position == pytest.approx((0.33, 0.0, 0.05), abs=0.01)
+
+
+def test_V20_a_correction_is_as_accurate_as_the_first_plan_and_not_stricter(slide: Plan) -> None:
+    """1 cm is left of 20: 2 % of 20 cm are enough."""
+    body = Pose(position=(0.32, 0.0, 0.05))
+    found = plan_again(Task(**SLIDE), slide, joints={"pusher": [0.0]}, body=body, settings=Settings(threads=1))
+    assert found.success and found.plan is not None and found.error is not None, found.message
+    assert found.error.position < 0.004
+    assert found.plan.start_pose.position == pytest.approx((0.32, 0.0, 0.05), abs=1e-3)

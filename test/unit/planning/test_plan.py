@@ -190,6 +190,17 @@ def test_V19_what_a_verification_found_is_saved_with_the_plan(tmp_path):
     assert "verification" not in make().header
 
 
+def test_V20_the_rest_of_a_plan_begins_at_the_control_step_of_a_time():
+    plan = straight(verification={"spread": 0.1})
+    rest = plan.rest(0.4)
+    assert rest.header["steps"] == 2 and rest.header["time"] == pytest.approx(2 / 3)
+    assert "verification" not in rest.header and rest.header["joints"] == plan.header["joints"]
+    assert (rest.inputs == plan.inputs[1:]).all() and (rest.body_position == plan.body_position[1:]).all()
+    assert plan.rest(0.3) is plan and plan.rest(0.0) is plan
+    assert plan.rest(5.0).header["steps"] == 1, "after its end the last step is left"
+    assert plan.way == pytest.approx(0.1)
+
+
 @given(st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3))
 def test_the_angle_between_two_rotations(vector):
     turn = Rotation.from_rotvec(vector)
