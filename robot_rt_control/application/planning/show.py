@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 _UNITS = {
-    "position_error": "[m]",
-    "error_to_plan": "[m]",
-    "error_to_target": "[m]",
-    "moved": "[m]",
-    "spread": "[m]",
-    "orientation_error": "[rad]",
-    "peak": "[N]",
-    "impulse": "[N s]",
+    "position_error": "m",
+    "error_to_plan": "m",
+    "error_to_target": "m",
+    "moved": "m",
+    "spread": "m",
+    "orientation_error": "rad",
+    "peak": "N",
+    "impulse": "N s",
 }
 
 
@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     output.result(None, table(("plan", str(arguments.plan)), rows))
     output.result(None, "", _contact_table(contacts))
-    output.result(None, "", _convergence_table(header["convergence"]))
+    if header["convergence"]:
+        output.result(None, "", _convergence_table(header["convergence"]))
     if verification := header.get("verification"):
         output.result(None, "", *_verification(verification))
     if arguments.picture is not None:
@@ -71,7 +72,7 @@ def _triple(values: Any) -> str:
 def _contact_table(contacts: Any) -> Any:
     from robot_rt_control.application.output import table
 
-    columns = ("pair", "touches [s]", "nearest", "greatest virtual force")
+    columns = ("pair", "touches, s", "nearest", "greatest virtual force")
     return table(
         columns,
         (
@@ -116,13 +117,13 @@ def _verification(found: dict[str, Any]) -> list[Any]:
         if isinstance(value, list) and value and isinstance(value[0], dict):
             columns = sorted((key for key, item in value[0].items() if not isinstance(item, list)), key=_later)
             rows = ([_shown(row.get(column)) for column in columns] for row in value)
-            heads = [f"{column} {_UNITS[column]}" if column in _UNITS else column for column in columns]
+            heads = [f"{column}, {_UNITS[column]}" if column in _UNITS else column for column in columns]
             shown.append(table([f"{name}: {heads[0]}", *heads[1:]], rows))
         elif isinstance(value, dict):
-            items = (f"{key} {_shown(item)} {_UNITS.get(key, '').strip('[]')}".rstrip() for key, item in value.items())
+            items = (f"{key} {_shown(item)} {_UNITS.get(key, '')}".rstrip() for key, item in value.items())
             shown.append(f"{name}: " + ", ".join(items))
         else:
-            shown.append(f"{name}: {_shown(value)} {_UNITS.get(name, '').strip('[]')}".rstrip())
+            shown.append(f"{name}: {_shown(value)} {_UNITS.get(name, '')}".rstrip())
     return shown
 
 
