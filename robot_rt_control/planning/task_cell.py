@@ -134,11 +134,10 @@ class TaskCell:
         if not dot or part not in {*self.robots}:
             expected = f"<part>.<link>, the part {unknown('part', part, self.robots)}"
             raise DefinitionError(what, expected=expected, got=repr(name))
+        solid = [link for link, has_shape in self.links.items() if has_shape and link.startswith(f"{part}.")]
         if name not in self.links:
-            own = [link for link in self.links if link.startswith(f"{part}.")]
-            raise DefinitionError(what, expected=unknown("geometry", name, own), got=repr(name))
+            raise DefinitionError(what, expected=unknown("geometry", name, solid), got=repr(name))
         if not self.links[name]:
-            solid = [link for link, has_shape in self.links.items() if has_shape and link.startswith(f"{part}.")]
             raise DefinitionError(what, expected=f"a link with a collision shape: {', '.join(solid)}", got="none")
 
     def check_face(self, face: str, body: str) -> str:
