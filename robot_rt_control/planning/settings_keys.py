@@ -3,7 +3,7 @@
 A field that is a dataclass is a section with its name, or that of `_SECTIONS`. Of the others, those that begin with
 `accept_` are the section `accept`, choices and switches, such as `search: single`, are keys without a section, and the
 rest is `post_processing`. The docstring after a field, or after those that follow it, is the key's comment. A section
-that may be None is off until one of its keys is given.
+that may be None is off as `null`, and on as soon as it, or one of its keys, is given.
 """
 
 from __future__ import annotations
@@ -148,6 +148,27 @@ class Setting:
         return {"type": "array"} if get_origin(kind) is tuple else {}
 
 
+@dataclass(frozen=True, kw_only=True)
+class OptionalSection:
+    """A section that may be None."""
+
+    path: tuple[str, ...]
+    attribute: tuple[str, ...]
+    type: Any
+    on: bool
+    """By default."""
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+
+@cache
+def optional_sections() -> tuple[OptionalSection, ...]:
+    """All sections that may be None."""
+    return tuple(_optional(Settings, (), ()))
+
+
 @cache
 def task_settings() -> tuple[Setting, ...]:
     """All keys, in the order of `Settings`; those of a section together."""
@@ -178,13 +199,20 @@ def shown(value: Any) -> str:
 
 
 def changed(settings: Settings, values: Mapping[tuple[str, ...], Any]) -> Settings:
-    """The settings with checked values, by their paths in the file.
+    """The settings with checked values, by their paths in the file; of an optional section: whether it is on.
 
     Raises:
         DefinitionError: values that contradict each other.
     """
     known = {setting.path: setting for setting in task_settings()}
+    for section in optional_sections():
+        if section.path in values:
+            is_on = _at(settings, section.attribute) is not None
+            if is_on != bool(values[section.path]):
+                settings = _with(settings, section.attribute, section.type() if values[section.path] else None)
     for path, value in values.items():
+        if path not in known:
+            continue
         settings = _with(settings, known[path].attribute, value)
     return settings
 
@@ -196,8 +224,14 @@ def changed_by_names(settings: Settings, values: Mapping[str, Any]) -> Settings:
         DefinitionError: an unknown name, or a value that is not valid.
     """
     known = {setting.name: setting for setting in task_settings()}
-    checked = {}
+    sections = {section.name: section for section in optional_sections()}
+    checked: dict[tuple[str, ...], Any] = {}
     for name, value in values.items():
+        if name in sections:
+            if value not in (True, False, None, "null"):
+                raise DefinitionError(f"setting {name!r}", expected="true or false", got=repr(value))
+            checked[sections[name].path] = value is True
+            continue
         if name not in known:
             raise DefinitionError(f"setting {name!r}", expected=unknown("setting", name, known))
         try:
@@ -216,6 +250,23 @@ def _with(value: Any, attribute: tuple[str, ...], new: Any) -> Any:
     if inner is None:  # the section was off
         inner = _inner(get_type_hints(type(value))[first])()
     return replace(value, **{first: _with(inner, tuple(rest), new)})
+
+
+def _at(value: Any, attribute: tuple[str, ...]) -> Any:
+    for name in attribute:
+        value = getattr(value, name)
+    return value
+
+
+def _optional(section: Any, path: tuple[str, ...], attribute: tuple[str, ...]) -> Iterator[OptionalSection]:
+    hints = get_type_hints(section)
+    for field in fields(section):
+        hint, name = hints[field.name], field.name if path else _SECTIONS.get(field.name, field.name)
+        if is_dataclass(_inner(hint)):
+            place, its = (*path, name), (*attribute, field.name)
+            if NoneType in get_args(hint):
+                yield OptionalSection(path=place, attribute=its, type=_inner(hint), on=field.default is not None)
+            yield from _optional(_inner(hint), place, its)
 
 
 def _of_settings() -> Iterator[Setting]:

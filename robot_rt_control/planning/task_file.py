@@ -30,7 +30,7 @@ from pydantic_core import PydanticCustomError
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.settings import Settings
-from robot_rt_control.planning.settings_keys import changed, task_settings
+from robot_rt_control.planning.settings_keys import changed, optional_sections, task_settings
 from robot_rt_control.planning.task import COORDINATES, TIME_STEP, PairGroup, Start, Task
 from robot_rt_control.planning.task_cell import TaskCell, find_shipped, rotation
 from robot_rt_control.planning.task_schema import FREE, PairKeys, TaskDocument, Written
@@ -431,15 +431,17 @@ class _TaskReader:
         return x, y, z, w
 
     def _settings(self) -> Settings:
-        values = {}
+        values: dict[tuple[str, ...], Any] = {}
+        for section in optional_sections():
+            for given in self._given(section.path):
+                values[section.path] = given is not None
         for setting in task_settings():
-            branch: Any = self.content
-            for step in setting.path[:-1]:
-                branch = getattr(branch, step)
-            name = setting.path[-1]
-            if name not in branch.model_fields_set:
+            for value in self._given(setting.path):
+                values[setting.path] = value
+        for setting in task_settings():
+            if setting.path not in values:
                 continue
-            value = getattr(branch, name)
+            value = values[setting.path]
             with self.item(*setting.path):
                 if isinstance(value, str) and setting.is_computed:
                     value = self._computed_setting(setting, value)
@@ -452,6 +454,15 @@ class _TaskReader:
         except DefinitionError:
             self.mistakes.raise_all()
             raise
+
+    def _given(self, path: tuple[str, ...]) -> Iterator[Any]:
+        """The value of a settings' key, if the file has it."""
+        branch: Any = self.content
+        for step in path:
+            if branch is None or step not in branch.model_fields_set:
+                return
+            branch = getattr(branch, step)
+        yield branch
 
     def _computed_setting(self, setting: Any, text: str) -> Any:
         result = self.substitution.value(text, setting.name)

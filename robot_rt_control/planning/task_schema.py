@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator, create_model
 
-from robot_rt_control.planning.settings_keys import Setting, task_settings
+from robot_rt_control.planning.settings_keys import Setting, optional_sections, task_settings
 from robot_rt_control.planning.task import COORDINATES, PairGroup
 from robot_rt_control.program.schema import ParameterDeclaration
 from robot_rt_control.text.json_schema import json_schema, write_json_schema
@@ -244,15 +244,21 @@ def _sections() -> dict[str, Any]:
         for step in above:
             branch = branch.setdefault(step, {})
         branch[name] = setting
-    return {name: _branch(name, branch) for name, branch in tree.items()}
+    return {name: _branch((name,), branch) for name, branch in tree.items()}
 
 
-def _branch(name: str, branch: Any) -> Any:
+def _branch(path: tuple[str, ...], branch: Any) -> Any:
     if isinstance(branch, Setting):
         return _key(branch)
-    keys = {step: _branch(step, inner) for step, inner in branch.items()}
+    name = path[-1]
+    keys = {step: _branch((*path, step), inner) for step, inner in branch.items()}
     model: Any = create_model(f"{name.title().replace('_', '')}Keys", __base__=Model, **keys)
-    return model, Field(default=model(), description=f"Settings, all with defaults: {name.replace('_', ' ')}.")
+    about = f"Settings, all with defaults: {name.replace('_', ' ')}."
+    for section in optional_sections():
+        if section.path == path:
+            default = model() if section.on else None
+            return model | None, Field(default=default, description=f"{about} null: it is off.")
+    return model, Field(default=model(), description=about)
 
 
 TaskDocument: Any = create_model(

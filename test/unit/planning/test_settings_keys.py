@@ -64,6 +64,7 @@ class Extended:
     """Settings as they may become: a section that is off, a limit that is none, a shared docstring."""
 
     post: Inner | None = None
+    shooting: Inner | None = field(default_factory=Inner)
     switch: bool = True
     above: float = 0.0
     below: float = math.inf
@@ -75,15 +76,22 @@ class Extended:
 def test_fields_that_are_added_are_keys(monkeypatch):
     monkeypatch.setattr(settings_keys, "Settings", Extended)
     settings_keys.task_settings.cache_clear()
+    settings_keys.optional_sections.cache_clear()
     try:
         found = {setting.name: setting for setting in task_settings()}
         extended: Any = Extended()
-        changed: Any = changed_by_names(extended, {"post_processing.gain": 3.0, "switch": False})
+        changed: Any = changed_by_names(extended, {"post_processing.gain": 3.0, "switch": False, "shooting": "null"})
+        on: Any = changed_by_names(extended, {"post_processing": True})
+        with pytest.raises(DefinitionError, match="setting 'shooting'; expected true or false; got 3"):
+            changed_by_names(extended, {"shooting": 3})
     finally:
         monkeypatch.undo()
         settings_keys.task_settings.cache_clear()
+        settings_keys.optional_sections.cache_clear()
+    assert on.post == Inner() and on.shooting == Inner() and changed.shooting is None
     assert list(found) == [
-        "post_processing.gain", "post_processing.above", "post_processing.below", "switch", "accept.speed",
+        "post_processing.gain", "post_processing.above", "post_processing.below", "shooting.gain", "switch",
+        "accept.speed",
     ]  # fmt: skip
     assert changed.post == Inner(gain=3.0) and not changed.switch
     assert found["post_processing.gain"].optional and found["accept.speed"].range == "0 to 1"

@@ -11,6 +11,7 @@ from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.task import PairGroup, Start
 from robot_rt_control.planning.task_file import read_task
+from robot_rt_control.planning.traction import TractionSettings
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -228,6 +229,20 @@ def test_mistakes_of_the_workcell_have_its_lines(tmp_path):
     (tmp_path / "cell.yaml").write_text(broken)
     with pytest.raises(DefinitionError, match=r"task.yaml:2: cell.yaml, device 'sim'.*mass; expected greater than 0"):
         read_task(tmp_path / "task.yaml")
+
+
+@pytest.mark.parametrize(
+    ("section", "traction"),
+    [
+        ("{}", None),
+        ("{traction: null}", None),
+        ("{traction: {}}", TractionSettings()),
+        ("{traction: {force: 5 * $angle}}", TractionSettings(force=2.5)),
+    ],
+)
+def test_a_section_that_is_off_until_it_is_named(section, traction):
+    text = TASK.replace("penalty: {iterations: 5}", f"post_processing: {section}")
+    assert read_task(text).settings.post.traction == traction
 
 
 def test_a_task_by_name_and_one_that_is_not_there(tmp_path):
