@@ -185,8 +185,10 @@ def test_a_plan_with_feedback_markers_and_a_trajectory(planner: Planner, client:
     assert last.positions[0] == pytest.approx(plan.position[-1, 0], abs=0.05) and list(last.velocities) == [0.0]
     phases = [feedback.phase for feedback in planner.feedback]
     assert phases[0] == "reading"
+    assert phases[-1] == "verifying" and planner.feedback[-1].best_position_error == result.position_error
     told = [feedback for feedback in planner.feedback if feedback.iteration]
-    assert told and all(math.isfinite(f.cost) and f.elapsed > 0.0 for f in told)
+    assert told and all(math.isfinite(f.cost) and f.elapsed > 0.0 and f.start for f in told)
+    assert result.contact_peak > 0.0 and result.contact_impulse > 0.0
     wait_for(lambda: shown and "contact_path" in shown[-1])
     assert {"contact_target", "contact_faces"} <= shown[-1]
     client.node.destroy_subscription(listening)
@@ -212,7 +214,7 @@ def test_a_goal_that_is_none_is_rejected_with_the_reason(planner: Planner, field
 def test_V21_a_cancel_returns_in_time(planner: Planner) -> None:
     """Meanwhile there is one goal at a time."""
     handle = planner.send(planner.endless)
-    planner.seen("penalty")
+    wait_for(lambda: planner.feedback and planner.feedback[-1].iteration)
     other = planner.send(planner.task())
     assert not other.accepted
     assert planner.result(other)[1].message.startswith("the planner is busy with another goal")
