@@ -111,7 +111,8 @@ def plan_shapes(plan: Plan, pairs: Sequence[Pair]) -> list[Shape]:
         for pair, gamma in zip(pairs, gammas, strict=True):
             if gamma > _LEAST * greatest:
                 force = FORCE * gamma / greatest * pair.push(R)
-                at = p + R @ pair.face.center if pair.fixed is None else pair.fixed[0] + pair.fixed[1] @ pair.face.center
+                p_WO, R_WO = (p, R) if pair.fixed is None else pair.fixed
+                at = p_WO + R_WO @ pair.face.center
                 ends = [at - force, at] if pair.fixed is None else [at, at + force]
                 found.append(_shape("virtual_force", ShapeKind.ARROW, points_of(ends), 0.004, RED))
     return found

@@ -16,7 +16,17 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from robot_rt_control.planner.job import Described, Finished, Job, Measure, Picture, Refused, Report, error_of, mistakes_of
+from robot_rt_control.planner.job import (
+    Described,
+    Finished,
+    Job,
+    Measure,
+    Picture,
+    Refused,
+    Report,
+    error_of,
+    mistakes_of,
+)
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.server.preparer.process import environment
