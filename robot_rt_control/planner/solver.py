@@ -38,8 +38,14 @@ def solve(job: Job, link: Link) -> Finished:
     task = found.task
     if job.from_measured or found.start_from == "measured":
         task = _from_measured(job, found, link)
-    previous = Plan.load(job.previous_plan) if job.previous_plan else None
+    previous = Plan.load(Path(job.previous_plan).expanduser()) if job.previous_plan else None
     scene = build_scene(task)
+    if previous is not None and previous.header["joints"] != list(scene.actuated.names):
+        raise DefinitionError(
+            f"previous plan {job.previous_plan}: joints",
+            expected=", ".join(scene.actuated.names),
+            got=", ".join(previous.header["joints"]),
+        )
     X = np.eye(4)
     X[:3, 3], X[:3, :3] = scene.motion.pose(scene.qpos)
     drawn = task_shapes(Pose.of_matrix(X), task.target, scene.pairs)

@@ -19,6 +19,8 @@ pytest.importorskip("mujoco")
 pytest.importorskip("piqp")
 from robot_rt_control.planner.solver import solve  # noqa: E402
 
+from .solvers import a_plan  # noqa: E402
+
 CONFIG = Path(__file__).resolve().parents[3] / "config"
 SLIDER = f"""
 workcell: {CONFIG / "pusher.yaml"}
@@ -124,3 +126,17 @@ def test_a_damaged_previous_plan_is_refused(job: Job, tmp_path: Path) -> None:
     (tmp_path / "old.plan").write_bytes(b"no plan")
     with pytest.raises(DefinitionError, match="expected a plan file; got a damaged one"):
         solve(replace(job, previous_plan=str(tmp_path / "old.plan")), Recorder())
+
+
+def test_a_previous_plan_is_one_more_start(job: Job) -> None:
+    solve(job, Recorder())
+    link = Recorder()
+    again = replace(job, previous_plan=str(job.plan_file), plan_file=job.plan_file.with_name("two.plan"))
+    assert solve(again, link).success
+    assert "previous plan" in {report.start for report in link.reports}
+
+
+def test_a_previous_plan_of_other_joints_is_refused(job: Job, tmp_path: Path) -> None:
+    a_plan().save(tmp_path / "other.plan")
+    with pytest.raises(DefinitionError, match="other.plan: joints; expected pusher.rail_joint; got pusher.slide"):
+        solve(replace(job, previous_plan=str(tmp_path / "other.plan")), Recorder())
