@@ -4,7 +4,21 @@ import math
 
 import numpy as np
 
-from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference
+from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference, vanishing
+from robot_rt_control.actions.path_control import (
+    EFFORT,
+    PATH_PARAMETERS,
+    PATH_PARAMS,
+    PATH_STATE,
+    VELOCITY,
+    begin_path,
+    check_velocities,
+    command_efforts,
+    command_velocities,
+    feed_forward,
+    limits_in_mode,
+    prepare_path_control,
+)
 from robot_rt_control.definitions.action_type import (
     JOINT_INDEX,
     PER_JOINT,
@@ -17,7 +31,6 @@ from robot_rt_control.motion.hermite import hermite
 from robot_rt_control.motion.path_time import FASTEST_FALL, possible_fall
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.tracking import track_velocity
-from robot_rt_control.motion_group.led_onto import BLEND_TIME
 from robot_rt_control.motion_group.limits import part_limits
 from robot_rt_control.motion_group.trajectory import check_curve, curve_through, states_of
 from robot_rt_control.native.realtime_code import realtime
@@ -82,7 +95,13 @@ class TrackTrajectory(ActionType):
     first point; it may move, and what its position and velocity differ from the first point vanishes.
 
     With more than 513 points, or with tool poses, the control server makes a motion group of it (`profile: async`): it
-    then begins and ends at rest, its parameters cannot be changed, and it has neither `tracking_error` nor `stop`.
+    then ends at rest, starts only near the velocity of its first point, its parameters cannot be changed, and it has
+    neither `tracking_error` nor `stop`.
+
+    Modes velocity and effort (`path_control.py`) begin at the measured positions, and lead the joints along the path by
+    feedback. At an override below 1 and in a stop the path is slower, and given efforts are reduced by the square of
+    its speed, as what accelerates the joints is. Forces of contact would not be: there the feedback holds the path. At
+    override 0 the feedback holds the joints. Without feedback the loop does, and it brakes them at a stop.
     """
 
     name = "track_trajectory"
@@ -125,7 +144,8 @@ class TrackTrajectory(ActionType):
             unit="joint",
             default=0.02,
             minimum=0.0,
-            description="Largest |commanded - first| position of a joint at the start; beyond it the start fails.",
+            description="Largest |commanded - first| position of a joint at the start (in modes velocity and effort "
+            "|measured - first|); beyond it the start fails.",
         ),
         Parameter(
             name="tolerance",
@@ -134,6 +154,7 @@ class TrackTrajectory(ActionType):
             minimum=0.0,
             description="Largest |measured - last| position of a joint that counts as settled.",
         ),
+        *PATH_PARAMETERS,
     )
     state_variables = (
         StateVariable(name="is_done", type="bool", description="The command has reached the last point."),
@@ -141,7 +162,11 @@ class TrackTrajectory(ActionType):
         StateVariable(name="progress", description="Elapsed fraction of the duration, 0 to 1."),
         StateVariable(name="elapsed", unit="s", description="Time along the trajectory."),
         StateVariable(name="remaining_time", unit="s", description="Time until the last point."),
-        StateVariable(name="tracking_error", unit="joint", description="Largest |measured - commanded| position."),
+        StateVariable(
+            name="tracking_error",
+            unit="joint",
+            description="Largest |measured - commanded| position; in modes velocity and effort |measured - path|.",
+        ),
         StateVariable(
             name="start_joint",
             type="int",
@@ -166,6 +191,7 @@ class TrackTrajectory(ActionType):
         "begin": (float, MAX_SEGMENTS, PER_JOINT),  # acceleration at the begin of each segment
         "end": (float, MAX_SEGMENTS, PER_JOINT),
         "goal": (float, PER_JOINT),
+        **PATH_PARAMS,
     }
     State = {
         "segment": int,
@@ -177,13 +203,16 @@ class TrackTrajectory(ActionType):
         "change": float,
         "standing": int,  # ticks
         "scratch": profile_dtype,
+        **PATH_STATE,
     }
 
     def prepare_parameters(self, values, params):
         part = self.parts["part"]
+        where = f"track_trajectory of {part.name!r}"
         times, points = self._points(values)
+        prepare_path_control(where, part, times, values, params)
         curve = curve_through(times, *points)
-        check_curve(f"track_trajectory of {part.name!r}", curve, part_limits(part))
+        check_curve(where, curve, limits_in_mode(part_limits(part), values))
         n, dof = len(times) - 1, part.dof
         params.n_segments = n
         params.total = times[-1]
@@ -191,6 +220,7 @@ class TrackTrajectory(ActionType):
         params.tolerance = values["tolerance"]
         params.time[: n + 1] = times
         position, velocity, (begin, end) = states_of(curve)
+        check_velocities(where, part, times, velocity)
         params.position[: n + 1, :dof], params.velocity[: n + 1, :dof] = position, velocity
         params.begin[:n, :dof], params.end[:n, :dof] = begin, end
         params.goal[:dof] = params.position[n, :dof] = points[0][-1]
@@ -204,16 +234,14 @@ class TrackTrajectory(ActionType):
                 f"{where}: times", expected="at least two, from 0 on, each above the one before", got=str(times[:8])
             )
         if len(times) - 1 > MAX_SEGMENTS:
-            raise CapacityError(
-                f"{where}: too many points",
-                expected=f"at most {MAX_SEGMENTS + 1}",
-                got=str(len(times)),
-                hint="Only an action without strategies may have more points",
-            )
+            hint = "Only an action without strategies may have more points"
+            if values["mode"] != "position":
+                hint = "Only mode position may have more points; motion_group/thinning.py leaves some of them out"
+            what, most = f"{where}: too many points", f"at most {MAX_SEGMENTS + 1}"
+            raise CapacityError(what, expected=most, got=str(len(times)), hint=hint)
         if "poses" in values:
-            raise DefinitionError(
-                f"{where}: poses", expected="positions, in a law and in an action with strategies", got="poses"
-            )
+            expected = "positions, in a law, with strategies, and in modes velocity and effort"
+            raise DefinitionError(f"{where}: poses", expected=expected, got="poses")
         if "positions" not in values:
             raise DefinitionError(f"{where}: positions", expected="positions, or poses", got="none")
         if "accelerations" in values and "velocities" not in values:
@@ -236,10 +264,12 @@ class TrackTrajectory(ActionType):
     @staticmethod
     def on_enter(state, params, part):
         state.rate = 1.0
+        begin_path(state, params, part)
         for j in range(part.dof):
             q, v, _ = point(params, 0, 0.0, j)
-            state.offset[j] = part.commanded_position[j] - q
-            state.offset_velocity[j] = part.motion_velocity[j] - v
+            state.offset[j] = state.reference[j] - q
+            if part.dt > 0.0:  # while its time stands, it goes on as planned
+                state.offset_velocity[j] = part.motion_velocity[j] - v
             if abs(state.offset[j]) > state.start_distance:
                 state.start_joint = j
                 state.start_distance = abs(state.offset[j])
@@ -254,7 +284,10 @@ class TrackTrajectory(ActionType):
         state.is_stopped = state.standing >= _STANDS
         state.progress = 1.0 if done else state.elapsed / params.total
         state.remaining_time = max(params.total - state.elapsed, 0.0)
-        state.tracking_error = largest_difference(part.position, part.commanded_position, part.dof)
+        if params.mode == POSITION:
+            state.tracking_error = largest_difference(part.position, part.commanded_position, part.dof)
+        else:
+            state.tracking_error = largest_difference(part.position, state.reference, part.dof)
         if done and part.at_rest != 0.0:
             state.is_settled = is_within(largest_difference(part.position, params.goal, part.dof), params.tolerance)
         else:
@@ -264,25 +297,31 @@ class TrackTrajectory(ActionType):
     def control(state, params, part):
         if state.stop != 0.0:
             state.is_stopping = 1.0
+        before = state.elapsed
         if state.is_stopping == 0.0:
             state.elapsed += part.dt
         elif state.rate > 0.0:
             status = slow_down(state, part)
             if status != 0:
                 return status
-        part.command_mode = POSITION
         t = state.elapsed
+        if params.has_efforts != 0.0:
+            feed_forward(state, params, part, before, t)
         while state.segment + 1 < params.n_segments and t >= params.time[state.segment + 1]:
             state.segment += 1
         for j in range(part.dof):
             q, v, a = params.goal[j], 0.0, 0.0
             if t < params.total:
                 q, v, a = point(params, state.segment, t, j)
-            if t < BLEND_TIME:
-                offset, _, _ = hermite(
-                    state.offset[j], state.offset_velocity[j], 0.0, 0.0, 0.0, 0.0, BLEND_TIME, t / BLEND_TIME
-                )
-                q += offset
-            part.position_command[j] = q
+            part.position_command[j] = q + vanishing(state.offset[j], state.offset_velocity[j], t)
             state.path_velocity[j], state.path_acceleration[j] = v, a
+            if params.mode == POSITION:
+                state.reference[j] = q  # new parameters may change the mode
+        if params.mode == VELOCITY:
+            command_velocities(state, params, part)
+        elif params.mode == EFFORT:
+            if params.has_feedback == 0.0 and (state.is_stopping != 0.0 or t <= before):
+                return 0  # nothing else stops the joints: the loop brakes and holds them
+            command_efforts(state, params, part)
+        part.command_mode = params.mode
         return 0

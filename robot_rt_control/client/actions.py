@@ -71,6 +71,21 @@ class Reaction:
         self.capture = [str(c) for c in capture]
         self.name, self.queue = name, queue
 
+    @classmethod
+    def of(cls, definition: ReactionDefinition) -> Reaction:
+        """A reaction that is defined already."""
+        return cls(
+            definition.condition,
+            start=definition.start,
+            stop=definition.stop,
+            signal=definition.signal,
+            event=definition.event,
+            fire_once=definition.fire_once,
+            keep_owner=definition.keep_owner,
+            capture=definition.capture,
+            name=definition.name,
+        )
+
     def definition(self) -> ReactionDefinition:
         """The definition that the control server receives.
 
@@ -242,6 +257,20 @@ class Action:
         self.time_limit = time_limit
         self.parameters = parameters
         self.commands: list[MotionCommand] = []
+
+    @classmethod
+    def of(cls, definition: ActionDefinition) -> Action:
+        """An action that is defined already, such as one of a plan: without strategies and motion commands."""
+        parts = definition.parts
+        values: dict[str, Any] = {p.name: (p.value, p.unit) if p.unit else p.value for p in definition.parameters}
+        return cls(
+            definition.id,
+            definition.type,
+            parts=dict(parts) if isinstance(parts, Mapping) else parts[0],
+            reactions=[Reaction.of(reaction) for reaction in definition.reactions],
+            time_limit=definition.time_limit,
+            **values,
+        )
 
     def parts_of(self, session_parts: tuple[str, ...]) -> list[str]:
         """The parts as the interface writes them: "arm", or "slot=part"."""

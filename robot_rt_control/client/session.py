@@ -157,8 +157,11 @@ class Session:
 
     # --- definitions ----------------------------------------------------------------------------
 
-    def add(self, *actions: Action, reactions: Iterable[Reaction] = ()) -> None:
+    def add(self, *actions: Action | ActionDefinition, reactions: Iterable[Reaction] = ()) -> None:
         """Define actions and free-standing reactions: all of them or, on an error, none.
+
+        Args:
+            actions: also defined ones, such as `plan.actions("push")`.
 
         Raises:
             DefinitionError: names what is wrong; nothing has changed.
@@ -167,7 +170,7 @@ class Session:
         """
         free = list(reactions)
         self._define(
-            actions,
+            [Action.of(a) if isinstance(a, ActionDefinition) else a for a in actions],
             free,
             lambda key, definitions: self._backend.define(key, definitions, [r.definition() for r in free]),
         )

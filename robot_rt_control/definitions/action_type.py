@@ -164,6 +164,11 @@ class Part(Protocol):
         ...
 
     @property
+    def period(self) -> float:
+        """[s] from one tick of the loop to the next."""
+        ...
+
+    @property
     def input_names(self) -> Sequence[str]:
         """Names of an io part's inputs, a sensor's values, an arm's own states, in the order of `record.inputs`."""
         ...

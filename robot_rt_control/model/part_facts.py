@@ -60,6 +60,11 @@ class PartFacts:
         return self.description.units
 
     @property
+    def period(self) -> float:
+        """[s] from one tick of the loop to the next."""
+        return float(self.description.initial_record.dt)
+
+    @property
     def input_names(self) -> tuple[str, ...]:
         """Names of an io part's inputs, a sensor's values, an arm's own states, in the order of `record.inputs`."""
         return self.description.input_names

@@ -35,11 +35,17 @@ class Weights:
     """Weights of the cost, the same for all tasks."""
 
     position: float = 1000.0
+    """w_p, of the body's final position, per distance of the task."""
     orientation: float = 300.0
+    """w_o, of its final orientation, per angle of the task."""
     rest: float = 10.0
+    """w_r, of its final velocity, if it shall rest."""
     robot_rest: float = 10.0
+    """w_e, of the joints' final velocity, per limit."""
     motion: float = 0.1
+    """w_v, of the joints' velocity on the way, per limit."""
     inputs: float = 0.1
+    """w_u, of the inputs, per limit."""
     gentle: float = 0.0
     """On the body's speed on its way: a blow is fast, a push is slower."""
 

@@ -6,15 +6,22 @@ The file is a NumPy archive: the arrays by name, and `header`, JSON in bytes. Th
 from __future__ import annotations
 
 import json
+import math
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
+from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
+
+if TYPE_CHECKING:
+    from robot_rt_control.model.pose import Pose
 
 Array = NDArray[np.float64]
 
@@ -26,6 +33,34 @@ _ARRAYS = (
     "stiffness", "virtual_force", "virtual_distance",
 )  # fmt: skip
 
+JOINT_TOLERANCE = 0.02
+"""[rad or m] from the first point, as `track_trajectory` allows."""
+BODY_TOLERANCE = 0.005
+"""[m]"""
+TURN_TOLERANCE = math.radians(2.0)
+"""[rad]"""
+HELD_POSITION = 0.05
+"""Per way: a replay with at most this error, and"""
+HELD_ORIENTATION = 0.1
+"""[rad] this one, held."""
+LEAST_WAY = 0.01
+"""[m] A position error is normalized by at least this."""
+_BRAKING = 0.9
+"""Of the acceleration limit, at most."""
+_POINTS_PER_ACTION = MAX_TRAJECTORY_POINTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseDifference:
+    """Between where the body is and its target."""
+
+    position: float
+    """[m]"""
+    normalized: float
+    """Per way from the planned start to the target."""
+    orientation: float
+    """[rad]"""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
@@ -34,8 +69,10 @@ class Plan:
     header: dict[str, Any]
     """format, workcell (its digest), task (its digest), body, joints, velocity_driven, limits, pairs, time [s], steps,
     success, position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
+    free (coordinates of the target that do not count),
     convergence (of each iterate: penalty ω, normalized_error, orientation_error [rad], stiffness_average and
-    stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy)."""
+    stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy); once it is verified: verification,
+    see verify.py."""
     position: Array
     """(N + 1, n) [rad or m] of the joints: commanded if velocity-driven, else as simulated."""
     velocity: Array
@@ -61,28 +98,271 @@ class Plan:
         with Path(file).open("wb") as stream:
             np.savez(stream, header=header, **{name: getattr(self, name) for name in _ARRAYS})
 
-    def track_parameters(self, part: str) -> dict[str, list[float]]:
-        """Parameters of `track_trajectory` for a velocity-driven part: one cubic piece for each control step.
+    def with_verification(self, verification: Mapping[str, Any]) -> Plan:
+        """The same plan with what a verification found, see verify.py; it replaces an earlier one."""
+        return replace(self, header={**self.header, "verification": dict(verification)})
 
-        A last piece of one more control step brings the joints to rest.
+    def with_replays(self, replays: Iterable[Mapping[str, Any]]) -> Plan:
+        """The plan with replays of testing/plan_replay.py, each `Replay.summary()`; they replace earlier ones.
+
+        They are `pybullet` in the verification; `speeds` are those at which the body came to rest at its target, within
+        5 % of the way and 0.1 rad.
+        """
+        rows = [dict(row) for row in replays]
+        speeds = sorted({row["speed"] for row in rows if held(row)})
+        return self.with_verification({**self.header.get("verification", {}), "pybullet": rows, "speeds": speeds})
+
+    # --- what it is made of ---------------------------------------------------------------------
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that it drives, in the order of its joints."""
+        return tuple(dict.fromkeys(name.partition(".")[0] for name in self.header["joints"]))
+
+    @property
+    def start_pose(self) -> Pose:
+        """X_WB of the body before the motion."""
+        return self._pose(0)
+
+    @property
+    def end_pose(self) -> Pose:
+        """X_WB of the body at the end, as planned; the target may differ."""
+        return self._pose(-1)
+
+    @property
+    def target(self) -> Pose:
+        """X_WB that the task asks for."""
+        from robot_rt_control.model.pose import Pose  # it brings the compiler, which a plan's file does not need
+
+        position, orientation = self.header["target"]
+        return Pose(position=position, orientation=orientation)
+
+    @property
+    def braking(self) -> int:
+        """Control steps in which the velocities that are left at its end become 0, at constant acceleration."""
+        step, limits = self.header["time"] / self.header["steps"], self.header.get("limits", {}).get("acceleration")
+        if limits is None:
+            return 1
+        return max(1, math.ceil(float(np.max(np.abs(self.velocity[-1]) / np.array(limits))) / (_BRAKING * step)))
+
+    @property
+    def speeds(self) -> tuple[float, ...]:
+        """Speed overrides at which its replay held, in ascending order; 1 alone if none held, or none was tried."""
+        return tuple(sorted(self.header.get("verification", {}).get("speeds", ()))) or (1.0,)
+
+    def start_joints(self, part: str) -> list[float]:
+        """[rad or m] where a part must be before the motion."""
+        return [float(q) for q in self.position[0, self._joints_of(part)]]
+
+    def error_of(self, position: Array, rotation: Array) -> PoseDifference:
+        """How far the body at p_WB (3,) and R_WB (3, 3) is from the target, in the coordinates that count."""
+        target, free = self.target, self.header.get("free", ())
+        turned = np.array([axis not in free for axis in ("rx", "ry", "rz")])
+        error = self._distance(position)
+        turn = float(np.linalg.norm(turn_between(rotation, target.matrix[:3, :3])[turned]))
+        return PoseDifference(position=error, normalized=error / self.way, orientation=turn)
+
+    @property
+    def way(self) -> float:
+        """[m] from the planned start to the target, at least 1 cm: what position errors are normalized by."""
+        return max(self._distance(self.body_position[0]), LEAST_WAY)
+
+    def _distance(self, position: Array) -> float:
+        """[m] to the target, in the coordinates that count."""
+        counts = np.array([axis not in self.header.get("free", ()) for axis in ("x", "y", "z")])
+        return float(np.linalg.norm((position - np.array(self.header["target"][0]))[counts]))
+
+    def rest(self, elapsed: float) -> Plan:
+        """What is left of it after a time [s], from the control step in which that is; at least its last step."""
+        i = min(int(elapsed / self.header["time"] * self.header["steps"] + 1e-9), self.header["steps"] - 1)
+        if i <= 0:
+            return self
+        left = self.header["steps"] - i
+        header = {**self.header, "steps": left, "time": self.header["time"] * left / self.header["steps"]}
+        header.pop("verification", None)
+        return replace(self, header=header, **{name: getattr(self, name)[i:] for name in _ARRAYS})
+
+    def _pose(self, i: int) -> Pose:
+        from robot_rt_control.model.pose import Pose
+
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = self.body_rotation[i], self.body_position[i]
+        return Pose.of_matrix(X)
+
+    def _joints_of(self, part: str) -> list[int]:
+        own = [i for i, name in enumerate(self.header["joints"]) if name.partition(".")[0] == part]
+        if not own:
+            raise DefinitionError(f"plan, part {part!r}", expected=unknown("part", part, self.parts))
+        return own
+
+    # --- what may move --------------------------------------------------------------------------
+
+    def check_start(
+        self,
+        *,
+        workcell: int | None = None,
+        joints: Mapping[str, Sequence[float]] | None = None,
+        body: Pose | None = None,
+        speed: float | None = None,
+        joint_tolerance: float = JOINT_TOLERANCE,
+        body_tolerance: float = BODY_TOLERANCE,
+        turn_tolerance: float = TURN_TOLERANCE,
+    ) -> None:
+        """Refuse a start for which this plan was not made. What is not given is not checked.
+
+        Args:
+            workcell: digest of the running one.
+            joints: part → [rad or m] measured positions.
+            body: X_WB as measured.
+            speed: override.
+            joint_tolerance: [rad or m] of each joint.
+            body_tolerance: [m] of the body's position.
+            turn_tolerance: [rad] of its orientation.
 
         Raises:
-            DefinitionError: the plan does not have the part, or it is driven by efforts.
+            DefinitionError: with all that differs: which digest, joint, distance, speed.
         """
-        names = self.header["joints"]
-        own = [i for i, name in enumerate(names) if name.partition(".")[0] == part]
-        if not own:
-            parts = sorted({name.partition(".")[0] for name in names})
-            raise DefinitionError(f"plan, part {part!r}", expected=unknown("part", part, parts))
-        if not all(self.header["velocity_driven"][i] for i in own):
-            what = f"plan, part {part!r}"
-            raise DefinitionError(what, expected="a velocity-driven part", got="one driven by efforts")
+        raise_all(
+            [
+                *self._other_workcell(workcell),
+                *self._other_joints(joints or {}, joint_tolerance),
+                *self._other_body(body, body_tolerance, turn_tolerance),
+                *self._other_speed(speed),
+            ]
+        )
+
+    def _other_workcell(self, digest: int | None) -> Iterable[DefinitionError]:
+        if digest is not None and digest != self.header["workcell"]:
+            yield DefinitionError(
+                "plan: the workcell",
+                expected=f"that of the plan, digest {self.header['workcell']:x}",
+                got=f"another one, digest {digest:x}",
+                hint="Plan again for this workcell",
+            )
+
+    def _other_joints(self, joints: Mapping[str, Sequence[float]], tolerance: float) -> Iterable[DefinitionError]:
+        for part, measured in joints.items():
+            own = self._joints_of(part)
+            if len(measured) != len(own):
+                yield DefinitionError(f"plan, part {part!r}", expected=f"{len(own)} joints", got=str(len(measured)))
+                continue
+            for i, value in zip(own, measured, strict=True):
+                planned = float(self.position[0, i])
+                if not abs(value - planned) <= tolerance:  # also if unknown
+                    yield DefinitionError(
+                        f"plan, joint {self.header['joints'][i]!r} at the start",
+                        expected=f"{planned:.4f}, within {tolerance:g}",
+                        got=_number(value, "", 4),
+                        hint="Move it there first, such as by move_joint",
+                    )
+
+    def _other_body(self, body: Pose | None, tolerance: float, turn_tolerance: float) -> Iterable[DefinitionError]:
+        if body is None:
+            return
+        what = f"plan, body {self.header['body']!r} at the start"
+        hint = "Plan again from where it is"
+        distance = float(np.linalg.norm(np.array(body.position) - self.body_position[0]))
+        if not distance <= tolerance:
+            expected = f"within {1e3 * tolerance:g} mm of the planned position"
+            yield DefinitionError(what, expected=expected, got=_number(1e3 * distance, " mm", 1), hint=hint)
+        turn = angle_between(body.matrix[:3, :3], self.body_rotation[0])
+        if not turn <= turn_tolerance:
+            expected = f"within {turn_tolerance:.3f} rad of the planned orientation"
+            yield DefinitionError(what, expected=expected, got=_number(turn, " rad", 3), hint=hint)
+
+    def _other_speed(self, speed: float | None) -> Iterable[DefinitionError]:
+        least = self.speeds[0]
+        if speed is not None and not speed >= least - 1e-9:
+            yield DefinitionError(
+                "plan, speed override",
+                expected=f"at least {least:g}, the slowest at which its replay held",
+                got=_number(speed, "", 2),
+                hint="A slower push is another push: plan one with a longer horizon",
+            )
+
+    # --- as actions -----------------------------------------------------------------------------
+
+    def actions(self, name: str = "push") -> list[ActionDefinition]:
+        """Actions for `session.add`; start those of `first(name)` together.
+
+        One `track_trajectory` for each part, called `name`, or `name_part` if there are several. A trajectory with
+        more points than one action takes continues in `…_2`, …: each overlaps the one before by a piece, and a reaction
+        starts it there, so that the motion does not wait for an end.
+
+        Raises:
+            DefinitionError: the plan cannot be played.
+        """
+        return self._actions(name, self._parameters)
+
+    def retreat(self, name: str = "back") -> list[ActionDefinition]:
+        """Actions that lead from the plan's end to its start, the way the robot came: started as those of `actions`.
+
+        A straight way might take the body along.
+        """
+        return self._actions(name, self._reversed)
+
+    def _actions(self, name: str, parameters_of: Callable[[str], dict[str, Any]]) -> list[ActionDefinition]:
+        found = []
+        for part, first in zip(self.parts, self.first(name), strict=True):
+            pieces = _split(parameters_of(part), len(self._joints_of(part)))
+            ids = [first, *(f"{first}_{i}" for i in range(2, len(pieces) + 1))]
+            for id, following, parameters in zip(ids, [*ids[1:], ""], pieces, strict=True):
+                then = _when(parameters["times"][-2], following) if following else ()
+                found.append(
+                    ActionDefinition(
+                        id=id,
+                        type="track_trajectory",
+                        parts=(part,),
+                        parameters=tuple(ParameterValue(name=n, value=v) for n, v in parameters.items()),
+                        reactions=then,
+                    )
+                )
+        return found
+
+    def _reversed(self, part: str) -> dict[str, Any]:
+        forth, joints = self.track_parameters(part), len(self._joints_of(part))
+        times, q, v = forth["times"], np.array(forth["positions"]), np.array(forth["velocities"])
+        return {
+            "times": [times[-1] - t for t in reversed(times)],
+            "positions": q.reshape(-1, joints)[::-1].ravel().tolist(),
+            "velocities": (0.0 - v.reshape(-1, joints)[::-1]).ravel().tolist(),
+        }
+
+    def _parameters(self, part: str) -> dict[str, Any]:
+        """By efforts with feedback if they drive the part in the plan, else by positions."""
+        from robot_rt_control.planning.effort_track import effort_parameters  # it reads plans itself
+
+        driven = self.header.get("velocity_driven")
+        by_effort = driven is not None and not any(driven[i] for i in self._joints_of(part))
+        return effort_parameters(self, part) if by_effort else self.track_parameters(part)
+
+    def first(self, name: str = "push") -> list[str]:
+        """Ids of the actions that start, all in one tick: one for each part."""
+        return [name] if len(self.parts) == 1 else [f"{name}_{part}" for part in self.parts]
+
+    def last(self, name: str = "push") -> list[str]:
+        """Ids of the actions that end the motion: one for each part."""
+        found = {action.parts: action.id for action in self.actions(name)}
+        return list(found.values())
+
+    def track_parameters(self, part: str) -> dict[str, list[float]]:
+        """Parameters of `track_trajectory` for a part: one cubic piece for each control step.
+
+        A last piece brings the joints to rest, in `braking` control steps. For a part driven by efforts these are the
+        positions and velocities that the efforts led to.
+
+        Raises:
+            DefinitionError: the plan does not have the part.
+        """
+        own = self._joints_of(part)
         step = self.header["time"] / self.header["steps"]
         position, velocity = self.position[:, own], self.velocity[:, own]
-        position = np.concatenate([position, position[-1:] + 0.5 * step * velocity[-1:]])
+        times = [step * i for i in range(len(position))]
+        times.append(step * (len(position) - 1 + self.braking))
+        position = np.concatenate([position, position[-1:] + 0.5 * step * self.braking * velocity[-1:]])
         velocity = np.concatenate([velocity, np.zeros_like(velocity[:1])])
         return {
-            "times": [step * i for i in range(len(position))],
+            "times": times,
             "positions": position.ravel().tolist(),
             "velocities": velocity.ravel().tolist(),
         }
@@ -129,3 +409,51 @@ class Plan:
                 raise DefinitionError(f"{what}: {name}", expected=f"shape {shape}", got=f"{array.shape}")
             if not np.isfinite(array).all():
                 raise DefinitionError(f"{what}: {name}", expected="finite numbers", got="others")
+
+
+def held(row: Mapping[str, Any]) -> bool:
+    """Whether a replay reached the target."""
+    return bool(
+        row["rests"] and row["normalized_error"] <= HELD_POSITION and row["orientation_error"] <= HELD_ORIENTATION
+    )
+
+
+def turn_between(one: Array, other: Array) -> Array:
+    """(3,) [rad] rotation vector from one rotation matrix to another, in the frame of the first."""
+    turn = one.T @ other
+    skew = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    sine, cosine = float(np.linalg.norm(skew)), 0.5 * (float(np.trace(turn)) - 1.0)
+    if cosine < 0.0 and sine < 1e-6:  # half a turn: the axis is in the symmetric part
+        column = turn[:, int(np.argmax(np.diag(turn)))] + np.eye(3)[int(np.argmax(np.diag(turn)))]
+        return np.asarray(math.pi * column / np.linalg.norm(column))
+    return skew * (math.atan2(sine, cosine) / sine if sine > 1e-12 else 1.0)
+
+
+def angle_between(one: Array, other: Array) -> float:
+    """[rad] of the turn from one rotation matrix to another."""
+    return float(np.linalg.norm(turn_between(one, other)))
+
+
+def _number(value: float, unit: str, digits: int) -> str:
+    return f"{value:.{digits}f}{unit}" if math.isfinite(value) else "unknown"
+
+
+def _when(elapsed: float, start: str) -> tuple[ReactionDefinition]:
+    # A microsecond early: sums of periods are rounded, and a whole tick would be lost.
+    return (ReactionDefinition(condition=f"elapsed > {elapsed - 1e-6:.6f}", start=(start,)),)
+
+
+def _split(parameters: Mapping[str, Any], joints: int) -> list[dict[str, Any]]:
+    """Parameters of `track_trajectory` in parts that one action takes: each begins where the last piece of the one
+    before does."""
+    times = parameters["times"]
+    pieces = []
+    for start in range(0, max(len(times) - 2, 1), _POINTS_PER_ACTION - 2):
+        stop = min(start + _POINTS_PER_ACTION, len(times))
+        piece = {**parameters, "times": [t - times[start] for t in times[start:stop]]}
+        for name in ("positions", "velocities"):
+            piece[name] = parameters[name][joints * start : joints * stop]
+        if "efforts" in parameters:  # one for each piece
+            piece["efforts"] = parameters["efforts"][joints * start : joints * (stop - 1)]
+        pieces.append(piece)
+    return pieces

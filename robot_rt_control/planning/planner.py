@@ -33,6 +33,7 @@ from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.scvx import Iteration
 from robot_rt_control.planning.settings import PostProcessing, Settings
 from robot_rt_control.planning.task import Task
+from robot_rt_control.planning.trajectory import Trajectory
 
 __all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan", "task_digest", "versions"]
 
@@ -62,6 +63,8 @@ class Progress:
     """The last one of SCVX; None: an iterate has ended."""
     best: PoseError | None
     """Without virtual forces, of all starts so far."""
+    best_plan: Plan | None
+    """The plan that `best` is of; the same object until there is a better one."""
     elapsed: float
     """[s]"""
     share: float
@@ -129,6 +132,8 @@ class _Planning:
         self._caller = threading.current_thread()
         self._begun: list[Attempt] = []
         self._share = 0.0
+        self._best_trajectory: Trajectory | None = None
+        self._best_plan: Plan | None = None
 
     # --- starts ---------------------------------------------------------------------------------
 
@@ -223,7 +228,7 @@ class _Planning:
     def _report(self, found: Attempt, phase: str, iteration: Iteration | None) -> None:
         if all(found is not other for other in self._begun):
             self._begun.append(found)
-        errors = [self.problem.error(other.best) for other in self._begun if other.best is not None]
+        best = self._best_so_far()
         self._share = max(self._share, sum(other.share for other in self._begun) / self._total)
         self._progress(
             Progress(
@@ -231,11 +236,23 @@ class _Planning:
                 phase=phase,
                 iterate=found.iterates[-1] if found.iterates else None,
                 iteration=iteration,
-                best=min(errors, key=lambda error: error.normalized, default=None),
+                best=best,
+                best_plan=self._best_plan,
                 elapsed=self._elapsed,
                 share=min(self._share, 1.0),
             )
         )
+
+    def _best_so_far(self) -> PoseError | None:
+        """The error without virtual forces that is least; `_best_plan` is its plan."""
+        # Attempts go on in other threads: what they have found is read once.
+        found = [(self.problem.error(best), best, its) for its in self._begun if (best := its.best) is not None]
+        if not found:
+            return None
+        error, best, its = min(found, key=lambda row: row[0].normalized)
+        if best is not self._best_trajectory:
+            self._best_trajectory, self._best_plan = best, self._plan(its, error)
+        return error
 
     def result(self) -> Result:
         found = search.run(
@@ -322,6 +339,7 @@ class _Planning:
                 "normalized_error": error.normalized,
                 "orientation_error": error.orientation,
                 "target": [list(problem.task.target.position), list(problem.task.target.orientation)],
+                "free": sorted(problem.task.free),
                 "convergence": [_convergence(iterate) for iterate in its.iterates],
                 "versions": versions(),
             },

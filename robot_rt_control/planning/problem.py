@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 _FIRST_STIFFNESS = 1.5
 """Scaled k of the first guess, of a pair that pushes towards the target: below 1 it may not overcome friction, and
 then has no gradient."""
+_TOUCHING = 1e-3
+"""[m] into each other is still touching: after a push they are measured so."""
 _LEAST_STEPS = 8
 """A guide needs as many control steps."""
 
@@ -101,7 +103,7 @@ class Problem:
 
     def _refuse_penetration(self) -> None:
         for i, pair in enumerate(self.scene.pairs):
-            if self.still.phi[0, i] < 0.0:
+            if self.still.phi[0, i] < -_TOUCHING:
                 got = f"{1e3 * self.still.phi[0, i]:.1f} mm"
                 raise DefinitionError(f"start, pair {pair.name!r}", expected="a distance of at least 0 mm", got=got)
 

@@ -28,7 +28,7 @@ from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.body import ChainJoint, FreeBody, LinkBody, matrices
 from robot_rt_control.planning.contact_model import Face
 from robot_rt_control.planning.scene_shapes import add_object, add_shape, faces_of, quaternion, wxyz
-from robot_rt_control.planning.task import PairGroup, Task
+from robot_rt_control.planning.task import TIME_STEP, PairGroup, Task
 from robot_rt_control.planning.urdf_shapes import (
     DEFAULT_FRICTION,
     collision_shapes,
@@ -39,8 +39,6 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Array = NDArray[np.float64]
 
-TIME_STEP = 0.005
-"""[s] at most, of the planner's simulation."""
 _CONTACT_TIME = 0.02
 """[s] time constant of contacts, at least twice the time step."""
 _IMPEDANCE = (0.01, 0.95, 0.001, 0.5, 2.0)
@@ -121,28 +119,52 @@ class Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class Perturbation:
-    """How a scene differs from what the workcell says; factors."""
+    """How a world differs from what the workcell says: factors, and what is added to the body's start."""
 
     name: str
     friction: float = 1.0
+    """Of all contacts."""
     mass: float = 1.0
     """Of the body, with its inertia."""
     stiffness: float = 1.0
-    """Of contacts."""
+    """Of all contacts."""
+    shift: tuple[float, float] = (0.0, 0.0)
+    """[m] of the body's start, along x and y of the world."""
+    turn: float = 0.0
+    """[rad] of the body's start, about z of the world."""
+    speed: float = 1.0
+    """Override with which a plan is played; no property of a scene."""
+
+    @property
+    def of_start(self) -> bool:
+        """Whether the body starts elsewhere: only free objects do."""
+        return self.shift != (0.0, 0.0) or self.turn != 0.0
 
 
 def perturbed(scene: Scene, how: Perturbation) -> Scene:
     """The same scene with other values."""
-    model = copy.copy(scene.model)
+    model, qpos = copy.copy(scene.model), scene.qpos.copy()
     model.pair_friction[:, :2] *= how.friction
     model.body_mass[scene.body] *= how.mass
     model.body_inertia[scene.body] *= how.mass
-    # Stiffness goes with the inverse square of the time constant, of which MuJoCo needs two time steps.
+    # Stiffness goes with the inverse square of the time constant, which MuJoCo keeps above two time steps.
     model.pair_solref[:, 0] /= np.sqrt(how.stiffness)
     if how.stiffness > 1.0:
         model.opt.timestep /= np.ceil(np.sqrt(how.stiffness))
+    if how.of_start:
+        b = scene.body_q
+        qpos[b : b + 2] += how.shift
+        turned, turn = np.zeros(4), np.array([np.cos(how.turn / 2), 0.0, 0.0, np.sin(how.turn / 2)])
+        mujoco.mju_mulQuat(turned, turn, qpos[b + 3 : b + 7])
+        qpos[b + 3 : b + 7] = turned
     mujoco.mj_setConst(model, mujoco.MjData(model))
-    return replace(scene, model=model)
+    return replace(scene, model=model, qpos=qpos)
+
+
+def is_free(scene: Scene) -> bool:
+    """Whether the body is an object, and no link of a robot."""
+    joint = int(scene.model.body_jntadr[scene.body])
+    return joint >= 0 and int(scene.model.jnt_type[joint]) == int(mujoco.mjtJoint.mjJNT_FREE)
 
 
 def build_scene(task: Task) -> Scene:

@@ -35,8 +35,11 @@ class TrustRegion:
     radius: float = 0.5
     """At the start, in scaled inputs."""
     largest: float = 2.0
+    """Greatest radius."""
     smallest: float = 1e-4
+    """Below this radius it ends."""
     iterations: int = 50
+    """At most."""
     tolerance: float = 1e-3
     """On |ΔL|, per cost of at least 1."""
 
@@ -67,6 +70,11 @@ class Limits:
     velocity: Array
     stiffness: float | Array = 5.0
     """Greatest k, scaled, of all pairs or of each; 0: no virtual forces."""
+
+    def kept(self, inputs: Array) -> Array:
+        """Inputs without what the solver's tolerance leaves beyond the limits of k: 0 is exactly 0."""
+        n = len(self.lower)
+        return np.concatenate([inputs[:, :n], np.clip(inputs[:, n:], 0.0, self.stiffness)], axis=1)
 
     def bounds(self, about: JointMotion, radius: float) -> Bounds:
         """Of deviations about a trajectory; where that breaks a limit, it may stay and come back."""
@@ -134,7 +142,7 @@ def optimize(
         step = solve(quadratic, linear, limits.bounds(current, radius))
         if step is not None and -step.change <= region.tolerance * max(1.0, abs(J)):
             break
-        candidate, ratio, value, trouble = _try(model, cost, current, J, step)
+        candidate, ratio, value, trouble = _try(model, cost, limits, current, J, step)
         radius = region.next_radius(radius, ratio)
         accepted = candidate is not None and ratio > 0.0
         if accepted:
@@ -154,12 +162,12 @@ def optimize(
 
 
 def _try(
-    model: Model, cost: Cost, current: Trajectory, J: float, step: Step | None
+    model: Model, cost: Cost, limits: Limits, current: Trajectory, J: float, step: Step | None
 ) -> tuple[Trajectory | None, float, float, str]:
     """The trajectory of a step, ρ, its cost, trouble; a failed subproblem and a diverged simulation count as ρ < 0."""
     if step is None:
         return None, -1.0, J, "the subproblem was not solved"
-    candidate = model.roll_out(current.inputs + step.du)
+    candidate = model.roll_out(limits.kept(current.inputs + step.du))
     value = cost.value(candidate)
     if not np.isfinite(value):
         knot = int(np.argmin(np.isfinite(candidate.knots).all(axis=1)))

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import piqp
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -53,6 +52,8 @@ def solve(quadratic: Quadratic, linear: Linearization, bounds: Bounds) -> Step |
     """The solution; None: the solver did not find one, or the problem is not finite."""
     if not (np.isfinite(linear.A[1:]).all() and np.isfinite(linear.B).all()):
         return None
+    import piqp  # here: settings are read without it
+
     problem = _Problem(quadratic, linear, bounds)
     solver = piqp.SparseSolver()
     solver.settings.kkt_solver = piqp.KKTSolver.sparse_multistage

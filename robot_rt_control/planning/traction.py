@@ -8,13 +8,16 @@ a rollout, `drawn_inputs`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning.dynamics import Dynamics, Moment
 from robot_rt_control.planning.scvx import Limits
 from robot_rt_control.planning.trajectory import Trajectory
+
+if TYPE_CHECKING:  # settings are read without MuJoCo
+    from robot_rt_control.planning.dynamics import Dynamics, Moment
 
 Array = NDArray[np.float64]
 

@@ -82,6 +82,7 @@ class ActionHarness:
         self.parts = _fill_slots(action_type, dict(parts or {}))
         for part in self.parts.values():
             part.workcell = MappingProxyType({p.name: p for p in self.parts.values()})
+            part.description.initial_record.dt = period
         self.period, self.speed = period, speed
         self.tick = 0
         self.status = 0
@@ -238,7 +239,7 @@ class ActionHarness:
         """What the loop does for a motion group, here of one part."""
         state = self._state[0]
         state.total, state.rate = state.duration, 1.0
-        state.time += self.period * self.speed
+        state.elapsed += self.period * self.speed
 
     def _step(self) -> int:
         self.tick += 1

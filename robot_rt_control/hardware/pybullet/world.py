@@ -305,6 +305,14 @@ class PyBulletWorld:
             raise HardwareError(f"{item}: part {part!r}", expected=unknown("part with joints", part, self.robots))
         return self.robots[part]
 
+    def contact_force(self, one: str, other: str) -> float:
+        """[N] Sum of the normal forces between two bodies in the last step: objects, or robots by a part's name."""
+        item = f"hardware {self._info.name!r}, contact"
+        points = pybullet.getContactPoints(
+            bodyA=self.body(one, item), bodyB=self.body(other, item), physicsClientId=self.client
+        )
+        return float(sum(point[9] for point in points))
+
     def object_pose(self, name: str) -> Pose:
         """X_WO: of an object's frame in the world."""
         position, orientation = self.link_pose(self._object(name), BASE_LINK)

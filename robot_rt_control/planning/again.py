@@ -1,0 +1,73 @@
+"""Planning again from where robot and body are measured, started from the rest of the last plan.
+
+    found = plan_again(task, last, joints=measured, body=pose)                  after its end, robot back at its start
+    found = plan_again(task, last, joints=measured, body=pose, elapsed=0.4)     stopped on its way
+
+The target stays, and so does the accuracy that is asked for: a correction's own way would make it ever stricter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.plan import LEAST_WAY, Plan
+from robot_rt_control.planning.planner import Cancel, Progress, Result, plan
+from robot_rt_control.planning.settings import Settings
+from robot_rt_control.planning.task import Start, Task
+
+_LEAST_TIME = 0.5
+"""Of the task's horizon: what is left to do takes time, too."""
+
+
+def plan_again(
+    task: Task,
+    last: Plan,
+    *,
+    joints: Mapping[str, Sequence[float]],
+    body: Pose,
+    elapsed: float = 0.0,
+    way: float | None = None,
+    settings: Settings | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancel: Cancel | None = None,
+    time_limit: float | None = None,
+) -> Result:
+    """Plan the rest of a task.
+
+    Args:
+        task: as it was planned.
+        last: the plan that was carried out, wholly or in part.
+        joints: part → [rad or m] where it is, at rest.
+        body: X_WB as measured.
+        elapsed: [s] on the last plan when it was stopped: its inputs from there on are the first guess. 0: all of them.
+        way: [m] that `accept_position` counts per, such as `first.way` for a row of corrections; default: the last
+            plan's.
+        settings, progress, cancel, time_limit: as of `plan`.
+
+    Raises:
+        DefinitionError: as `plan`.
+    """
+    settings = settings or Settings()
+    left = last.error_of(np.array(body.position), body.matrix[:3, :3]).position
+    share = (last.way if way is None else max(way, LEAST_WAY)) / max(left, LEAST_WAY)
+    return plan(
+        remaining(task, joints=joints, body=body, elapsed=elapsed),
+        replace(settings, accept_position=settings.accept_position * share),
+        progress=progress,
+        cancel=cancel,
+        start_from=last.rest(elapsed),
+        time_limit=time_limit,
+    )
+
+
+def remaining(task: Task, *, joints: Mapping[str, Sequence[float]], body: Pose, elapsed: float = 0.0) -> Task:
+    """The task from a measured state: with what is left of its horizon, but at least half of it."""
+    step = task.control_step
+    steps = max(task.steps - int(elapsed / step), int(np.ceil(_LEAST_TIME * task.steps)))
+    given: dict[str, Any] = {part: tuple(float(q) for q in values) for part, values in joints.items()}
+    return replace(task, start=Start(joints=given, body=body), time=step * steps, steps=steps)

@@ -1,0 +1,324 @@
+"""A plan, replayed through the real tick loop in lockstep on PyBullet: where does the body end?
+
+    python -m robot_rt_control.testing.plan_replay push.plan --workcell push --speed 1 0.5 --save
+
+It needs no running workcell. Exit codes: 0 replayed, 1 refused or failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.application.bringup import find_workcell
+from robot_rt_control.client import Action, Reaction, Session
+from robot_rt_control.hardware.pybullet.camera import picture
+from robot_rt_control.hardware.pybullet.parameters import CameraParameters
+from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.planning.plan import Plan, angle_between
+from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+
+Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
+
+_TIME_LIMIT = 60.0
+"""[s] of simulated time, for each motion."""
+_REST = 0.05
+"""[s] over which the body moves less than"""
+_RESTING = 1e-5
+"""[m], if it rests;"""
+_LONGEST_REST = 3.0
+"""[s] at most are waited for that."""
+_SAMPLE = 0.01
+"""[s] between points of the body's path."""
+_NEAR = 1e-3
+"""[m or rad] Where the workcell starts, for a plan."""
+_GHOST = np.array([60, 200, 90])
+"""Colour of the target in pictures: red, green, blue."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay:
+    """What a replay found. Errors per way are those per distance from the planned start to the target."""
+
+    speed: float
+    position: tuple[float, float, float]
+    """[m] p_WB at the end, at rest."""
+    orientation: tuple[float, float, float, float]
+    """x y z w"""
+    error_to_plan: float
+    """[m] from the planned end."""
+    error_to_target: float
+    """[m] in the coordinates that count; the task's free ones are left out."""
+    normalized_error: float
+    """`error_to_target` per way."""
+    orientation_error: float
+    """[rad] to the target."""
+    rests: bool
+    """Whether the body came to rest."""
+    peak: float
+    """[N] Greatest normal force between the robot and the body."""
+    impulse: float
+    """[N s] Its integral."""
+    times: Array = field(repr=False)
+    """(n,) [s] since the motion began."""
+    path: Array = field(repr=False)
+    """(n, 7) the body there: p_WB [m], quaternion x y z w."""
+    images: tuple[Image, ...] = field(default=(), repr=False)
+    """(height, width, 3) each, at equal times from the beginning to the end."""
+
+    def summary(self) -> dict[str, Any]:
+        """Its numbers, without path and images."""
+        names = (
+            "speed", "position", "orientation", "error_to_plan", "error_to_target", "normalized_error",
+            "orientation_error", "rests", "peak", "impulse",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def pose(self) -> Pose:
+        return Pose(position=self.position, orientation=self.orientation)
+
+
+def replay(
+    plan: Plan,
+    workcell: Workcell | Path | str,
+    *,
+    speed: float = 1.0,
+    frames: int = 0,
+    body: Pose | None = None,
+) -> Replay:
+    """Replay a plan.
+
+    Args:
+        plan: made for this workcell.
+        workcell: its file. It runs in this process.
+        speed: override.
+        frames: so many pictures are drawn, with the target as a ghost.
+        body: X_WB before the motion; default: as planned.
+
+    Raises:
+        DefinitionError: the plan is for another workcell, or does not fit.
+        RobotControlError: it did not run to its end.
+        TimeoutError: likewise, within a minute of simulated time.
+    """
+    if not isinstance(workcell, Workcell):
+        workcell = load_workcell(workcell, "pybullet")
+    plan.check_start(workcell=workcell.digest)
+    with LockstepClient(workcell) as client:
+        return _Run(plan, client, speed, frames).result(body)
+
+
+class _Run:
+    def __init__(self, plan: Plan, client: LockstepClient, speed: float, frames: int) -> None:
+        self.plan, self.client, self.speed = plan, client, speed
+        self.period = client.cell.workcell.period
+        self.plugin = simulation(client)
+        self.times: list[float] = []
+        self.path: list[list[float]] = []
+        self.forces: list[float] = []
+        duration = plan.header["time"] * (1.0 + plan.braking / plan.header["steps"]) / speed
+        self._frame_times = [duration * i / max(frames - 1, 1) for i in range(frames)]
+        self._frames: list[Image] = []
+        self._parts = tuple(dict.fromkeys(self._robot(part) for part in plan.parts))
+
+    def _robot(self, part: str) -> str:
+        """One part for each robot: several may move one."""
+        mounted = self.client.cell.workcell.part(part).mounted_on
+        return part if mounted is None else self._robot(mounted)
+
+    def result(self, body: Pose | None) -> Replay:
+        plan = self.plan
+        with self.client.session(list(plan.parts)) as session:
+            self._approach(session)
+            placed = body or plan.start_pose
+            if _far(self._pose(), placed):
+                self.plugin.move_object(plan.header["body"], placed)
+                self.client.sleep(0.3)
+            session.add(*plan.actions("push"))
+            done = " and ".join(f"{name}.is_done" for name in plan.last("push"))
+            session.add(reactions=[Reaction(done, event="planned_motion_done", fire_once=True)])
+            self.client.set_speed(self.speed)
+            self._begin = self.client.cell.tick
+            self.client.cell.after_tick.append(self._sample)
+            session.start(*plan.first("push"))
+            session.wait_for("planned_motion_done", timeout_s=_TIME_LIMIT)
+            rests = self._wait_for_rest()
+            self.client.cell.after_tick.remove(self._sample)
+            self._draw(math.inf)
+            return self._measured(rests)
+
+    def _approach(self, session: Session) -> None:
+        """To the plan's first point, as far as the workcell starts elsewhere."""
+        moves = []
+        for part in self.plan.parts:
+            first = self.plan.start_joints(part)
+            now = self.client.cell.part(part)["commanded_position"][: len(first)]
+            if np.abs(now - first).max() > _NEAR:
+                moves.append(Action(f"approach_{part}", "move_joint", parts=part, position=first))
+        if moves:
+            session.add(*moves)
+            session.start(*moves)
+            session.wait_until(" and ".join(f"{move.id}.is_settled" for move in moves), timeout_s=_TIME_LIMIT)
+
+    def _pose(self) -> Pose:
+        return body_pose(self.plugin, self.plan.header["body"])
+
+    def _sample(self) -> None:
+        """After each tick."""
+        elapsed = (self.client.cell.tick - self._begin) * self.period
+        body = self.plan.header["body"].partition(".")[0]
+        self.forces.append(sum(self.plugin.world.contact_force(body, part) for part in self._parts if part != body))
+        if len(self.forces) % max(round(_SAMPLE / self.period), 1) == 1:
+            pose = self._pose()
+            self.times.append(elapsed)
+            self.path.append([*pose.position, *pose.orientation])
+        self._draw(elapsed)
+
+    def _draw(self, elapsed: float) -> None:
+        while len(self._frames) < len(self._frame_times) and self._frame_times[len(self._frames)] <= elapsed + 1e-9:
+            self._frames.append(picture(self.plugin.world, self._camera))
+
+    @property
+    def _camera(self) -> CameraParameters:
+        return self.plugin.parameters.world.camera
+
+    def _wait_for_rest(self) -> bool:
+        last = np.array(self._pose().position)
+        for _ in range(round(_LONGEST_REST / _REST)):
+            self.client.sleep(_REST)
+            now = np.array(self._pose().position)
+            if np.linalg.norm(now - last) < _RESTING:
+                return True
+            last = now
+        return False
+
+    def _measured(self, rests: bool) -> Replay:
+        plan, pose = self.plan, self._pose()
+        at = np.array(pose.position)
+        error = plan.error_of(at, pose.matrix[:3, :3])
+        return Replay(
+            speed=self.speed,
+            position=pose.position,
+            orientation=pose.orientation,
+            error_to_plan=float(np.linalg.norm(at - plan.body_position[-1])),
+            error_to_target=error.position,
+            normalized_error=error.normalized,
+            orientation_error=error.orientation,
+            rests=rests,
+            peak=max(self.forces),
+            impulse=self.period * sum(self.forces),
+            times=np.array(self.times),
+            path=np.array(self.path),
+            images=self._with_ghost(),
+        )
+
+    def _with_ghost(self) -> tuple[Image, ...]:
+        """The pictures, with the target shown through; afterwards the body is elsewhere."""
+        if not self._frames or "." in self.plan.header["body"]:
+            return tuple(self._frames)
+        views = []
+        for pose in (self.plan.target, Pose(position=(0.0, 0.0, -5.0))):
+            self.plugin.move_object(self.plan.header["body"], pose)
+            views.append(picture(self.plugin.world, self._camera).astype(int))
+        covered = np.abs(views[0] - views[1]).max(axis=2, keepdims=True) > 8
+        return tuple(
+            np.where(covered, (0.65 * frame + 0.35 * _GHOST).astype(np.uint8), frame) for frame in self._frames
+        )
+
+
+def simulation(client: LockstepClient) -> PyBulletPlugin:
+    """The PyBullet plugin of a client's workcell.
+
+    Raises:
+        DefinitionError: there is none.
+    """
+    for host in client.cell.executor.devices.hosts.values():
+        if isinstance(host.plugin, PyBulletPlugin):
+            return host.plugin
+    what = f"workcell {client.cell.workcell.name!r}"
+    raise DefinitionError(what, expected="a device on the plugin 'pybullet'", got="none")
+
+
+def body_pose(plugin: PyBulletPlugin, name: str) -> Pose:
+    """X_WB of an object, or of a link `<part>.<link>`."""
+    part, dot, link = name.partition(".")
+    if not dot:
+        return plugin.object_pose(name)
+    robot = plugin.world.robot(part, "a plan's body")
+    position, orientation = plugin.world.link_pose(robot.body, robot.link(link, "a plan's body"))
+    return Pose(position=position, orientation=orientation)
+
+
+def _far(one: Pose, other: Pose) -> bool:
+    X, Y = one.matrix, other.matrix
+    return bool(np.linalg.norm(X[:3, 3] - Y[:3, 3]) > _NEAR or angle_between(X[:3, :3], Y[:3, :3]) > _NEAR)
+
+
+def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print) -> int:
+    """The command line. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="plan_replay", description=__doc__.splitlines()[0])
+    parser.add_argument("plan", type=Path, metavar="PLAN", help="a plan file")
+    parser.add_argument("--workcell", required=True, metavar="FILE", help="workcell of the plan: a file, or a name")
+    parser.add_argument("--speed", type=float, nargs="+", default=[1.0], metavar="S", help="overrides (default: 1)")
+    parser.add_argument("--save", action="store_true", help="write into the plan file what was found")
+    parser.add_argument("--json", action="store_true", help="print numbers, and the body's path, as a list in JSON")
+    arguments = parser.parse_args(argv)
+    try:
+        plan, workcell = Plan.load(arguments.plan), find_workcell(arguments.workcell)
+        with _simulator_silent():
+            found = [replay(plan, workcell, speed=speed) for speed in arguments.speed]
+        if arguments.save:
+            plan.with_replays([one.summary() for one in found]).save(arguments.plan)
+    except (RobotControlError, TimeoutError) as error:
+        out(json.dumps({"error": str(error)})) if arguments.json else print(error, file=sys.stderr)
+        return 1
+    if arguments.json:
+        rows = [{**one.summary(), "times": one.times.tolist(), "path": one.path.tolist()} for one in found]
+        out(json.dumps(rows))
+    else:
+        out("\n".join(map(_text, found)))
+    return 0
+
+
+@contextmanager
+def _simulator_silent() -> Iterator[None]:
+    """What PyBullet's library writes to the standard output goes to the standard error: the former is for JSON."""
+    sys.stdout.flush()
+    kept, library = os.dup(1), ctypes.CDLL(None)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        library.fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _text(found: Replay) -> str:
+    x, y, z = found.position
+    return (
+        f"speed {found.speed:g}: end at ({x:.4f}, {y:.4f}, {z:.4f}) m{'' if found.rests else ', still moving'}\n"
+        f"{1e3 * found.error_to_target:.1f} mm ({100 * found.normalized_error:.1f} % of the way) and "
+        f"{found.orientation_error:.3f} rad from the target, {1e3 * found.error_to_plan:.1f} mm from the planned end\n"
+        f"contact: at most {found.peak:.1f} N, {found.impulse:.3f} N s"
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
