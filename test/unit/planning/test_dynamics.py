@@ -209,7 +209,7 @@ def test_the_linearization_foretells_a_torso_that_is_pushed_while_its_limbs_move
     linear = torso.linearize(about)
     random = np.random.default_rng(1)
     for _ in range(5):
-        du = 1e-4 * random.normal(size=u.shape)
+        du = 1e-4 * np.asarray(random.normal(size=u.shape))
         found = torso.roll_out(u + du)
         z = np.zeros(torso.states)
         for i in range(STEPS):
