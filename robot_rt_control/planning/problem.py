@@ -52,7 +52,7 @@ class Problem:
         target = task.target.matrix
         self.cost = Cost.of_task(
             (self.still.body_position[0], self.still.body_rotation[0]),
-            (target[:3, 3], target[:3, :3]),
+            (target[:3, 3] + self._sunk(), target[:3, :3]),
             time=task.time,
             velocity_limits=actuated.velocity,
             at_rest=task.at_rest,
@@ -91,6 +91,15 @@ class Problem:
     def error(self, trajectory: Trajectory) -> PoseError:
         """Of the final pose."""
         return self.cost.error(trajectory)
+
+    def _sunk(self) -> Array:
+        """(3,) [m] how far its weight presses the body into the ground: a target is meant without that."""
+        gravity = np.asarray(self.scene.model.opt.gravity)
+        if not self.scene.gravity > 0.0 or self.scene.body_q < 0:
+            return np.zeros(3)
+        down = gravity / np.linalg.norm(gravity)
+        placed, _ = self.scene.motion.pose(self.scene.qpos)
+        return np.asarray(down * float(down @ (self.still.body_position[0] - placed)))
 
     def _refuse_penetration(self) -> None:
         for i, pair in enumerate(self.scene.pairs):

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,15 +147,14 @@ def test_progress_tells_how_far_it_is():
 
 
 def test_a_previous_plan_is_one_more_start():
-    """V20: where it fits, it is the first start, and good at once."""
-    previous = check(slide()).plan
-    result = check_from(slide(), previous)
-    assert result.starts[0] == "previous plan"
-    assert result.success
-
-
-def check_from(task, previous):
-    return plan(task, Settings(threads=1), start_from=previous)
+    """V20: where it fits, it is the first start, and its result is good at once."""
+    settings = Settings(threads=1, search="single")
+    previous = check(slide(), settings).plan
+    # Too little for the algorithm itself: one iterate that is not accepted.
+    alone = replace(settings, penalty=PenaltySettings(iterations=1, position=0.0))
+    result = plan(slide(), alone, start_from=previous)
+    assert result.start == "previous plan"
+    assert result.success and result.starts == ("previous plan", "virtual forces")
 
 
 def test_a_failure_names_the_pair_the_time_and_the_distance():
