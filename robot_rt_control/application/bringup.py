@@ -360,7 +360,7 @@ def _planner(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
             namespace=options.namespace,
             parameters=_common(options, workcell),
             required=False,
-            consequence="its plan is lost; a plan that it runs ends with its lease, and the parts are brought to safety",
+            consequence="its plan is lost; the session of one that it runs ends, and the parts are brought to safety",
         )
     ]
 

@@ -19,7 +19,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from robot_rt_control.planner.job import Finished, Job, Link, Measure, Picture, Refused, Report, mistakes_of
+from robot_rt_control.planner.job import Described, Finished, Job, Link, Measure, Picture, Refused, Report, mistakes_of
 from robot_rt_control.ros.parent_death import end_with
 from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
@@ -59,6 +59,9 @@ class NodeLink:
 
     def send(self, message: object) -> None:
         self._connection.send(message)
+
+    def describe(self, described: Described) -> None:
+        self.send(described)
 
     def report(self, report: Report) -> None:
         self.send(report)

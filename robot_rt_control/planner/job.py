@@ -41,6 +41,7 @@ class Report:
     """How planning goes. NaN: there is none; errors and k are those of the feedback of PlanContact."""
 
     phase: str
+    start: str = ""
     penalty_iteration: int = 0
     iteration: int = 0
     cost: float = math.nan
@@ -51,6 +52,14 @@ class Report:
     progress: float = math.nan
     best_position_error: float = math.nan
     best_orientation_error: float = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What the task says that the node needs to know."""
+
+    pose: str
+    """The part that measures where the body is; empty: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +94,6 @@ class Finished:
 
     success: bool
     message: str
-    pose: str = ""
-    """The part that measures where the body is, as the task names it; empty: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +107,8 @@ class Link(Protocol):
     """What planning has of the node that it plans for."""
 
     cancelled: threading.Event
+
+    def describe(self, described: Described) -> None: ...
 
     def report(self, report: Report) -> None: ...
 

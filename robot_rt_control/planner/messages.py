@@ -45,6 +45,7 @@ def feedback(report: Report, elapsed: float) -> Any:
     """PlanContact.Feedback."""
     return action.PlanContact.Feedback(
         phase=report.phase,
+        start=report.start,
         penalty_iteration=report.penalty_iteration,
         iteration=report.iteration,
         cost=report.cost,
@@ -67,7 +68,7 @@ def result(plan: Plan | None, plan_file: str, joint_names: Mapping[str, str], *,
     """
     header: Mapping[str, Any] = {} if plan is None else plan.header
     convergence = header.get("convergence") or [{}]
-    contact = header.get("contact") or {}
+    contact = header.get("verification", {}).get("at_rest", {})
     made = action.PlanContact.Result(
         plan_file="" if plan is None else plan_file,
         position_error=_number(header, "position_error"),

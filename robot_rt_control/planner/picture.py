@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +35,30 @@ _LEAST = 0.02
 """Of the greatest virtual force: smaller ones are not drawn."""
 
 
-def task_shapes(start: Pose, target: Pose, faces: Sequence[Face]) -> list[Shape]:
-    """The target: its axes x y z in red, green, blue, and the faces there; and the faces at the start.
+class Pair(Protocol):
+    """A contact pair, such as `planning.scene.ScenePair`."""
+
+    @property
+    def face(self) -> Face: ...
+
+    @property
+    def fixed(self) -> tuple[Array, Array] | None:
+        """p_WO (3,) and R_WO (3, 3) of the fixed object that has the face; None: the body has it."""
+        ...
+
+    def push(self, R_WB: Array, /) -> Array:
+        """(3,) direction of the virtual force on the body."""
+        ...
+
+
+def task_shapes(start: Pose, target: Pose, pairs: Sequence[Pair]) -> list[Shape]:
+    """The target: its axes x y z in red, green, blue, and the body's faces there; and all faces at the start.
 
     Args:
         start, target: X_WB of the body.
-        faces: of the body that may touch; several pairs may have the same one.
+        pairs: what may touch; several may have the same face.
     """
-    seen = list({face.name: face for face in faces}.values())
+    seen = list({pair.face.name: pair.face for pair in pairs if pair.fixed is None}.values())
     X = target.matrix
     corner = points_of([X[:3, 3]])[0]
     ends = points_of(X[:3, 3] + AXIS * X[:3, :3].T)
@@ -54,17 +71,23 @@ def task_shapes(start: Pose, target: Pose, faces: Sequence[Face]) -> list[Shape]
         colors=tuple(color for color in (RED, GREEN, BLUE) for _ in range(2)),
     )
     found = [axes]
-    for name, pose, color in (("contact_target", target, GREEN), ("contact_faces", start, ORANGE)):
-        if seen:
-            found.append(_shape(name, ShapeKind.LINES, _edges(seen, pose.matrix), 0.003, color))
+    if seen:
+        found.append(_shape("contact_target", ShapeKind.LINES, _edges(seen, X), 0.003, GREEN))
+    lines = list(_edges(seen, start.matrix))
+    for pair in pairs:
+        if pair.fixed is not None:
+            placed = np.eye(4)
+            placed[:3, 3], placed[:3, :3] = pair.fixed
+            lines += _edges([pair.face], placed)
+    found.append(_shape("contact_faces", ShapeKind.LINES, tuple(lines), 0.003, ORANGE))
     return found
 
 
-def plan_shapes(plan: Plan, faces: Sequence[Face]) -> list[Shape]:
+def plan_shapes(plan: Plan, pairs: Sequence[Pair]) -> list[Shape]:
     """The way of the body, and the virtual forces that found the contacts, along it.
 
     Args:
-        faces: one for each pair of the plan.
+        pairs: those of the plan.
     """
     found = [
         _shape("contact_path", ShapeKind.LINE_STRIP, points_of(plan.body_position), 0.006, BLUE),
@@ -85,11 +108,13 @@ def plan_shapes(plan: Plan, faces: Sequence[Face]) -> list[Shape]:
         return found
     for i, gammas in enumerate(plan.virtual_force):
         R, p = plan.body_rotation[i], plan.body_position[i]
-        for face, gamma in zip(faces, gammas, strict=True):
+        for pair, gamma in zip(pairs, gammas, strict=True):
             if gamma > _LEAST * greatest:
-                head = p + R @ face.center
-                tail = head + FORCE * gamma / greatest * (R @ face.axes[0])  # it pushes inward
-                found.append(_shape("virtual_force", ShapeKind.ARROW, points_of([tail, head]), 0.004, RED))
+                force = FORCE * gamma / greatest * pair.push(R)
+                p_WO, R_WO = (p, R) if pair.fixed is None else pair.fixed
+                at = p_WO + R_WO @ pair.face.center
+                ends = [at - force, at] if pair.fixed is None else [at, at + force]
+                found.append(_shape("virtual_force", ShapeKind.ARROW, points_of(ends), 0.004, RED))
     return found
 
 

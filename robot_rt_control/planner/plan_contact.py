@@ -29,6 +29,8 @@ _FEEDBACK_S = 0.1
 """Between two messages of feedback; a new phase is reported at once."""
 _STILL_S = 1.0
 """Feedback is repeated after this time, with the time that has elapsed."""
+_BEGIN_S = 5.0
+"""An accepted goal begins at once, or never."""
 _CLOSE_S = 5.0
 """How long `close` waits for a goal to end."""
 
@@ -73,9 +75,10 @@ class PlanContactAction:
         self._node, self._cell, self._folder, self._draw, self._threads = node, cell, folder, draw, threads
         self._solver = solver
         self._closing = threading.Event()
-        self._busy = threading.Lock()
-        """Held from the acceptance of a goal to its end."""
-        self._jobs: dict[int, Job] = {}
+        self._changing = threading.Condition()
+        self._accepted: tuple[Any, Job, float] | None = None
+        """Request and job of the goal that was accepted last, and when [s], until it begins."""
+        self._running = False
         self._server = JudgingActionServer(
             node, action.PlanContact, "~/plan_contact", judge=self._judge, execute=self._execute, group=group
         )
@@ -83,8 +86,8 @@ class PlanContactAction:
     def close(self) -> None:
         """Cancel what is under way, and take the action back."""
         self._closing.set()
-        if self._busy.acquire(timeout=_CLOSE_S):
-            self._busy.release()
+        with self._changing:
+            self._changing.wait_for(lambda: not self._running, _CLOSE_S)
         self._server.destroy()
 
     # --- a goal ---------------------------------------------------------------------------------
@@ -95,10 +98,13 @@ class PlanContactAction:
         try:
             check_sizes("plan_contact", request)
             job = self._job(request)
-            if self._closing.is_set() or not self._busy.acquire(blocking=False):
-                hint = "Wait for its result, or cancel it"
-                raise RobotControlError("the planner is busy with another goal", hint=hint)
-            self._jobs[id(request)] = job
+            with self._changing:
+                # A goal whose client has gone may be accepted, and never begin.
+                waits = self._accepted is not None and time.monotonic() - self._accepted[2] < _BEGIN_S
+                if self._closing.is_set() or self._running or waits:
+                    hint = "Wait for its result, or cancel it"
+                    raise RobotControlError("the planner is busy with another goal", hint=hint)
+                self._accepted = request, job, time.monotonic()
         except RobotControlError as error:
             self._node.get_logger().warning(f"a goal of plan_contact was rejected: {error}")
             return refuse(action.PlanContact.Result(), error)
@@ -124,15 +130,29 @@ class PlanContactAction:
     def _attempt(self, goal: Any) -> Any:
         """In a thread of its own, which lives as long as the process that plans."""
         begin = time.monotonic()
+        job = self._begin(goal.request)
+        if job is None:
+            goal.abort()
+            late = RobotControlError("the goal began too late: another one took its place", hint="Send it again")
+            return refuse(action.PlanContact.Result(), late)
         try:
-            job = self._jobs.pop(id(goal.request))
             return self._drive(goal, job, _Feedback(goal, begin), begin)
         except BaseException as error:
             self._node.get_logger().error(f"a plan failed unexpectedly:\n{traceback.format_exc()}")
             goal.abort()
             return refuse(action.PlanContact.Result(), InternalError.of("planning", error))
         finally:
-            self._busy.release()
+            with self._changing:
+                self._running = False
+                self._changing.notify_all()
+
+    def _begin(self, request: Any) -> Job | None:
+        """The job of the accepted goal; None: it was given up."""
+        with self._changing:
+            if self._accepted is None or self._accepted[0] is not request:
+                return None
+            job, self._accepted, self._running = self._accepted[1], None, True
+            return job
 
     def _drive(self, goal: Any, job: Job, reports: _Feedback, begin: float) -> Any:
         def stopping() -> bool:

@@ -16,7 +16,17 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from robot_rt_control.planner.job import Finished, Job, Measure, Picture, Refused, Report, error_of, mistakes_of
+from robot_rt_control.planner.job import (
+    Described,
+    Finished,
+    Job,
+    Measure,
+    Picture,
+    Refused,
+    Report,
+    error_of,
+    mistakes_of,
+)
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.server.preparer.process import environment
@@ -41,7 +51,7 @@ class Outcome:
     """It did not even begin, or its process died."""
     cancelled: bool = False
     pose: str = ""
-    """See `Finished`."""
+    """See `Described`."""
 
 
 class PlanningProcess:
@@ -64,6 +74,7 @@ class PlanningProcess:
         self._job, self._measure, self._solver = job, measure, solver
         self._messages: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._process: subprocess.Popen[bytes] | None = None
+        self._pose = ""
 
     @property
     def pid(self) -> int | None:
@@ -129,7 +140,7 @@ class PlanningProcess:
                     with suppress(OSError):
                         connection.send("cancel")
             elif now > deadline:
-                return self._outcome(Finished(success=False, message=""), is_cancelled, broken_off=True)
+                return self._outcome(None, is_cancelled=is_cancelled, broken_off=True)
             try:
                 message = self._messages.get(timeout=LOOK_S)
             except queue.Empty:
@@ -138,6 +149,8 @@ class PlanningProcess:
                 report(message)
             elif isinstance(message, Picture):
                 draw(message.shapes)
+            elif isinstance(message, Described):
+                self._pose = message.pose
             elif isinstance(message, Measure):
                 # In a thread of its own: a workcell that does not answer must not delay a cancel.
                 threading.Thread(target=self._answer, args=(connection, message), name="measure", daemon=True).start()
@@ -145,7 +158,7 @@ class PlanningProcess:
                 error = error_of(message.mistakes)
                 return Outcome(success=False, message=str(error), error=error, cancelled=is_cancelled)
             elif isinstance(message, Finished):
-                return self._outcome(message, is_cancelled, broken_off=deadline is not None)
+                return self._outcome(message, is_cancelled=is_cancelled, broken_off=deadline is not None)
             else:
                 return self._died(is_cancelled)
 
@@ -158,18 +171,17 @@ class PlanningProcess:
         with suppress(OSError):
             connection.send(answer)
 
-    def _outcome(self, finished: Finished, is_cancelled: bool, *, broken_off: bool) -> Outcome:
+    def _outcome(self, finished: Finished | None, *, is_cancelled: bool, broken_off: bool) -> Outcome:
+        """By what planning says of itself; None: it did not come to that."""
         plan = _plan_in(self._job.plan_file)
-        message = finished.message
-        if broken_off and not finished.success:
-            how = "cancelled" if is_cancelled else f"not done after the timeout of {self._job.timeout:g} s"
-            message = f"{how}: " + ("the best plan so far" if plan is not None else "no plan so far")
+        if finished is not None and not broken_off:
+            success, message = finished.success, finished.message
+        else:
+            success = plan is not None and bool(plan.header["success"]) and not is_cancelled
+            how = "cancelled" if is_cancelled else f"stopped at the timeout of {self._job.timeout:g} s"
+            message = f"{how}: " + ("no plan so far" if plan is None else "the best plan so far")
         return Outcome(
-            success=finished.success and plan is not None,
-            message=message,
-            plan=plan,
-            cancelled=is_cancelled,
-            pose=finished.pose,
+            success=success and plan is not None, message=message, plan=plan, cancelled=is_cancelled, pose=self._pose
         )
 
     def _died(self, is_cancelled: bool) -> Outcome:

@@ -7,23 +7,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.planner.job import Finished, Job, Link, Report
+from robot_rt_control.planner.job import Described, Finished, Job, Link, Report
 from robot_rt_control.planner.measured import measure_start
-from robot_rt_control.planner.picture import plan_shapes, task_shapes
+from robot_rt_control.planner.picture import Pair, plan_shapes, task_shapes
 from robot_rt_control.planner.planning_process import save_whole
-from robot_rt_control.planning.contact_model import Face
 from robot_rt_control.planning.plan import Plan
-from robot_rt_control.planning.planner import Progress, plan
+from robot_rt_control.planning.planner import Progress, Result, plan
 from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.task import Start, Task
 from robot_rt_control.planning.task_file import TaskFile, read_task
+from robot_rt_control.planning.verify import verify
+from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 
 def solve(job: Job, link: Link) -> Finished:
-    """Plan.
+    """Plan. The node looks after the job's timeout: it cancels.
 
     Raises:
         DefinitionError, ProgramError: all mistakes of the task, with their lines; unknown values; nothing is computed.
@@ -31,27 +34,36 @@ def solve(job: Job, link: Link) -> Finished:
     """
     link.report(Report(phase="reading"))
     found = _read(job)
+    link.describe(Described(pose=found.pose))
     task = found.task
     if job.from_measured or found.start_from == "measured":
         task = _from_measured(job, found, link)
-    previous = Plan.load(job.previous_plan) if job.previous_plan else None
+    previous = Plan.load(Path(job.previous_plan).expanduser()) if job.previous_plan else None
     scene = build_scene(task)
-    faces = [pair.face for pair in scene.pairs]
-    x, y, z, qw, qx, qy, qz = (float(value) for value in scene.qpos[scene.body_q : scene.body_q + 7])
-    drawn = task_shapes(Pose(position=(x, y, z), orientation=(qx, qy, qz, qw)), task.target, faces)
+    if previous is not None and previous.header["joints"] != list(scene.actuated.names):
+        raise DefinitionError(
+            f"previous plan {job.previous_plan}: joints",
+            expected=", ".join(scene.actuated.names),
+            got=", ".join(previous.header["joints"]),
+        )
+    X = np.eye(4)
+    X[:3, 3], X[:3, :3] = scene.motion.pose(scene.qpos)
+    drawn = task_shapes(Pose.of_matrix(X), task.target, scene.pairs)
     link.draw(drawn)
-    progress = _Watch(job, link, faces, drawn)
+    progress = _Watch(job, link, scene.pairs, drawn)
     result = plan(
         task,
         replace(found.settings, threads=job.threads),
         progress=progress.take,
         cancel=link.cancelled,
         start_from=previous,
-        time_limit=job.timeout or None,
     )
     if result.plan is not None:
         progress.keep(result.plan)
-    return Finished(success=result.success, message=result.message, pose=found.pose)
+    if result.plan is not None and not link.cancelled.is_set():
+        progress.verifying(result)
+        progress.keep(result.plan.with_verification(verify(result.plan, task, scene=scene)))
+    return Finished(success=result.success, message=result.message)
 
 
 def _read(job: Job) -> TaskFile:
@@ -93,8 +105,8 @@ def _jointed(workcell: Workcell) -> Sequence[str]:
 class _Watch:
     """Reports the planner's progress, and keeps its best plan."""
 
-    def __init__(self, job: Job, link: Link, faces: Sequence[Face], drawn: Sequence) -> None:
-        self._job, self._link, self._faces, self._drawn = job, link, faces, drawn
+    def __init__(self, job: Job, link: Link, pairs: Sequence[Pair], drawn: Sequence[Shape]) -> None:
+        self._job, self._link, self._pairs, self._drawn = job, link, pairs, drawn
         self._kept: Plan | None = None
 
     def keep(self, found: Plan) -> None:
@@ -102,7 +114,22 @@ class _Watch:
         if found is not self._kept:
             self._kept = found
             save_whole(found, Path(self._job.plan_file))
-            self._link.draw([*self._drawn, *plan_shapes(found, self._faces)])
+            self._link.draw([*self._drawn, *plan_shapes(found, self._pairs)])
+
+    def verifying(self, result: Result) -> None:
+        """The last report: of the plan that is the result."""
+        best = result.error
+        assert best is not None  # there is a plan
+        self._link.report(
+            Report(
+                phase="verifying",
+                start=result.start,
+                penalty_iteration=len(result.iterates),
+                progress=1.0,
+                best_position_error=best.position,
+                best_orientation_error=best.orientation,
+            )
+        )
 
     def take(self, progress: Progress) -> None:
         """In the thread that plans."""
@@ -112,6 +139,7 @@ class _Watch:
         self._link.report(
             Report(
                 phase=progress.phase,
+                start=progress.start,
                 penalty_iteration=0 if iterate is None else iterate.iteration + 1,
                 iteration=0 if iteration is None else iteration.iteration + 1,
                 cost=math.nan if iteration is None else iteration.cost,

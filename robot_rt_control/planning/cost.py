@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,19 @@ class PoseError:
     """[rad]"""
     normalized: float
     """Position error per distance of the task."""
+
+
+class FinalState(Protocol):
+    """Of several rollouts, `dynamics.Ends`; or of a trajectory, whose last one counts."""
+
+    @property
+    def body_position(self) -> Array: ...
+    @property
+    def body_rotation(self) -> Array: ...
+    @property
+    def body_velocity(self) -> Array: ...
+    @property
+    def joint_velocity(self) -> Array: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,19 +147,30 @@ class Cost:
         """The same with another ω and another draw."""
         return replace(self, penalty=penalty, draw=draw)
 
-    def error(self, trajectory: Trajectory) -> PoseError:
+    def error(self, trajectory: FinalState) -> PoseError:
         """Of the final pose."""
         position = float(np.linalg.norm(self.position_error(trajectory, -1)))
         angle = float(np.linalg.norm(self._turn(trajectory)))
         return PoseError(position=position, orientation=angle, normalized=position / self.distance)
 
-    def position_error(self, trajectory: Trajectory, i: int) -> Array:
+    def position_error(self, trajectory: FinalState, i: int) -> Array:
         """(3,) [m] from the target to the body at an end of a control step; 0 in free coordinates."""
         return np.asarray(self.counts[:3] * (trajectory.body_position[i] - self.target_position))
 
-    def _turn(self, trajectory: Trajectory) -> Array:
+    def _turn(self, trajectory: FinalState) -> Array:
         """(3,) [rad] that is left to turn at the end."""
         return np.asarray(self.counts[3:] * rotation_vector(trajectory.body_rotation[-1].T @ self.target_rotation))
+
+    def residuals(self, ends: FinalState) -> Array:
+        """(B, 6 or 12 + n): half the sum of their squares is what `value` adds for the final state."""
+        w = self.weights
+        place = math.sqrt(w.position) / self.distance * self.counts[:3] * (ends.body_position - self.target_position)
+        turns = np.array([rotation_vector(R.T @ self.target_rotation) for R in ends.body_rotation])
+        parts = [place, math.sqrt(w.orientation) / self.angle * self.counts[3:] * turns]
+        if self.at_rest:
+            parts.append(math.sqrt(w.rest) * ends.body_velocity / self._body_speed())
+        parts.append(math.sqrt(w.robot_rest) * ends.joint_velocity / self.velocity_limits)
+        return np.concatenate(parts, axis=1)
 
     def value(self, t: Trajectory) -> float:
         """J; infinite where the simulation diverged."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,8 @@ HELD_ORIENTATION = 0.1
 """[rad] this one, held."""
 LEAST_WAY = 0.01
 """[m] A position error is normalized by at least this."""
+_BRAKING = 0.9
+"""Of the acceleration limit, at most."""
 _POINTS_PER_ACTION = MAX_TRAJECTORY_POINTS
 
 
@@ -134,6 +136,14 @@ class Plan:
 
         position, orientation = self.header["target"]
         return Pose(position=position, orientation=orientation)
+
+    @property
+    def braking(self) -> int:
+        """Control steps in which the velocities that are left at its end become 0, at constant acceleration."""
+        step, limits = self.header["time"] / self.header["steps"], self.header.get("limits", {}).get("acceleration")
+        if limits is None:
+            return 1
+        return max(1, math.ceil(float(np.max(np.abs(self.velocity[-1]) / np.array(limits))) / (_BRAKING * step)))
 
     @property
     def speeds(self) -> tuple[float, ...]:
@@ -282,9 +292,19 @@ class Plan:
         Raises:
             DefinitionError: the plan cannot be played.
         """
+        return self._actions(name, self._parameters)
+
+    def retreat(self, name: str = "back") -> list[ActionDefinition]:
+        """Actions that lead from the plan's end to its start, the way the robot came: started as those of `actions`.
+
+        A straight way might take the body along.
+        """
+        return self._actions(name, self._reversed)
+
+    def _actions(self, name: str, parameters_of: Callable[[str], dict[str, Any]]) -> list[ActionDefinition]:
         found = []
         for part, first in zip(self.parts, self.first(name), strict=True):
-            pieces = _split(self._parameters(part), len(self._joints_of(part)))
+            pieces = _split(parameters_of(part), len(self._joints_of(part)))
             ids = [first, *(f"{first}_{i}" for i in range(2, len(pieces) + 1))]
             for id, following, parameters in zip(ids, [*ids[1:], ""], pieces, strict=True):
                 then = _when(parameters["times"][-2], following) if following else ()
@@ -298,6 +318,15 @@ class Plan:
                     )
                 )
         return found
+
+    def _reversed(self, part: str) -> dict[str, Any]:
+        forth, joints = self.track_parameters(part), len(self._joints_of(part))
+        times, q, v = forth["times"], np.array(forth["positions"]), np.array(forth["velocities"])
+        return {
+            "times": [times[-1] - t for t in reversed(times)],
+            "positions": q.reshape(-1, joints)[::-1].ravel().tolist(),
+            "velocities": (0.0 - v.reshape(-1, joints)[::-1]).ravel().tolist(),
+        }
 
     def _parameters(self, part: str) -> dict[str, Any]:
         """By efforts with feedback if they drive the part in the plan, else by positions."""
@@ -319,7 +348,7 @@ class Plan:
     def track_parameters(self, part: str) -> dict[str, list[float]]:
         """Parameters of `track_trajectory` for a part: one cubic piece for each control step.
 
-        A last piece of one more control step brings the joints to rest. For a part driven by efforts these are the
+        A last piece brings the joints to rest, in `braking` control steps. For a part driven by efforts these are the
         positions and velocities that the efforts led to.
 
         Raises:
@@ -328,10 +357,12 @@ class Plan:
         own = self._joints_of(part)
         step = self.header["time"] / self.header["steps"]
         position, velocity = self.position[:, own], self.velocity[:, own]
-        position = np.concatenate([position, position[-1:] + 0.5 * step * velocity[-1:]])
+        times = [step * i for i in range(len(position))]
+        times.append(step * (len(position) - 1 + self.braking))
+        position = np.concatenate([position, position[-1:] + 0.5 * step * self.braking * velocity[-1:]])
         velocity = np.concatenate([velocity, np.zeros_like(velocity[:1])])
         return {
-            "times": [step * i for i in range(len(position))],
+            "times": times,
             "positions": position.ravel().tolist(),
             "velocities": velocity.ravel().tolist(),
         }

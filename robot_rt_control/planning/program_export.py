@@ -130,7 +130,7 @@ class _Export:
         for action in actions:
             reactions = list(action.reactions)
             limit = None
-            if action.parts[0] == self.parts[0]:
+            if self.parts[0] in action.parts:
                 reactions = [self._slowed, self._to("failed", f"tracking_error > {_FAR:g}"), *reactions]
                 if action.id in last:
                     limit = self.plan.header["time"] + _PUSH_TIME

@@ -103,8 +103,8 @@ def _roll_out(
         if not driven.all():  # a motor without effort does not stop a joint
             return again, again, _contact(dynamics, again)
         step = task.control_step
-        rest = np.zeros((1 + int(np.ceil(_REST / step)), dynamics.inputs))
-        rest[0, : dynamics.n] = -again.joint_velocity[-1] / step
+        rest = np.zeros((plan.braking + int(np.ceil(_REST / step)), dynamics.inputs))
+        rest[: plan.braking, : dynamics.n] = -again.joint_velocity[-1] / (step * plan.braking)
         at_rest = dynamics.roll_out(np.concatenate([inputs, rest]))
         return again, at_rest, _contact(dynamics, at_rest)
     finally:

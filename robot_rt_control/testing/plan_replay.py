@@ -132,7 +132,7 @@ class _Run:
         self.times: list[float] = []
         self.path: list[list[float]] = []
         self.forces: list[float] = []
-        duration = plan.header["time"] * (1.0 + 1.0 / plan.header["steps"]) / speed
+        duration = plan.header["time"] * (1.0 + plan.braking / plan.header["steps"]) / speed
         self._frame_times = [duration * i / max(frames - 1, 1) for i in range(frames)]
         self._frames: list[Image] = []
         self._parts = tuple(dict.fromkeys(self._robot(part) for part in plan.parts))

@@ -88,7 +88,7 @@ class Planner:
         assert self.goals.wait_for_server(PATIENCE_S)
         self.feedback: list[Any] = []
 
-    def task(self, *, steps: int = 20, start: str = "", distance: str = "$distance") -> str:
+    def task(self, *, steps: int = 10, start: str = "", distance: str = "$distance") -> str:
         return f"""
 name: slide
 workcell: {self.file}
@@ -173,20 +173,23 @@ def test_a_plan_with_feedback_markers_and_a_trajectory(planner: Planner, client:
     parameters = [msg.ParameterValue(name="distance", values=[0.12], unit="m")]
     status, result = planner.plan(planner.task(), parameters=parameters)
     assert status == GoalStatus.STATUS_SUCCEEDED and result.success and result.message == ""
-    assert result.normalized_error <= 0.02 and result.position_error == pytest.approx(0.12 * result.normalized_error)
+    assert result.normalized_error <= 0.02
+    assert result.position_error == pytest.approx(0.12 * result.normalized_error, rel=1e-2)
     plan = Plan.load(result.plan_file)
     assert plan.header["target"][0][0] == pytest.approx(0.25) and Path(result.plan_file).is_absolute()
     assert result.parts == ["pusher"]
     (trajectory,) = result.trajectories
     assert list(trajectory.joint_names) == list(client.parts()[0].joint_names)
-    assert len(trajectory.points) == 22  # 20 control steps and one to come to rest
+    assert len(trajectory.points) == 12  # 10 control steps and one to come to rest
     last = trajectory.points[-1]
-    assert last.time_from_start.sec == 1 and last.time_from_start.nanosec == 50_000_000
+    assert last.time_from_start.sec == 1 and last.time_from_start.nanosec == 100_000_000
     assert last.positions[0] == pytest.approx(plan.position[-1, 0], abs=0.05) and list(last.velocities) == [0.0]
     phases = [feedback.phase for feedback in planner.feedback]
     assert phases[0] == "reading"
+    assert phases[-1] == "verifying" and planner.feedback[-1].best_position_error == result.position_error
     told = [feedback for feedback in planner.feedback if feedback.iteration]
-    assert told and all(math.isfinite(f.cost) and f.elapsed > 0.0 for f in told)
+    assert told and all(math.isfinite(f.cost) and f.elapsed > 0.0 and f.start for f in told)
+    assert result.contact_peak > 0.0 and result.contact_impulse > 0.0
     wait_for(lambda: shown and "contact_path" in shown[-1])
     assert {"contact_target", "contact_faces"} <= shown[-1]
     client.node.destroy_subscription(listening)
@@ -209,13 +212,16 @@ def test_a_goal_that_is_none_is_rejected_with_the_reason(planner: Planner, field
     assert result.message.startswith(("timeout; expected a time", "parameter 'x'; expected numbers"))
 
 
-def test_V21_a_cancel_returns_in_time(planner: Planner) -> None:
-    """Meanwhile there is one goal at a time."""
+@pytest.mark.parametrize("moment", ["at once", "while reading", "while planning"])
+def test_V21_a_cancel_returns_in_time(planner: Planner, moment: str) -> None:
     handle = planner.send(planner.endless)
-    planner.seen("penalty")
-    other = planner.send(planner.task())
-    assert not other.accepted
-    assert planner.result(other)[1].message.startswith("the planner is busy with another goal")
+    if moment == "while reading":
+        planner.seen("reading")
+    elif moment == "while planning":
+        wait_for(lambda: planner.feedback and planner.feedback[-1].iteration)
+        other = planner.send(planner.task())  # one at a time
+        assert not other.accepted
+        assert planner.result(other)[1].message.startswith("the planner is busy with another goal")
     status, result, took = planner.cancel(handle)
     assert status == GoalStatus.STATUS_CANCELED and not result.success
     assert result.message.startswith("cancelled: ")

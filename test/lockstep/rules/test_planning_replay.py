@@ -181,7 +181,7 @@ def run(plan: Plan, *, before: Change | None = None, during: Change | None = Non
         during: called in the middle of the push.
         hardware: the plugin.
     """
-    text = export_program(plan, name="push_box", sensor="box_pose")
+    text = export_program(plan, name="push_box", sensor="camera")
     with LockstepClient(PUSH, hardware=hardware) as client:
         assert client.programs.check(text) == ()
         if before is not None:

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from robot_rt_control.planner.job import Finished, Job, Link, Report
+from robot_rt_control.planner.job import Described, Finished, Job, Link, Report
 from robot_rt_control.planner.planning_process import save_whole
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
@@ -54,6 +54,7 @@ def a_plan(error: float = 0.01) -> Plan:
 def solve(job: Job, link: Link) -> Finished:
     """The task's words, one after the other."""
     link.report(Report(phase="reading"))
+    link.describe(Described(pose="camera"))
     for word in job.task.split():
         if word == "best":
             save_whole(a_plan(), job.plan_file)
@@ -85,4 +86,4 @@ def solve(job: Job, link: Link) -> Finished:
         elif word == "measure":
             values = link.measure(["arm."])
             link.report(Report(phase=f"measured {sorted(values.items())}"))
-    return Finished(success=True, message="", pose="camera")
+    return Finished(success=True, message="")

@@ -86,7 +86,7 @@ def test_a_sensor_must_have_a_pose(workcell: Workcell) -> None:
 
 
 def test_an_orientation_must_be_one(workcell: Workcell) -> None:
-    with pytest.raises(DefinitionError, match="orientation of 'camera'; expected a unit quaternion .*; got .* length 2"):
+    with pytest.raises(DefinitionError, match="orientation of 'camera'; expected a unit .* length 2"):
         measure_start(workcell, ["pusher"], "camera", Values(camera__qw=2.0), body=True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.planner.job import Job, Report
+from robot_rt_control.planner.job import Described, Job, Report
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
@@ -18,6 +18,8 @@ from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 pytest.importorskip("mujoco")
 pytest.importorskip("piqp")
 from robot_rt_control.planner.solver import solve  # noqa: E402
+
+from .solvers import a_plan  # noqa: E402
 
 CONFIG = Path(__file__).resolve().parents[3] / "config"
 SLIDER = f"""
@@ -44,6 +46,9 @@ class Recorder:
         self.reports: list[Report] = []
         self.pictures: list[Sequence[Shape]] = []
 
+    def describe(self, described: Described) -> None:
+        self.described = described
+
     def report(self, report: Report) -> None:
         self.reports.append(report)
 
@@ -62,15 +67,35 @@ def job(tmp_path: Path) -> Job:
 def test_a_task_becomes_a_plan_file(job: Job) -> None:
     link = Recorder()
     finished = solve(replace(job, parameters={"distance": (0.1, "m")}), link)
-    assert finished.success and finished.message == "" and finished.pose == ""
+    assert finished.success and finished.message == "" and link.described.pose == ""
     plan = Plan.load(job.plan_file)
     assert plan.header["target"][0][0] == pytest.approx(0.23) and plan.header["normalized_error"] <= 0.02
-    assert [report.phase for report in link.reports][:2] == ["reading", "penalty"]
-    last = link.reports[-1]
-    assert last.iteration >= 1 and last.cost < math.inf
+    assert plan.header["verification"]["mujoco"]["repeated"]
+    first, *told, last = link.reports
+    assert (first.phase, last.phase) == ("reading", "verifying")
+    assert {report.phase for report in told} <= {"penalty", "physical"} and all(report.start for report in told)
+    assert all(report.cost < math.inf for report in told if report.iteration)
+    assert last.best_position_error == plan.header["position_error"] and last.progress == 1.0
     assert {shape.namespace for shape in link.pictures[0]} == {"contact_target", "contact_faces"}
-    names = {"contact_target", "contact_faces", "contact_path", "virtual_force"}
-    assert {shape.namespace for shape in link.pictures[-1]} == names
+    names = {"contact_target", "contact_faces", "contact_path"}
+    assert names <= {shape.namespace for shape in link.pictures[-1]}
+
+
+def test_V13_the_best_plan_is_kept_while_planning_goes_on(job: Job) -> None:
+    """So it is there if planning is killed; here it is cancelled then, and not verified."""
+    kept = []
+
+    class Watching(Recorder):
+        def report(self, report: Report) -> None:
+            super().report(report)
+            if math.isfinite(report.best_position_error):
+                kept.append(Plan.load(job.plan_file).header["position_error"] == report.best_position_error)
+                self.cancelled.set()
+
+    link = Watching()
+    solve(replace(job, parameters={"distance": (0.9, "m")}), link)
+    assert kept and all(kept)
+    assert "verification" not in Plan.load(job.plan_file).header and link.reports[-1].phase != "verifying"
 
 
 def test_all_mistakes_are_found_and_nothing_is_computed(job: Job) -> None:
@@ -101,3 +126,17 @@ def test_a_damaged_previous_plan_is_refused(job: Job, tmp_path: Path) -> None:
     (tmp_path / "old.plan").write_bytes(b"no plan")
     with pytest.raises(DefinitionError, match="expected a plan file; got a damaged one"):
         solve(replace(job, previous_plan=str(tmp_path / "old.plan")), Recorder())
+
+
+def test_a_previous_plan_is_one_more_start(job: Job) -> None:
+    solve(job, Recorder())
+    link = Recorder()
+    again = replace(job, previous_plan=str(job.plan_file), plan_file=job.plan_file.with_name("two.plan"))
+    assert solve(again, link).success
+    assert "previous plan" in {report.start for report in link.reports}
+
+
+def test_a_previous_plan_of_other_joints_is_refused(job: Job, tmp_path: Path) -> None:
+    a_plan().save(tmp_path / "other.plan")
+    with pytest.raises(DefinitionError, match="other.plan: joints; expected pusher.rail_joint; got pusher.slide"):
+        solve(replace(job, previous_plan=str(tmp_path / "other.plan")), Recorder())

@@ -83,6 +83,15 @@ def test_the_trajectory_of_a_part_comes_to_rest_one_step_after_its_end():
     assert positions[4] == pytest.approx(positions[3] + velocities[3] / 6)
 
 
+def test_V16_a_motion_that_ends_fast_brakes_within_the_limits():
+    plan = make(header={"limits": {"acceleration": [1.0, 2.0]}}, velocity=np.array([[0.0, 0.0]] * 3 + [[0.1, -1.5]]))
+    assert plan.braking == 3, "1.5 / (0.9 * 2) s, in steps of 1/3 s"
+    parameters = plan.track_parameters("a")
+    assert parameters["times"][-2:] == pytest.approx([1.0, 2.0])
+    assert np.reshape(parameters["positions"], (5, 2))[4] - plan.position[3] == pytest.approx([0.05, -0.75])
+    assert make(header={"limits": {"acceleration": [100.0, 100.0]}}).braking == 1 == make().braking
+
+
 def test_a_part_that_it_does_not_have():
     with pytest.raises(DefinitionError, match="part 'b'; expected"):
         make().track_parameters("b")
@@ -169,6 +178,15 @@ def test_V16_more_points_than_one_action_takes_go_on_in_the_next():
         assert values["velocities"] == whole["velocities"][begin : begin + n]
         begin += n - 2
     assert begin == len(whole["times"]) - 2
+
+
+def test_V16_the_way_back_is_the_same_in_reverse():
+    plan = straight()
+    forth, back = ({p.name: p.value for p in found[0].parameters} for found in (plan.actions("a"), plan.retreat("a")))
+    assert back["times"] == pytest.approx([forth["times"][-1] - t for t in forth["times"][::-1]])
+    assert back["positions"] == forth["positions"][::-1] and back["velocities"][0] == 0.0
+    assert [-v for v in back["velocities"]] == pytest.approx(forth["velocities"][::-1])
+    assert [action.id for action in plan.retreat("back")] == plan.first("back")
 
 
 @pytest.mark.parametrize(("steps", "actions"), [(511, 1), (512, 2), (1022, 2), (1023, 3)])

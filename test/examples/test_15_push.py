@@ -1,0 +1,34 @@
+"""A planned push; the box is then drawn back, and a second plan brings it to its place."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
+pytest.importorskip("piqp", reason="the extra `planning` is not installed")
+pytest.importorskip("pybullet", reason="there is no PyBullet for this Python")
+
+from robot_rt_control.model.pose import Pose  # noqa: E402
+from robot_rt_control.planning.plan import Plan  # noqa: E402
+from robot_rt_control.testing.lockstep_client import LockstepClient  # noqa: E402
+from robot_rt_control.testing.plan_replay import simulation  # noqa: E402
+
+
+@pytest.mark.long
+def test_the_box_is_pushed_and_what_is_left_is_planned_again(example, tmp_path, capsys):
+    module = example("15_push")
+    with LockstepClient(module.WORKCELL) as client:
+        plugin = simulation(client)
+
+        def disturb() -> None:
+            plugin.move_object("box", Pose(position=(0.75, 0.0, 0.04)))
+            client.sleep(0.1)
+
+        errors = module.main(client, tmp_path, disturb)
+        assert not client.cell.kinds("part_faulted", "action_failed", "switch_dropped", "command_refused")
+        assert plugin.object_pose("box").position == pytest.approx((0.8, 0.0, 0.04), abs=0.006)
+    assert errors[0].normalized == pytest.approx(0.25, abs=0.01) and errors[-1].normalized <= module.CLOSE
+    assert 2 <= len(errors) <= 3
+    assert Plan.load(tmp_path / "last.plan").start_pose.position[0] == pytest.approx(0.75, abs=0.01)
+    assert (tmp_path / "scene.png").read_bytes().startswith(b"\x89PNG")
+    assert "push 2:" in capsys.readouterr().out
