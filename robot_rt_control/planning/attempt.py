@@ -88,6 +88,7 @@ def attempt(
         pass
     finally:
         run.dynamics.close()
+        run.found.share = 1.0
     return run.found
 
 

@@ -354,6 +354,7 @@ class Dynamics:
 
     def placement(self, geom: int, joints: Array) -> Placement:
         """A geometry of the robot at positions of the driven joints, the rest as at the start."""
+        self.check()
         self._place_joints(joints)
         center = self._data.geom_xpos[geom].copy()
         Jp, Jr = self._jacobians(center, int(self.scene.model.geom_bodyid[geom]))

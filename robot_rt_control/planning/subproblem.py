@@ -10,6 +10,7 @@ Solved with PIQP, whose multistage backend uses the order of the variables: u₀
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,32 +78,12 @@ class _Problem:
         self.quadratic = quadratic
         steps, states, inputs = linear.B.shape
         self.shape = steps, states, inputs
-        size = states + inputs
-        blocks = []
-        for i in range(steps):
-            blocks.append(sparse.diags(quadratic.u_hessian[i] + _REGULARIZATION))
-            blocks.append(sparse.csc_matrix(quadratic.z_hessian[i + 1] + _REGULARIZATION * np.eye(states)))
-        self.P = sparse.csc_matrix(sparse.block_diag(blocks))
+        cost, dynamics = _patterns(steps, states, inputs)
+        hessians = quadratic.z_hessian[1:] + _REGULARIZATION * np.eye(states)
+        self.P = cost.matrix(np.concatenate([(quadratic.u_hessian + _REGULARIZATION).ravel(), hessians.ravel()]))
         self.c = np.concatenate([quadratic.u_gradient, quadratic.z_gradient[1:]], axis=1).ravel()
-        rows: list[NDArray[np.intp]] = []
-        columns: list[NDArray[np.intp]] = []
-        values: list[Array] = []
-
-        def put(row: int, column: int, block: Array) -> None:
-            r, c = np.indices(block.shape)
-            rows.append((r + row).ravel())
-            columns.append((c + column).ravel())
-            values.append(block.ravel())
-
-        for i in range(steps):
-            put(i * states, i * size, linear.B[i])
-            put(i * states, i * size + inputs, -np.eye(states))
-            if i > 0:
-                put(i * states, (i - 1) * size + inputs, linear.A[i])
-        places = np.concatenate(rows), np.concatenate(columns)
-        shape = steps * states, steps * size
-        self.A = sparse.csc_matrix((np.concatenate(values), places), shape=shape)
-        self.A.eliminate_zeros()
+        minus = -np.ones(steps * states)
+        self.A = dynamics.matrix(np.concatenate([linear.B.ravel(), minus, linear.A[1:].ravel()]))
         self.b = np.zeros(steps * states)
         self.lower = np.concatenate([bounds.u_lower, bounds.z_lower], axis=1).ravel()
         self.upper = np.concatenate([bounds.u_upper, bounds.z_upper], axis=1).ravel()
@@ -113,3 +94,49 @@ class _Problem:
         du, dz = stages[:, :inputs], np.zeros((steps + 1, states))
         dz[1:] = stages[:, inputs:]
         return Step(du=du, dz=dz, change=predicted_change(self.quadratic, dz, du))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pattern:
+    """Where the entries of a sparse matrix are."""
+
+    order: NDArray[np.intp]
+    """Of the given values, as the matrix stores them."""
+    indices: NDArray[np.intp]
+    pointers: NDArray[np.intp]
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, int]) -> _Pattern:
+        found = sparse.csc_matrix((np.arange(1, len(rows) + 1), (rows, columns)), shape=shape)
+        return cls(order=found.data - 1, indices=found.indices, pointers=found.indptr, shape=shape)
+
+    def matrix(self, values: Array) -> sparse.csc_matrix:
+        """With these values."""
+        return sparse.csc_matrix((values[self.order], self.indices, self.pointers), shape=self.shape)
+
+
+@lru_cache(maxsize=16)
+def _patterns(steps: int, states: int, inputs: int) -> tuple[_Pattern, _Pattern]:
+    """Of the Hessian (diagonals of the inputs, then blocks of the states) and of the dynamics (B, -1, A from 1 on)."""
+    size, i = states + inputs, np.arange(steps)[:, None, None]
+    u, z, to = np.arange(inputs), np.arange(states), np.arange(states)[:, None]
+
+    def places(row: NDArray[np.intp], column: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        row, column = np.broadcast_arrays(row, column)
+        return row.ravel(), column.ravel()
+
+    diagonal = i * size + u
+    after = i * size + inputs
+    hessian = [places(diagonal, diagonal), places(after + to, after + z)]
+    parts = [
+        places(i * states + to, i * size + u),
+        places(i * states + z, after + z),
+        places(i[1:] * states + to, after[:-1] + z),
+    ]
+    shapes = (steps * size, steps * size), (steps * states, steps * size)
+    first, second = (
+        _Pattern.of(np.concatenate([r for r, _ in its]), np.concatenate([c for _, c in its]), shape)
+        for its, shape in zip((hessian, parts), shapes, strict=True)
+    )
+    return first, second

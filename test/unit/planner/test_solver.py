@@ -137,6 +137,8 @@ def test_a_previous_plan_is_one_more_start(job: Job) -> None:
 
 
 def test_a_previous_plan_of_other_joints_is_refused(job: Job, tmp_path: Path) -> None:
-    a_plan().save(tmp_path / "other.plan")
-    with pytest.raises(DefinitionError, match="other.plan: joints; expected pusher.rail_joint; got pusher.slide"):
+    other = a_plan()
+    other.header["joints"] = ["arm.elbow"]
+    other.save(tmp_path / "other.plan")
+    with pytest.raises(DefinitionError, match="other.plan: joints; expected pusher.slide; got arm.elbow"):
         solve(replace(job, previous_plan=str(tmp_path / "other.plan")), Recorder())
