@@ -2,8 +2,10 @@
 
 import math
 
+from robot_rt_control.motion.hermite import hermite
 from robot_rt_control.motion.profile import sample_profile
 from robot_rt_control.motion.stop import plan_stop
+from robot_rt_control.motion_group.led_onto import BLEND_TIME
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
@@ -37,6 +39,15 @@ def plan_stops(plan, part):
         if joint_status != 0:
             status = joint_status
     return status
+
+
+@realtime
+def vanishing(offset, velocity, t):
+    """What is left at time t [s] of an offset, and of its velocity, which began at 0: nothing from BLEND_TIME on."""
+    if t >= BLEND_TIME:
+        return 0.0
+    left, _, _ = hermite(offset, velocity, 0.0, 0.0, 0.0, 0.0, BLEND_TIME, t / BLEND_TIME)
+    return left
 
 
 @realtime

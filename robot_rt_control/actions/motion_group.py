@@ -12,8 +12,8 @@ from robot_rt_control.actions.following import (
     POSITION,
     is_within,
     largest_difference,
+    vanishing,
 )
-from robot_rt_control.actions.sine_wave import smooth_step
 from robot_rt_control.definitions.action_type import (
     JOINT_INDEX,
     PER_JOINT,
@@ -26,25 +26,36 @@ from robot_rt_control.memory.layout import motion_dtype
 from robot_rt_control.motion.hermite import hermite
 from robot_rt_control.motion.profile import profile_dtype, sample_profile
 from robot_rt_control.motion.synchronize import plan_fastest, stretch_together
-from robot_rt_control.motion_group.led_onto import BLEND_TIME
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_GROUP_COMMANDS
 from robot_rt_control.vocabulary.enums import Status
 
-_START_TOO_FAR, _NOT_AT_REST = int(Status.START_TOO_FAR), int(Status.NOT_AT_REST)
+_START_TOO_FAR, _OTHER_VELOCITY = int(Status.START_TOO_FAR), int(Status.OTHER_VELOCITY)
 _ARRIVED = 1e-9
 """[s] Rounding of the path time."""
-_REST, _JUST_STOPPED = 0.01, 0.1
-"""Fractions of the limits of velocity and acceleration."""
+_REST, _MOVING, _JUST_STOPPED = 0.01, 0.05, 0.1
+"""Fractions of the limits: of the velocity that may differ at a start at rest, and in motion; of the acceleration."""
 
 
 @realtime
-def is_at_rest(part):
-    """Whether the last command is at rest. Right after a motion some of its last jerk is left, see T5."""
+def begin_as_planned(state, params, part):
+    """Keep by how much the last command differs from the start of the motion: it vanishes. Whether that is little.
+
+    Right after a motion some of its last jerk is left, see T5. While the part's time stands, its velocity is not known
+    from its commands, and goes on as planned.
+    """
+    little = _REST
     for j in range(part.dof):
-        if abs(part.motion_velocity[j]) > _REST * part.velocity_limit[j]:
+        if params.start_velocity[j] != 0.0:
+            little = _MOVING
+    for j in range(part.dof):
+        state.path_velocity[j] = params.start_velocity[j]
+        state.offset[j] = part.commanded_position[j] - params.start[j]
+        if part.dt > 0.0:
+            state.offset_velocity[j] = part.motion_velocity[j] - params.start_velocity[j]
+        if abs(state.offset_velocity[j]) > little * part.velocity_limit[j]:
             return False
-        if abs(part.motion_acceleration[j]) > _JUST_STOPPED * part.acceleration_limit[j]:
+        if little == _REST and abs(part.motion_acceleration[j]) > _JUST_STOPPED * part.acceleration_limit[j]:
             return False
     return True
 
@@ -104,12 +115,6 @@ def stretch_command(state, part):
     )
 
 
-@realtime
-def remaining_offset(t):
-    """1 at t = 0, 0 from BLEND_TIME on, with zero velocity and acceleration at both ends."""
-    return 1.0 - smooth_step(min(t / BLEND_TIME, 1.0))
-
-
 class MotionGroup(ActionType):
     """Motion commands of one or several parts: they begin in one tick, all or none, and stop together on their paths.
 
@@ -133,7 +138,7 @@ class MotionGroup(ActionType):
             default="realtime",
             choices=("realtime", "async"),
             description="Where the motions are computed: in the loop, from any state of motion, or in a process "
-            "outside it, from rest, which can also follow paths through via points and trajectories of any length.",
+            "outside it, which can also follow paths through via points and trajectories of any length.",
         ),
         Parameter(
             name="on_failure",
@@ -165,6 +170,7 @@ class MotionGroup(ActionType):
         StateVariable(name="starved", type="bool", description="It slows down: its set points do not come in time."),
         StateVariable(name="is_stopping", type="bool", description="It comes to rest on its paths, and then ends."),
         StateVariable(name="has_failed", type="bool", description="A part has failed, or the profiler's process."),
+        StateVariable(name="elapsed", unit="s", description="Time along the paths; it goes on after the end."),
     )
     Params: ClassVar = {
         "n_commands": int,
@@ -172,6 +178,7 @@ class MotionGroup(ActionType):
         "checks_start": int,
         "period": float,
         "start": (float, PER_JOINT),
+        "start_velocity": (float, PER_JOINT),
         "start_tolerance": float,
         "end": (float, PER_JOINT),
         "tolerance": float,
@@ -189,7 +196,8 @@ class MotionGroup(ActionType):
         "lasts": float,  # [s] of path time
         "agreed": int,
         "slower": float,  # factor of speed by which all parts arrive together
-        "offset": (float, PER_JOINT),
+        "offset": (float, PER_JOINT),  # at the start, from the plan
+        "offset_velocity": (float, PER_JOINT),
         "plan": (profile_dtype, PER_JOINT),
         **{name: (float, PER_JOINT) for name in ("from_q", "from_v", "from_a", "goal")},
         **{name: (float, PER_JOINT) for name in ("velocity_limit", "acceleration_limit", "jerk_limit")},
@@ -216,10 +224,8 @@ class MotionGroup(ActionType):
                 return _START_TOO_FAR
         state.slower = 1.0
         if params.asynchronous != 0:
-            if not is_at_rest(part):
-                return _NOT_AT_REST
-            for j in range(part.dof):
-                state.offset[j] = part.commanded_position[j] - params.start[j]
+            if not begin_as_planned(state, params, part):
+                return _OTHER_VELOCITY
             state.duration = params.duration
             return 0
         status = plan_command(state, params, part, 0, params.lasts[0])
@@ -228,7 +234,7 @@ class MotionGroup(ActionType):
 
     @staticmethod
     def sense(state, params, part):
-        state.is_done = state.time >= state.total - _ARRIVED
+        state.is_done = state.elapsed >= state.total - _ARRIVED
         if state.is_done != 0.0 and part.at_rest != 0.0:
             state.is_settled = is_within(largest_difference(part.position, params.end, part.dof), params.tolerance)
         else:
@@ -249,7 +255,6 @@ class MotionGroup(ActionType):
     def control(state, params, part):
         part.command_mode = POSITION
         if params.asynchronous != 0:
-            rest = remaining_offset(state.time)
             for j in range(part.dof):
                 q, v, a = hermite(
                     state.before_q[j],
@@ -261,11 +266,11 @@ class MotionGroup(ActionType):
                     params.period,
                     state.fraction,
                 )
-                part.position_command[j] = q + state.offset[j] * rest
+                part.position_command[j] = q + vanishing(state.offset[j], state.offset_velocity[j], state.elapsed)
                 state.path_velocity[j], state.path_acceleration[j] = v, a
             return 0
         for _ in range(MAX_GROUP_COMMANDS):
-            if state.time < state.began + state.lasts or state.command >= params.n_commands - 1:
+            if state.elapsed < state.began + state.lasts or state.command >= params.n_commands - 1:
                 break
             state.began += state.lasts
             state.command += 1
@@ -275,7 +280,7 @@ class MotionGroup(ActionType):
             if status != 0:
                 return status
         for j in range(part.dof):
-            q, v, a = sample_profile(state.plan[j], state.time - state.began)
+            q, v, a = sample_profile(state.plan[j], state.elapsed - state.began)
             part.position_command[j] = q
             state.path_velocity[j], state.path_acceleration[j] = v, a
         return 0

@@ -181,13 +181,12 @@ def _prepare_feedback(where: str, part: Part, values: Mapping[str, ParameterValu
     usual = min(_USUAL_CORRECTION[int(params.mode)], _USUAL_SHARE / params.period)
     params.gravity = float(values["gravity"])
     if params.mode == EFFORT:
-        if not part.has_kinematics:
-            usual = 0.0
-        if not part.has_kinematics and ("correction" in values or not own):
+        given = values.get("correction")
+        if not part.has_kinematics and (given or (given is None and not own)):
             raise DefinitionError(
                 f"{where}: feedback by efforts of a part whose masses are not known",
                 expected="stiffness and damping",
-                got=", ".join(["correction", *own] if "correction" in values else own) or "none of them",
+                got=", ".join(["correction"] * bool(given) + own) or "none of them",
             )
         usual = 0.0 if own else usual
     params.correction = float(values.get("correction", usual))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference
+from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference, vanishing
 from robot_rt_control.actions.path_control import (
     EFFORT,
     PATH_PARAMETERS,
@@ -31,7 +31,6 @@ from robot_rt_control.motion.hermite import hermite
 from robot_rt_control.motion.path_time import FASTEST_FALL, possible_fall
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.tracking import track_velocity
-from robot_rt_control.motion_group.led_onto import BLEND_TIME
 from robot_rt_control.motion_group.limits import part_limits
 from robot_rt_control.motion_group.trajectory import check_curve, curve_through, states_of
 from robot_rt_control.native.realtime_code import realtime
@@ -96,7 +95,8 @@ class TrackTrajectory(ActionType):
     first point; it may move, and what its position and velocity differ from the first point vanishes.
 
     With more than 513 points, or with tool poses, the control server makes a motion group of it (`profile: async`): it
-    then begins and ends at rest, its parameters cannot be changed, and it has neither `tracking_error` nor `stop`.
+    then ends at rest, starts only near the velocity of its first point, its parameters cannot be changed, and it has
+    neither `tracking_error` nor `stop`.
 
     Modes velocity and effort (`path_control.py`) begin at the measured positions, and lead the joints along the path by
     feedback. At an override below 1 and in a stop the path is slower, and given efforts are reduced by the square of
@@ -268,7 +268,8 @@ class TrackTrajectory(ActionType):
         for j in range(part.dof):
             q, v, _ = point(params, 0, 0.0, j)
             state.offset[j] = state.reference[j] - q
-            state.offset_velocity[j] = part.motion_velocity[j] - v
+            if part.dt > 0.0:  # while its time stands, it goes on as planned
+                state.offset_velocity[j] = part.motion_velocity[j] - v
             if abs(state.offset[j]) > state.start_distance:
                 state.start_joint = j
                 state.start_distance = abs(state.offset[j])
@@ -312,13 +313,10 @@ class TrackTrajectory(ActionType):
             q, v, a = params.goal[j], 0.0, 0.0
             if t < params.total:
                 q, v, a = point(params, state.segment, t, j)
-            if t < BLEND_TIME:
-                offset, _, _ = hermite(
-                    state.offset[j], state.offset_velocity[j], 0.0, 0.0, 0.0, 0.0, BLEND_TIME, t / BLEND_TIME
-                )
-                q += offset
-            part.position_command[j] = q
+            part.position_command[j] = q + vanishing(state.offset[j], state.offset_velocity[j], t)
             state.path_velocity[j], state.path_acceleration[j] = v, a
+            if params.mode == POSITION:
+                state.reference[j] = q  # new parameters may change the mode
         if params.mode == VELOCITY:
             command_velocities(state, params, part)
         elif params.mode == EFFORT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,17 +14,20 @@ from robot_rt_control.vocabulary.names import check_name
 
 Numbers = Sequence[float] | np.ndarray
 """As given; kept as a tuple, which can be compared and hashed."""
+POINTS: tuple[str, ...] = ("positions", "velocities", "accelerations", "poses")
+"""What a trajectory may have at each of its times."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trajectory:
-    """A motion given at points in time. It begins and ends at rest.
+    """A motion given at points in time. It ends at rest, and begins with the first velocity.
 
     Args:
         times: (n,) [s], from 0, increasing; at least two.
         positions: (n, dof) [rad or m]; or None, and `poses` are given.
-        velocities: (n, dof) [rad/s or m/s]; None: a smooth curve, by cubic pieces.
-        accelerations: (n, dof) [rad/s² or m/s²], with `velocities`: quintic pieces instead of cubic ones.
+        velocities: (n, dof) [rad/s or m/s]; None: a smooth curve from rest, by cubic pieces.
+        accelerations: (n, dof) [rad/s² or m/s²], with `velocities`: quintic pieces instead of cubic ones. Or
+            (2 n - 2, dof): those at the begin of each piece, then those at its end, which may differ at a point.
         poses: (n, 7) of the tool in the world: p_WT [m], q_WT (x y z w). Joint positions are computed from them.
 
     Raises:
@@ -43,7 +46,10 @@ class Trajectory:
         for name, width in (("positions", -1), ("velocities", -1), ("accelerations", -1), ("poses", 7)):
             given = getattr(self, name)
             if given is not None:
-                array = _array(f"{name} of a trajectory of {len(times)} points", given, (len(times), width))
+                n = len(times)
+                if name == "accelerations" and len(np.atleast_1d(given)) == 2 * n - 2:
+                    n = 2 * n - 2
+                array = _array(f"{name} of a trajectory of {len(times)} points", given, (n, width))
                 object.__setattr__(self, name, array)
 
     def __eq__(self, other: object) -> bool:
@@ -57,7 +63,9 @@ class Trajectory:
 
 @dataclass(frozen=True, kw_only=True)
 class MotionCommand:
-    """A motion of one part, from rest to rest. Give one target: position, pose, velocity with time, or trajectory.
+    """A motion of one part, from rest (but for a trajectory) to rest.
+
+    Give one target: position, pose, velocity with time, or trajectory.
 
     Args:
         part: its name.
@@ -116,6 +124,31 @@ class MotionCommand:
             object.__setattr__(self, name, _number(f"{of}: {name}", getattr(self, name)))
         if self.trajectory is not None and not isinstance(self.trajectory, Trajectory):
             raise DefinitionError(f"{of}: trajectory", expected="a Trajectory", got=repr(self.trajectory))
+
+
+def points_in_time(what: str, n: int, given: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
+    """What lists of numbers, one point after the other, give at each of n times, as Trajectory takes it.
+
+    Args:
+        what: before the name of a list, for messages.
+        given: `positions`, `velocities`, … as in Trajectory; empty ones are left out.
+
+    Raises:
+        DefinitionError: a list does not fit.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name, numbers in given.items():
+        array = np.asarray(numbers, float).ravel()
+        rows = n
+        if name == "accelerations" and "positions" in found and array.size == 2 * (n - 1) * found["positions"].shape[1]:
+            rows = 2 * (n - 1)
+        if array.size % max(rows, 1) or n == 0:
+            raise DefinitionError(
+                f"{what}{name}", expected=f"a multiple of {n}, the number of times", got=str(array.size)
+            )
+        if array.size:
+            found[name] = array.reshape(rows, -1)
+    return found
 
 
 def _number(what: str, given: Any) -> float:

@@ -391,14 +391,14 @@ motion_dtype = record(
         # state variables
         *((name, "f8") for name in ("start_joint", "start_distance", "is_done", "is_settled", "progress")),
         *((name, "f8") for name in ("remaining_time", "starved", "is_stopping", "has_failed")),
+        ("elapsed", "f8"),  # [s] of path time; the group's goes on after the end
         ("duration", "f8"),  # [s] that the member's own motion takes; its code writes it
         ("total", "f8"),  # [s] that it shall take
-        ("time", "f8"),  # [s] along the path, for which the command is to be
         ("rate", "f8"),  # of that time, 0 to 1
         ("change", "f8"),  # [1/s] of the rate
         # the member's motion per second of path time; its code writes it
         *_joints("path_velocity", "path_acceleration"),
-        # the set points before and after `time`, and the fraction of a period since the former; set if it has a queue
+        # the set points before and after `elapsed`, the fraction of a period since the former; set if it has a queue
         *((f"{which}_{what}", *per_joint) for which in ("before", "after") for what in ("q", "v", "a")),
         ("fraction", "f8"),
         # of the group

@@ -19,7 +19,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Move:
-    """A motion from rest to rest."""
+    """A motion to rest, and from rest, but for a trajectory."""
 
     start: np.ndarray
     """(dof,) [rad or m]"""
@@ -85,6 +85,12 @@ def move_of(part: Part, command: MotionCommand, before: np.ndarray | None) -> Mo
         plan = trajectory(given.times, positions, given.velocities, given.accelerations, limits=limits)
         if (positions[0] != start).any():
             plan = led_onto(plan, start, limits)
+        if before is not None and plan.sample(np.zeros(1))[1].any():
+            raise DefinitionError(
+                "trajectory: velocities at the first point",
+                expected="0: the command before it ends at rest",
+                got="others",
+            )
         return _along(replace(move, end=positions[-1]), plan)
     via = np.array(command.via).reshape(len(command.via), part.dof)
     if command.pose is not None:

@@ -13,7 +13,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-_MOST_SAMPLES = 400_000
+_MOST_SAMPLES = 100_000
 """Of a dense check: a plan of many pieces gets fewer in each."""
 _JOIN_TOLERANCE = 1e-9
 """[rad or m] by which a plan may begin beside the end of the one before."""
@@ -22,7 +22,7 @@ _FLOOR = 0.1
 
 
 class Plan(Protocol):
-    """A motion from rest to rest. It is not changed after it was made, and can be pickled."""
+    """A motion to rest, and from rest or with a velocity. It is not changed after it was made, and can be pickled."""
 
     @property
     def duration(self) -> float:
@@ -36,7 +36,7 @@ class Plan(Protocol):
         """Positions, velocities, accelerations at path times.
 
         Args:
-            times: (n,) [s]; before 0 and after `duration` the motion rests at its exact start and end.
+            times: (n,) [s]; before 0 and after `duration` it is as at its exact start and end.
 
         Returns:
             q, v, a: each (n, dof) [rad or m, per s, per s²].

@@ -29,6 +29,7 @@ class CurvePlan:
 
     curve: PPoly
     end: np.ndarray  # (dof,) exact
+    start_velocity: np.ndarray | float = 0.0  # (dof,) exact
 
     @property
     def duration(self) -> float:
@@ -42,8 +43,8 @@ class CurvePlan:
         times = np.clip(np.asarray(times, float), 0.0, self.duration)
         q, v, a = (self.curve(times, order) for order in range(3))
         done = times >= self.duration
+        v[times <= 0.0] = self.start_velocity
         q[done], v[done], a[done] = self.end, 0.0, 0.0
-        v[times <= 0.0] = 0.0
         return q, v, a
 
     def breaks(self) -> np.ndarray:
@@ -58,42 +59,49 @@ def trajectory(
     *,
     limits: JointLimits,
 ) -> Plan:
-    """A motion through points in time, from rest to rest.
+    """A motion through points in time, to rest.
 
-    Positions alone: the cubic spline with continuous acceleration. With velocities: cubic pieces.
+    Positions alone: the cubic spline with continuous acceleration, from rest. With velocities: cubic pieces.
     With accelerations as well: quintic pieces. The jerk is that of the points; it is not limited.
 
     Args:
         times: (n,) [s], from 0, increasing; at least two.
-        positions, velocities, accelerations: (n, dof) [rad or m, per s, per s²].
+        positions, velocities: (n, dof) [rad or m, per s].
+        accelerations: (n, dof) [rad/s² or m/s²]; or (2 n - 2, dof): those at the begin of each piece, then those at
+            its end, which may differ at a point.
         limits: of position, velocity and acceleration.
 
     Raises:
-        DefinitionError: numbers are missing or not finite; the curve exceeds a limit, or does not begin and end at
-            rest.
+        DefinitionError: numbers are missing or not finite; the curve exceeds a limit, or does not end at rest.
     """
     t = np.array(times, float)
     if t.ndim != 1 or len(t) < 2 or t[0] != 0.0 or not np.all(np.diff(t) > 0.0) or not np.isfinite(t[-1]):
         raise DefinitionError(
             "trajectory: times", expected="at least two, from 0 on, each above the one before", got=str(t[:8])
         )
-    points = _points("positions", positions, t, limits)
-    v = None if velocities is None else _points("velocities", velocities, t, limits)
-    a = None if accelerations is None else _points("accelerations", accelerations, t, limits)
+    n = len(t)
+    points = _points("positions", positions, n, limits)
+    v = None if velocities is None else _points("velocities", velocities, n, limits)
+    a = None
+    if accelerations is not None:
+        in_pieces = len(np.atleast_1d(accelerations)) == 2 * n - 2
+        a = _points("accelerations", accelerations, 2 * n - 2 if in_pieces else n, limits)
+        a = a.reshape(2, n - 1, -1) if in_pieces else a
     if v is None and a is not None:
         raise DefinitionError("trajectory: accelerations", expected="velocities with them", got="none")
     if v is not None:
-        for k, which in ((0, "first"), (-1, "last")):
-            for j in np.flatnonzero(np.abs(v[k]) > _REST * limits.velocity):
-                raise DefinitionError(
-                    f"trajectory: velocity of joint {limits.names[j]!r} at the {which} point",
-                    expected="0: a command begins and ends at rest",
-                    got=f"{v[k, j]:.4g}",
-                )
-            v[k] = 0.0
+        for j in np.flatnonzero(np.abs(v[-1]) > _REST * limits.velocity):
+            raise DefinitionError(
+                f"trajectory: velocity of joint {limits.names[j]!r} at the last point",
+                expected="0: a command ends at rest",
+                got=f"{v[-1, j]:.4g}",
+            )
+        v[-1] = 0.0
+        if (np.abs(v[0]) <= _REST * limits.velocity).all():
+            v[0] = 0.0
     curve = curve_through(t, points, v, a)
     check_curve("trajectory", curve, limits)
-    return CurvePlan(curve, points[-1])
+    return CurvePlan(curve, points[-1], 0.0 if v is None else v[0])
 
 
 def curve_through(
@@ -214,12 +222,12 @@ def _polynomial(c: np.ndarray, s: np.ndarray, order: int) -> np.ndarray:
     return value
 
 
-def _points(name: str, given: ArrayLike, times: np.ndarray, limits: JointLimits) -> np.ndarray:
+def _points(name: str, given: ArrayLike, n: int, limits: JointLimits) -> np.ndarray:
     array = np.array(given, float)
-    if array.shape != (len(times), len(limits.names)):
+    if array.shape != (n, len(limits.names)):
         raise DefinitionError(
             f"trajectory: {name}",
-            expected=f"{len(times)} points of {len(limits.names)} joints",
+            expected=f"{n} points of {len(limits.names)} joints",
             got=" x ".join(map(str, array.shape)),
         )
     for k, j in np.argwhere(~np.isfinite(array)):

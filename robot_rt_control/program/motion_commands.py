@@ -75,7 +75,7 @@ class Pose(Model):
 
 
 class PointsInTime(Model):
-    """A motion given at points in time. It begins and ends at rest."""
+    """A motion given at points in time. It ends at rest, and begins with the first velocity."""
 
     times: Numbers
     """[s] From 0 on, increasing."""
@@ -90,7 +90,7 @@ class PointsInTime(Model):
 
 
 class Command(Model):
-    """A motion of one part, from rest to rest. One target: position, pose, velocity with time, or trajectory."""
+    """A motion of one part to rest. One target: position, pose, velocity with time, or trajectory."""
 
     part: Name
     """A part or role."""

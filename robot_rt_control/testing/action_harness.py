@@ -239,7 +239,7 @@ class ActionHarness:
         """What the loop does for a motion group, here of one part."""
         state = self._state[0]
         state.total, state.rate = state.duration, 1.0
-        state.time += self.period * self.speed
+        state.elapsed += self.period * self.speed
 
     def _step(self) -> int:
         self.tick += 1

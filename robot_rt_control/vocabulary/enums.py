@@ -131,8 +131,10 @@ class Status(IntEnum):
     START_TOO_FAR = -4
     """The robot is too far from the start of the motion."""
     SINGULAR = -5
-    NOT_AT_REST = -6
-    """The motion begins at rest, and the robot moves."""
+    OTHER_VELOCITY = -6
+    """The motion begins with another velocity than the robot has."""
+    NO_SET_POINTS = -7
+    """The motion begins with a velocity, and its set points have not come yet."""
     TIME_BUDGET = -10
     """The action's code exceeded its time budget in several consecutive ticks."""
     DEGREE_MODE = -11

@@ -7,10 +7,14 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from trajectory_bench import JOINTS, TrajectoryBench, goal, point
 
 from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused, Outcome, Point
+from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 
+_LONG = 0.1
+"""Share of the goals that have more points than the loop holds."""
 _SPOILED = ("joint", "twice", "missing", "times", "size", "nan", "range", "velocity", "end", "empty", "late", "fast")
 
 
@@ -59,6 +63,8 @@ class RandomGoals:
             v = [0.0 if k == n - 1 else random.uniform(-0.1, 0.1) for _ in JOINTS]
             rates = [v, [0.0] * 3][:kind]
             points.append(point(float(t), q.tolist(), *rates))
+        if random.random() < _LONG:
+            points = _many(points, random.randint(MAX_TRAJECTORY_POINTS, 1200), kind)
         joints = random.sample(JOINTS, 3)
         order = [JOINTS.index(name) for name in joints]
         points = [_reordered(p, order) for p in points]
@@ -70,6 +76,18 @@ class RandomGoals:
         return _spoil(made, spoiled, random, now), spoiled
 
 
+def _many(points: list[Point], n: int, kind: int) -> list[Point]:
+    """Many points on a smooth curve through few."""
+    first, last = points[0].time - 0.5, points[-1].time
+    times = [first, *(p.time for p in points)]
+    curve = CubicSpline(times, [points[0].positions, *(p.positions for p in points)], bc_type="clamped")
+    dense = np.linspace(first, last, n)
+    rates = [curve(dense, order) for order in range(1, kind + 1)]
+    if kind:
+        rates[0][-1] = 0.0
+    return [point(t, q, *r) for t, q, *r in zip(dense, curve(dense), *rates, strict=True)]
+
+
 def _is_of_the_moment(text: str) -> bool:
     return "is outside its limits, " in text
 
@@ -79,7 +97,7 @@ def _reordered(p: Point, order: list[int]) -> Point:
         time=p.time,
         positions=tuple(p.positions[j] for j in order),
         velocities=tuple(p.velocities[j] for j in order) if p.velocities else (),
-        accelerations=p.accelerations,
+        accelerations=tuple(p.accelerations[j] for j in order) if p.accelerations else (),
     )
 
 

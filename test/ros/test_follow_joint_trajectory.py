@@ -199,6 +199,25 @@ def test_a_newer_goal_preempts_and_goes_on_without_a_jump(moveit: MoveIt):
     assert largest(moveit.here(), moved(start, by=0.02)) < 1e-9
 
 
+def test_J11_of_any_length_it_preempts_and_is_preempted_in_motion(moveit: MoveIt):
+    start = moveit.here()
+    n, far = 1200, 0.3
+
+    def wave(t: float) -> float:
+        return far * (1.0 - math.cos(math.pi * t / 3.0)) / 2.0
+
+    short = moveit.send(trajectory((3.0, moved(start, by=-far))))
+    wait(lambda: largest(moveit.here(), start) > 0.02)
+    long = moveit.send(trajectory(*((1.0 + 3.0 * i / n, moved(start, by=wave(3.0 * i / n))) for i in range(1, n + 1))))
+    assert moveit.result(short)[1:] == (CODES.INVALID_GOAL, "preempted by a newer goal")
+    assert long.accepted
+    wait(lambda: moveit.feedback and moveit.feedback[-1].index > n / 2)
+    back = moveit.send(trajectory((2.0, start)))
+    assert moveit.result(long)[1:] == (CODES.INVALID_GOAL, "preempted by a newer goal")
+    assert moveit.result(back) == (GoalStatus.STATUS_SUCCEEDED, CODES.SUCCESSFUL, "")
+    assert largest(moveit.here(), start) < 1e-9
+
+
 def test_its_state_at_a_time_is_asked(moveit: MoveIt):
     start = moveit.here()
     handle = moveit.send(trajectory((2.0, moved(start, by=0.3))))

@@ -8,7 +8,6 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -26,14 +25,17 @@ from robot_rt_control.controllers.trajectory.watching import FINISHED, REACHED, 
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.part_facts import PartFacts
 from robot_rt_control.motion_group.limits import part_limits
+from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 from robot_rt_control.vocabulary.errors import CommandRefused, RobotControlError, SessionError
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
 
-_AHEAD_S = (0.05, 0.25, 1.0)
-"""[s] of the workcell's time from now to the tick of a start that was chosen beforehand; the later ones if it has
-passed meanwhile."""
+_AHEAD_S, _AHEAD_OF_POINT_S = 0.05, 2e-4
+"""[s] of the workcell's time from now to the tick of a start that was chosen beforehand; and for each point of a long
+trajectory, which takes longer to prepare. What is followed goes on until then."""
+_ATTEMPTS = 3
+"""At a start; if its tick has passed meanwhile, more time is left for the next one."""
 _REST_S = 10.0
 """[s] in which a part comes to rest, at the latest."""
 _REST = 1e-3
@@ -105,6 +107,9 @@ class Follower:
                 raise
             before, self._run = self._run, run
             if before is not None:
+                for event in list(self._events):  # it may have been reached meanwhile
+                    if event.kind == Kind.REACTION_FIRED and event.previous_action == before.id:
+                        self._decide(before, event)
                 before.decide(Outcome(code=Code.INVALID_GOAL, text="preempted by a newer goal"))
                 session.remove(before.id)
 
@@ -224,11 +229,15 @@ class Follower:
         Raises:
             GoalRefused: it cannot be followed from the present state.
         """
-        for i, ahead in enumerate(_AHEAD_S):
+        n = len(goal.points)
+        ahead = _AHEAD_S + (_AHEAD_OF_POINT_S * n if n > MAX_TRAJECTORY_POINTS else 0.0)
+        for i in range(_ATTEMPTS):
+            begun = self._client.backend.now()
             self._count += 1
             run_id = f"goal_{self._count}"
             tick, present = self._present(session, ahead, at_once=goal.start is None)
-            start_in = 0.0 if goal.start is None else goal.start - self._readings.time_of(tick)
+            # The motion's time is 0 in the tick before that of the start, which commands the first step.
+            start_in = 0.0 if goal.start is None else goal.start - self._readings.time_of(tick - 1)
             motion = splice(
                 goal,
                 present,
@@ -243,9 +252,10 @@ class Follower:
                 run.tick = session.start(run_id, at_tick=tick)
             except CommandRefused as error:
                 session.remove(run_id)
-                if tick == 0 or i == len(_AHEAD_S) - 1:
+                if tick == 0 or i == _ATTEMPTS - 1:
                     raise GoalRefused(error.what, expected=error.expected, got=error.got, hint=error.hint) from None
                 _log.info("%s: a start at tick %d was too late: %s", self._name, tick, error)
+                ahead = max(5.0 * ahead, 2.0 * (self._client.backend.now() - begun))
                 continue
             except RobotControlError as error:
                 raise GoalRefused(error.what, expected=error.expected, got=error.got, hint=error.hint) from None
@@ -254,10 +264,6 @@ class Follower:
 
     def _action(self, run: Run) -> Action:
         track = run.motion.track
-        accelerations: dict[str, Any] = {"accelerations": track.a}
-        if run.motion.is_long:  # its pieces are cubic, or their accelerations are equal at the points
-            joined = np.concatenate([track.a[0], track.a[1, -1:]])
-            accelerations = {"accelerations": joined} if run.motion.is_quintic else {}
         reactions = watch(
             run.id,
             self._part.name,
@@ -275,7 +281,7 @@ class Follower:
             times=track.times,
             positions=track.q,
             velocities=track.v,
-            **accelerations,
+            accelerations=track.a,
         )
 
     def _present(self, session: Session, ahead: float, *, at_once: bool) -> tuple[int, Present]:
@@ -290,12 +296,6 @@ class Follower:
             if run is not None and values.get(f"{run.id}.is_done") == 0.0:
                 # The motion of tick + later begins with what was commanded in the tick before.
                 elapsed = values[f"{run.id}.elapsed"] + values["speed"] * (later - 1) * self._period
-                if run.motion.is_long:
-                    raise GoalRefused(
-                        f"a trajectory of more than {len(run.motion.track.times)} points is followed",
-                        expected="its end: only shorter ones can be replaced while the part moves",
-                        hint="Cancel it first",
-                    )
                 state = run.motion.track.at(elapsed)
                 return tick + later, Present(state=state, track=run.motion.track, elapsed=elapsed)
             if np.abs(v).max() <= _REST:
@@ -326,6 +326,8 @@ class Follower:
             return
         if event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
             self._decide(run, event)
+            if run.is_decided and run.is_finished and not run.is_stopping:
+                self._close()
         elif event.kind in (Kind.ACTION_STOPPED, Kind.ACTION_FAILED) and event.previous_action == run.id:
             if run.is_cancelled:
                 run.decide(Outcome(code=Code.SUCCESSFUL, text="cancelled", tick=event.tick, is_cancelled=True))
@@ -342,8 +344,6 @@ class Follower:
             run.decide(Outcome(code=Code.SUCCESSFUL, text="", tick=event.tick))
         elif event.name == FINISHED:
             run.is_finished = True
-        if run.is_decided and run.is_finished and not run.is_stopping:
-            self._close()
 
     def _ended(self, run: Run, event: Event) -> None:
         reasons = "; ".join([event.reason, *run.faults])

@@ -28,11 +28,10 @@ class Motion:
     """Index of the track's point that is the first one of the goal that is still reached."""
     skipped: int
     """Points of the goal that were in the past."""
-    is_quintic: bool
 
     @property
     def is_long(self) -> bool:
-        """Whether its set points come from outside the loop (motion_group): then it begins and ends at rest."""
+        """Whether its set points come from outside the loop (motion_group)."""
         return len(self.track.times) > MAX_TRAJECTORY_POINTS
 
     @property
@@ -100,8 +99,7 @@ def splice(
         v = None if v is None else np.concatenate([state[1][None], v])
         a = None if a is None else np.concatenate([state[2][None], a])
         tail = through(times, q, v, a, state[1])
-    if len(tail.times) + (0 if head is None else len(head.times)) <= MAX_TRAJECTORY_POINTS:
-        tail = tail.led_from(state[0], state[1])  # a motion group does that by itself
+    tail = tail.led_from(state[0], state[1])
     end = tail.duration
     if tail.v[-1].any():
         tail = tail.then(stopping((tail.q[-1], tail.v[-1], tail.a[1, -1]), limits.acceleration))
@@ -112,15 +110,7 @@ def splice(
         reached_at=ahead + end,
         first=int(np.searchsorted(track.times, ahead + times[0 if due else 1] - _SAME)),
         skipped=skipped,
-        is_quintic=a is not None,
     )
-    if made.is_long and (present.track is not None or head is not None):
-        raise GoalRefused(
-            f"a trajectory of {len(track.times)} points",
-            expected=f"at most {MAX_TRAJECTORY_POINTS} while the part moves or waits for its start",
-            got=str(len(track.times)),
-            hint="A longer one begins at rest, at once: send it when the part stands",
-        )
     _check(made, limits, goal)
     return made
 

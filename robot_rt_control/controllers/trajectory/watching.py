@@ -30,7 +30,7 @@ def watch(
         rest: [s] after the end, until nothing is left of the motion in what the part's next action continues from.
     """
     end = motion.track.q[-1]
-    over = "is_done" if motion.is_long else f"elapsed >= {motion.reached_at!r}"
+    over = f"elapsed >= {motion.reached_at!r}"
     reactions = []
     arrived = [over]
     for j in range(len(end)):
@@ -68,7 +68,7 @@ def watch(
                 late = motion.reached_at + tolerances.goal_time
                 reactions.append(
                     Reaction(
-                        f"{over} and elapsed > {late!r} and {difference} > {float(tolerance)!r}",
+                        f"elapsed > {late!r} and {difference} > {float(tolerance)!r}",
                         event=f"{_GOAL}_{quantity}_{j}",
                         capture=[actual],
                         fire_once=True,

@@ -90,7 +90,7 @@ class SetPoints:
         for slot in slots_with_queues(tables):
             a = tables.actions[slot]
             rate = float(a["braking_rate"])
-            first = (int(a["state_offset"]) + offset_of(motion_dtype, "time")) // 8
+            first = (int(a["state_offset"]) + offset_of(motion_dtype, "elapsed")) // 8
             found.append(
                 _Group(
                     slot=int(slot),

@@ -32,7 +32,7 @@ _PART_SIZE = part_dtype.itemsize
 _PARAMETERS = offset_of(world_dtype, "parameter_arena")
 _STATE = offset_of(world_dtype, "state_arena")
 _HEAD = motion_dtype.itemsize
-_OK = int(Status.OK)
+_OK, _NO_SET_POINTS = int(Status.OK), int(Status.NO_SET_POINTS)
 _POSITION, _NO_MODE = int(CommandMode.POSITION), int(CommandMode.NONE)
 _TOGETHER, _GO_ON = int(GroupFlag.TOGETHER), int(GroupFlag.GO_ON)
 _STARVED = int(EventKind.MOTION_STARVED)
@@ -100,8 +100,20 @@ def enter_group(w, ch, slot):
     if a.queue >= 0:
         find_newest(w, ch, a, head, entry_bytes(w, a))
         if head.newest < 0:
+            if _begins_in_motion(w, a):
+                return _NO_SET_POINTS
             head.rate = 0.0
     return _OK
+
+
+@realtime
+def _begins_in_motion(w, a):
+    for s in range(a.n_parts):
+        m = motion_at(_member_address(w, a, s))
+        for j in range(w.parts[a.parts[s]].dof):
+            if m.path_velocity[j] != 0.0:
+                return True
+    return False
 
 
 @realtime
@@ -121,8 +133,8 @@ def sense_group(w, slot):
         head.is_done = min(head.is_done, m.is_done)
         if head.is_settled != 0.0 and m.is_settled != 1.0:
             head.is_settled = m.is_settled  # 0, or unknown
-    head.remaining_time = max(head.total - head.time, 0.0)
-    head.progress = 1.0 if head.is_done != 0.0 or head.total <= 0.0 else min(head.time / head.total, 1.0)
+    head.remaining_time = max(head.total - head.elapsed, 0.0)
+    head.progress = 1.0 if head.is_done != 0.0 or head.total <= 0.0 else min(head.elapsed / head.total, 1.0)
     return _OK
 
 
@@ -148,8 +160,8 @@ def control_group(w, ch, slot):
         if status != _OK:
             return status
     else:
-        head.time += w.period * w.speed
-    head.time = min(head.time, final)
+        head.elapsed += w.period * w.speed
+    time = min(head.elapsed, final)
     _report_starving(w, ch, slot, a, head, end)
     if head.is_stopping != 0.0 and head.rate == 0.0:
         w.actions_runtime[slot].ending = head.cause
@@ -159,14 +171,14 @@ def control_group(w, ch, slot):
                 if _has_member(w, slot, a, s):
                     w.parts[a.parts[s]].command_mode = _POSITION
             return _OK
-        number = min(int(head.time / w.period), head.newest)
-        head.fraction = head.time / w.period - number
+        number = min(int(time / w.period), head.newest)
+        head.fraction = time / w.period - number
         take_points(w, ch, a, head, size, _member_address(w, a, 0), member_size(a), number)
     for s in range(a.n_parts):
         if not _has_member(w, slot, a, s):
             continue
         m = motion_at(_member_address(w, a, s))
-        m.time, m.fraction = head.time, head.fraction
+        m.elapsed, m.fraction = time, head.fraction
         status = _call(w, slot, a, s, code.set_parameters)
         if status == _OK:
             status = _call(w, slot, a, s, code.control)
@@ -185,7 +197,7 @@ def _advance(w, slot, a, head, end):
     scratch = _profile_at(field_address(w, "path_time"))
     time, rate, change, status = track_velocity(
         scratch,
-        head.time,
+        head.elapsed,
         head.rate,
         head.change,
         goal,
@@ -196,7 +208,7 @@ def _advance(w, slot, a, head, end):
         most / JERK_TIME_S,
         w.period * w.speed,
     )
-    head.time, head.rate, head.change = max(time, head.time), min(max(rate, 0.0), 1.0), change
+    head.elapsed, head.rate, head.change = max(time, head.elapsed), min(max(rate, 0.0), 1.0), change
     if rate <= 0.0 or (goal == 1.0 and rate >= 1.0):
         head.change = 0.0
     return status

@@ -109,10 +109,7 @@ class Definitions:
                     self._core.types.check_present(used, f"action {action.id!r}")
             if definer.defined(session) is not before:
                 check(session)  # again: others may have defined or removed meanwhile
-            tick = self._core.tick(definer.define(session, program, prepared, start=start))
-        if any(action.group is not None and action.group.is_asynchronous for action in prepared):
-            at.profilers.wait_ready()  # its queue bridges a pause of a second, but not the start of a process
-        return tick
+            return self._core.tick(definer.define(session, program, prepared, start=start))
 
     def upload_program(
         self,

@@ -23,7 +23,7 @@ _HINTS = {
 
 _START_HINTS = {
     int(Status.START_TOO_FAR): "Nothing has changed: move to where its motion begins first, as with move_joint",
-    int(Status.NOT_AT_REST): "Nothing has changed: stop first, or let the loop plan the motion (profile: realtime)",
+    int(Status.OTHER_VELOCITY): "Nothing has changed: stop first if it begins at rest, or set `profile: realtime`",
 }
 
 

@@ -19,7 +19,7 @@ from robot_rt_control.definitions.definitions import (
     StrategyDefinition,
     Value,
 )
-from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
+from robot_rt_control.definitions.motion_command import POINTS, MotionCommand, Trajectory, points_in_time
 from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput, numbers
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.control_server import ControlServer
@@ -29,9 +29,6 @@ from robot_rt_control.server.link.variable_entries import variable_entries
 from robot_rt_control.server.types.action_types import RegisteredType
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError
-
-_POINTS = ("positions", "velocities", "accelerations", "poses")
-"""What a trajectory may have at each of its times."""
 
 # --- from messages -------------------------------------------------------------------------------
 
@@ -150,16 +147,12 @@ def _rows(what: str, numbers: Any, width: int) -> np.ndarray:
 
 def _trajectory(of: str, message: Any) -> Trajectory | None:
     n = len(message.trajectory_times)
-    given = {name: getattr(message, f"trajectory_{name}") for name in _POINTS}
+    given = {name: getattr(message, f"trajectory_{name}") for name in POINTS}
     if n == 0:
         if any(len(numbers) for numbers in given.values()):
             raise DefinitionError(f"{of}: trajectory", expected="the times of its points", got="none")
         return None
-    arrays = {}
-    for name, flat in given.items():
-        if len(flat) % n:
-            raise DefinitionError(f"{of}: trajectory_{name}", expected=f"a multiple of {n} numbers", got=str(len(flat)))
-        arrays[name] = np.array(flat, float).reshape(n, -1) if len(flat) else None
+    arrays = points_in_time(f"{of}: trajectory_", n, given)
     return Trajectory(times=np.array(message.trajectory_times, float), **arrays)
 
 

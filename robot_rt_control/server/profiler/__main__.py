@@ -1,7 +1,7 @@
 """`python -m robot_rt_control.server.profiler`: one profiler's process. Started by `Profilers`, not by hand.
 
-It maps the channel by a descriptor that it inherits, reads its motion from its input, and fills the queue until its
-input ends. It never waits for the loop, and the loop never for it.
+It maps the channel by a descriptor that it inherits, reads its motion from its input, says that it is ready, and fills
+the queue from the next byte of its input on until that ends. It never waits for the loop, and the loop never for it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ def main(descriptor: int) -> None:
     writer = QueueWriter(np.frombuffer(memory, channel_dtype, 1)[0], motion)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
+    if not sys.stdin.buffer.read(1):
+        return
     while not select.select([sys.stdin], [], [], 0.0 if writer.fill() else _PAUSE_S)[0]:
         pass
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 
 from robot_rt_control.memory.channel import Channel
@@ -16,7 +17,8 @@ from robot_rt_control.server.preparer.process import environment
 from robot_rt_control.server.profiler.queue_writer import Motion, QueueWriter, set_up
 
 _log = logging.getLogger(__name__)
-_STARTING_S = 60.0
+_PAUSE_S = 0.05
+"""[s] between two looks at a queue until its process fills it."""
 
 
 class Profilers:
@@ -32,7 +34,6 @@ class Profilers:
         self._channel = channel
         self._lock = threading.Lock()
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
-        self._ready: dict[int, threading.Event] = {}
         self._writers: dict[int, QueueWriter] = {}
         self.paused: set[int] = set()
         """Queues that `feed` leaves out, for tests."""
@@ -46,7 +47,8 @@ class Profilers:
             return {queue: process.pid for queue, process in self._processes.items()}
 
     def start(self, motion: Motion, label: str) -> None:
-        """Set up a queue that nobody uses, fill it, and keep it filled from now on.
+        """Set up a queue that nobody uses, fill it, and keep it filled from now on: by a process, and by a thread until
+        that is up.
 
         Args:
             label: the action, for messages.
@@ -69,43 +71,43 @@ class Profilers:
         )
         with self._lock:
             self._processes[number] = process
-            ready = self._ready[number] = threading.Event()
         threading.Thread(
-            target=self._watch, args=(motion, process, ready, label), name=f"profiler {number}", daemon=True
+            target=self._watch, args=(motion, writer, process, label), name=f"profiler {number}", daemon=True
         ).start()
 
-    def wait_ready(self) -> None:
-        """Wait until all processes that were started look after their queues, or have ended; at most a minute."""
-        with self._lock:
-            starting = list(self._ready.values())
-        deadline = time.monotonic() + _STARTING_S
-        for ready in starting:
-            ready.wait(max(deadline - time.monotonic(), 0.0))
-
-    def _watch(
-        self, motion: Motion, process: subprocess.Popen[bytes], ready: threading.Event, label: str
-    ) -> None:
+    def _watch(self, motion: Motion, writer: QueueWriter, process: subprocess.Popen[bytes], label: str) -> None:
         """Hand the motion over; if the process ends by itself, its group stops."""
         assert process.stdin is not None and process.stdout is not None
         number = motion.queue.number
         with suppress(OSError):  # it has ended already
-            pickle.dump(motion, process.stdin)
-            process.stdin.flush()
-        process.stdout.readline()
-        ready.set()
+            self._hand_over(motion, writer, process, process.stdin.fileno(), process.stdout.fileno())
         code = process.wait()
+        process.stdin.close()
         process.stdout.close()
-        with suppress(OSError):  # what it has not read
-            process.stdin.close()
         with self._lock:
-            if self._ready.get(number) is ready:
-                del self._ready[number]
             if self._processes.get(number) is not process:
                 return
             del self._processes[number]
             self._channel.memory.motion_queues[number]["failed"] = 1
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         _log.error("the profiler of %s ended %s: the group stops on its path", label, how)
+
+    def _hand_over(
+        self, motion: Motion, writer: QueueWriter, process: subprocess.Popen[bytes], to: int, answers: int
+    ) -> None:
+        """Give a process its motion, and fill its queue until it says that it can; it begins when it is told to."""
+        left = memoryview(pickle.dumps(motion))
+        os.set_blocking(to, False)
+        while True:
+            readable, writable, _ = select.select([answers], [to] if left else [], [], _PAUSE_S)
+            if readable:
+                break
+            if writable:
+                left = left[os.write(to, left) :]
+            with self._lock:
+                if self._processes.get(motion.queue.number) is process:  # else the queue may be another group's
+                    writer.fill()
+        os.write(to, b"\n")
 
     def stop(self, queue: int) -> None:
         """Nobody needs this queue any more. Does not wait."""

@@ -86,6 +86,7 @@ def prepare_group(
         _fill(record, part, own, values, period, group)
     for record, plan in zip(records, group.plans, strict=False):
         record.asynchronous, record.checks_start, record.duration = 1, 1, plan.duration
+        record.start_velocity[: plan.dof] = plan.sample(np.zeros(1))[1][0]
     return group, records.view(np.uint8)
 
 

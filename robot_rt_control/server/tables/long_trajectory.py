@@ -14,17 +14,9 @@ import numpy as np
 from robot_rt_control.actions.path_control import is_position_mode
 from robot_rt_control.actions.track_trajectory import MAX_SEGMENTS
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.definitions.motion_command import POINTS, MotionCommand, Trajectory, points_in_time
 
 _TYPE = "track_trajectory"
-
-
-def _rows(what: str, numbers: np.ndarray, n: int) -> np.ndarray:
-    """(n, …) what a list gives at each of n times."""
-    if numbers.size == 0 or n == 0 or numbers.size % n:
-        raise DefinitionError(what, expected=f"a multiple of {n}, the number of times", got=str(numbers.size))
-    return numbers.reshape(n, -1)
 
 
 def as_group(action: ActionDefinition) -> ActionDefinition:
@@ -43,12 +35,8 @@ def as_group(action: ActionDefinition) -> ActionDefinition:
     if len(times) <= MAX_SEGMENTS + 1 and "poses" not in given:
         return action
     (part,) = action.parts.values() if isinstance(action.parts, Mapping) else action.parts
-    of = f"action {action.id!r}: number of"
-    points = {
-        name: _rows(f"{of} {name}", numbers[name], len(times))
-        for name in ("positions", "velocities", "accelerations", "poses")
-        if name in numbers
-    }
+    lists = {name: numbers[name] for name in POINTS if name in numbers}
+    points = points_in_time(f"action {action.id!r}: number of ", len(times), lists)
     options: dict[str, Any] = {}
     if "start_tolerance" in numbers:
         options["start_tolerance"] = float(numbers["start_tolerance"][0])

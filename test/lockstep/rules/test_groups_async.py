@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from arms_cell import arms_file, cell_of, go, limits_kept, on_path, positions
 
-from robot_rt_control.client import Action, MotionCommand, MotionGroup, Reaction, Trajectory
+from robot_rt_control.client import Action, MotionCommand, MotionGroup, Reaction, Session, Trajectory
 from robot_rt_control.testing import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -103,6 +103,62 @@ def test_M5_a_group_from_outside_begins_at_its_start_at_rest(tmp_path: Path) -> 
     reasons = [e.reason for e in cell.kinds("command_refused")]
     assert "the robot is too far from where the motion begins" in reasons[1]
     assert len(reasons) == 2
+
+
+def cruising(cell: LockstepCell, session: Session, begin: np.ndarray, speed: np.ndarray) -> None:
+    """Bring two arms to these speeds; a group that goes on from there is defined."""
+    away = (MotionCommand(part=f"arm{i}", velocity=speed[i], time=3.0) for i in range(2))
+    on = (
+        MotionCommand(
+            part=f"arm{i}",
+            trajectory=Trajectory(
+                times=np.array([0.0, 1.0]),
+                positions=np.stack([begin[i], begin[i] + speed[i] / 2.0]),
+                velocities=np.stack([speed[i], 0.0 * speed[i]]),
+            ),
+            start_tolerance=1.0,
+        )
+        for i in range(2)
+    )
+    session.add(MotionGroup("away", *away), MotionGroup("on", *on, profile="async"))
+    session.start("away")
+
+
+def test_M5_a_trajectory_that_begins_with_a_velocity_goes_on_from_the_motion(tmp_path: Path) -> None:
+    speed = np.array([[0.4, -0.2, 0.1], [0.1, 0.3, 0.6]])
+    cell, session = cell_of(tmp_path, 2)
+    cruising(cell, session, np.zeros((2, 3)), speed)
+    begin = positions(cell, 2, 1000)[-1]
+    cell, session = cell_of(tmp_path, 2)
+    cruising(cell, session, begin, speed)
+    q = [positions(cell, 2, 1000)]
+    np.testing.assert_allclose(q[0][-1], begin, atol=1e-12)
+    session.start("on")
+    q.append(positions(cell, 2, 1200))
+    np.testing.assert_allclose(q[1][-1], begin + speed / 2.0, atol=1e-12)
+    seam = np.diff(np.concatenate(q)[995:1005], axis=0) / 1e-3
+    np.testing.assert_allclose(seam, np.tile(speed, (9, 1, 1)), atol=0.01)
+    limits_kept(np.concatenate(q))
+    session.start("on")
+    cell.step()
+    (refused,) = cell.kinds("command_refused")
+    assert "the robot has another velocity than the motion at its begin" in refused.reason
+
+
+def test_M5_it_does_not_begin_in_motion_without_its_set_points(tmp_path: Path) -> None:
+    speed = np.full((2, 3), 0.3)
+    cell, session = cell_of(tmp_path, 2)
+    cruising(cell, session, np.full((2, 3), 0.25), speed)
+    cell.step(1000)
+    cell.server.core.at().profilers.paused.add(0)
+    session.start("on")
+    cell.step(5)
+    session.start("on")
+    q = positions(cell, 2, 1000)
+    (failed,) = cell.kinds("action_failed")
+    assert "its set points have not come yet" in failed.reason
+    assert (q[-1] == q[-2]).all()
+    limits_kept(q)
 
 
 @pytest.mark.parametrize("condition", ["is_done", "is_settled"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,6 +99,21 @@ def test_J9_speed_changes_do_not_make_a_jump(tmp_path: Path) -> None:
     bench.assert_limits_kept()
 
 
+def test_J9_a_motion_that_an_override_of_0_holds_is_replaced_on_the_way(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    bench.follow(goal(point(2.0, (1.2, 1.2, 1.2))))
+    bench.run(0.9)
+    bench.client.set_speed(0.0)
+    bench.run(0.5)
+    second = bench.follow(goal(point(1.5, (1.3, 1.3, 1.3))))
+    bench.client.set_speed(1.0)
+    assert bench.until(second).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], 1.3, atol=1e-12)
+    bench.assert_limits_kept()
+    x = bench.q[-1200:]
+    assert (np.diff(x, axis=0) > -1e-9).all()
+
+
 def test_J10_a_start_in_the_future_keeps_what_is_followed_until_then(tmp_path: Path) -> None:
     bench = TrajectoryBench(tmp_path)
     now = bench.ros_time
@@ -134,43 +150,138 @@ def test_J10_points_in_the_past_are_skipped(tmp_path: Path) -> None:
     bench.assert_limits_kept()
 
 
-def long_goal(end: float, rates: int) -> Goal:
-    t = np.linspace(0.5, 3.5, MAX_TRAJECTORY_POINTS + 100)
-    x = (t - 0.5) / 3.0
-    q, v, a = (np.polyval(np.polyder([6.0, -15.0, 10.0, 0.0, 0.0, 0.0], n), x) * end / 3.0**n for n in range(3))
+N_LONG = MAX_TRAJECTORY_POINTS + 100
+
+
+def long_goal(begin: float, end: float, rates: int, *, n: int = N_LONG, first: float = 0.5, **fields: Any) -> Goal:
+    """Joints move together from one position to another in 3 s, from rest to rest; the first point is at a time."""
+    t = np.linspace(0.0, 3.0, n)
+    shape = [6.0, -15.0, 10.0, 0.0, 0.0, 0.0]
+    q, v, a = (np.polyval(np.polyder(shape, k), t / 3.0) * (end - begin) / 3.0**k for k in range(3))
     return goal(*(point(s, [p] * 3, *([w] * 3 for w in (vs, acc)[:rates]))
-                  for s, p, vs, acc in zip(t, q, v, a, strict=True)))  # fmt: skip
+                  for s, p, vs, acc in zip(first + t, begin + q, v, a, strict=True)), **fields)  # fmt: skip
+
+
+def accelerations_of_plans(bench: TrajectoryBench, since: int = 0) -> None:
+    """A jump in velocity would need more."""
+    assert np.abs(np.diff(bench.q[since:], 2, axis=0)).max() / PERIOD**2 < ACCELERATION
+    bench.assert_limits_kept()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("rates", [0, 1, 2])
 def test_J11_a_long_trajectory_begins_at_rest(tmp_path: Path, rates: int) -> None:
     bench = TrajectoryBench(tmp_path, constraints={"a": {"trajectory": 0.1}})
-    outcome = bench.follow(long_goal(0.6, rates))
+    outcome = bench.follow(long_goal(0.0, 0.6, rates))
     assert bench.until(outcome).code == Code.SUCCESSFUL
     np.testing.assert_allclose(bench.q[-1], 0.6, atol=1e-9)
     bench.until_free()
 
 
-def test_J11_it_neither_replaces_nor_is_replaced_while_the_part_moves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rates", [0, 1, 2])
+def test_J11_long_ones_replace_and_are_replaced_while_the_part_moves(tmp_path: Path, rates: int) -> None:
+    bench = TrajectoryBench(tmp_path, constraints={"a": {"trajectory": 0.1}})
+    goals = (
+        goal(point(2.0, (-0.4, -0.4, -0.4))),
+        long_goal(-0.1, 0.6, rates, n=2000, first=1.0),
+        long_goal(0.3, -0.2, rates, first=1.0),
+        goal(point(2.0, (0.1, 0.2, 0.3))),
+    )
+    outcomes = []
+    for given, then in zip(goals, (0.6, 2.1, 1.9, 0.0), strict=True):
+        outcomes.append(bench.follow(given))
+        bench.run(then)
+        assert np.abs(bench.q[-1] - bench.q[-2]).max() > 1e-4  # it moves
+    assert [o[0].text for o in outcomes[:3]] == ["preempted by a newer goal"] * 3
+    assert len(bench.client.sessions()) == 1
+    assert bench.until(outcomes[3]).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], (0.1, 0.2, 0.3), atol=1e-9)
+    accelerations_of_plans(bench)
+    bench.until_free()
+
+
+def test_J11_what_is_reached_while_the_newer_goal_is_prepared_is_a_success(tmp_path: Path) -> None:
     bench = TrajectoryBench(tmp_path)
-    first = bench.follow(goal(point(2.0, (-0.3, 0.0, 0.0))))
-    bench.run(0.5)
-    with pytest.raises(GoalRefused, match=r"a trajectory of 6\d\d points; expected at most 513 while the part moves"):
-        bench.follow(long_goal(0.6, 1))
-    assert bench.until(first).code == Code.SUCCESSFUL
-    bench.until_free()
-    bench.until(bench.follow(goal(point(1.0, Z))))
-    bench.until_free()
-    long = bench.follow(long_goal(0.6, 1))
+    first = bench.follow(goal(point(1.0, (0.2, 0.2, 0.2))))
+    bench.run(0.8)
+    second = bench.follow(long_goal(0.2, 0.6, 1, n=2000))
+    assert [o.code for o in first] == [Code.SUCCESSFUL]
+    assert bench.until(second).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], 0.6, atol=1e-9)
+    accelerations_of_plans(bench)
+
+
+def test_J11_one_with_a_first_point_at_the_start_passes_its_points_in_time(tmp_path: Path) -> None:
+    """It was planned from the moving part, as servoing planners do."""
+    bench = TrajectoryBench(tmp_path)
+    bench.follow(long_goal(0.0, 0.6, 1))
     bench.run(1.5)
-    with pytest.raises(GoalRefused, match="only shorter ones can be replaced while the part moves. Cancel it first"):
-        bench.follow(goal(point(1.0, Z)))
+    now, tick = bench.ros_time, bench.cell.tick
+    times = 0.002 * np.arange(700)
+    states = [bench.follower.state_at(now + 0.4 + t)[:2] for t in times]
+    points = [point(t, q.tolist(), v.tolist()) for t, (q, v) in zip(times, states, strict=True)]
+    outcome = bench.follow(goal(*points, point(2.0, [0.62] * 3, Z), start=now + 0.4), now)
+    bench.until(outcome)
+    np.testing.assert_allclose(bench.q[-1], 0.62, atol=1e-9)
+    first = bench.ticks.index(tick + 400)
+    np.testing.assert_allclose(bench.q[first : first + 1400 : 2], [q for q, _ in states], atol=1e-6)
+    accelerations_of_plans(bench)
+
+
+def test_J11_a_start_in_the_future_joins_a_long_motion_to_the_present_one(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    bench.follow(goal(point(2.0, (0.5, 0.5, 0.5))))
+    bench.run(0.6)
+    now = bench.ros_time
+    second = bench.follow(long_goal(0.6, -0.3, 2, start=now + 0.7), now)
+    assert abs(bench.until(second).tick - round((now + 0.7 + 3.5 - bench.ros_time) / PERIOD) - bench.cell.tick) <= 2
+    np.testing.assert_allclose(bench.q[-1], -0.3, atol=1e-9)
+    accelerations_of_plans(bench)
+
+
+@pytest.mark.parametrize("speeds", [(0.3, 1.0), (0.0, 0.6)], ids=["slower", "standing"])
+def test_J11_at_any_speed_override(tmp_path: Path, speeds: tuple[float, float]) -> None:
+    bench = TrajectoryBench(tmp_path)
+    bench.follow(long_goal(0.0, 0.6, 1))
+    bench.run(1.7)
+    bench.client.set_speed(speeds[0])
+    bench.run(0.5)
+    second = bench.follow(long_goal(0.5, -0.2, 1))
+    bench.run(0.8)
+    third = bench.follow(goal(point(2.0, (0.1, 0.1, 0.1))))
+    assert second[0].text == "preempted by a newer goal"
+    bench.run(0.5)
+    bench.client.set_speed(speeds[1])
+    assert bench.until(third).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], 0.1, atol=1e-9)
+    bench.assert_limits_kept()
+    on_one_line(bench.q[100:], (1.0, 1.0, 1.0))
+
+
+def test_J11_cancelled_while_it_moves_it_stops_on_its_path(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    bench.follow(goal(point(2.0, (-0.3, -0.3, -0.3))))
+    bench.run(0.5)
+    long = bench.follow(long_goal(-0.1, 0.6, 1))
+    bench.run(1.5)
     bench.follower.cancel()
     assert bench.until(long).is_cancelled
     q = bench.q[-1]
-    assert 0.0 < q[0] < 0.5 and np.ptp(q) < 1e-6
+    assert -0.1 < q[0] < 0.5 and np.ptp(q) < 1e-6
+    bench.assert_limits_kept()
     assert bench.until(bench.follow(goal(point(1.0, Z)))).code == Code.SUCCESSFUL
+
+
+def test_J11_a_last_velocity_of_a_long_one_is_braked(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path, allow_nonzero_velocity_at_trajectory_end=True)
+    times = np.linspace(0.5, 2.5, N_LONG)
+    outcome = bench.follow(goal(*(point(t, [0.1 * (t - 0.5) ** 2] * 3, [0.2 * (t - 0.5)] * 3) for t in times)))
+    found = bench.until(outcome)
+    assert found.code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[bench.ticks.index(found.tick) - 1], 0.4, atol=1e-3)
+    bench.until_free()
+    assert 0.42 < bench.q[-1][0] < 0.6
+    accelerations_of_plans(bench)
 
 
 def test_J13_a_last_velocity_is_braked_after_the_last_point(tmp_path: Path) -> None:

@@ -157,6 +157,17 @@ def test_V17_velocities_pass_the_points_and_correct_what_the_joints_miss(harness
     np.testing.assert_allclose(part.commanded_position[:7] - q[-1], 0.01 * np.exp(-5.0), atol=1e-5)
 
 
+def test_V17_the_mode_may_change_on_the_way(harness, bent, goal):
+    h, part, (q, _, a) = _track(harness, bent, goal)
+    h.start()
+    h.step(300)
+    h.set_parameters(mode="effort", efforts=list(a.ravel()), **SPRING)
+    for _ in range(200):
+        h.step()
+        assert np.abs(part.commanded_acceleration[:7]).max() < 2.0, "no jump"
+    np.testing.assert_allclose(part.commanded_position[:7], q[10], atol=1e-3)
+
+
 @pytest.mark.parametrize("mode", ["velocity", "effort"])
 def test_V17_compiled_equals_interpreted_and_allocates_nothing(harness, bent, goal, mode):
     more = {"correction": 20.0, "gravity": True, **SPRING} if mode == "effort" else {}
@@ -227,11 +238,10 @@ def test_V17_without_masses_the_gains_must_be_given():
         ActionHarness(TrackTrajectory, parts={"part": part}, parameters=given)
     with pytest.raises(DefinitionError, match="expected stiffness and damping; got correction"):
         ActionHarness(TrackTrajectory, parts={"part": part}, parameters={**given, "correction": 50.0})
-    h = ActionHarness(
-        TrackTrajectory, parts={"part": part}, parameters={**given, "stiffness": [9.0] * 2, "damping": [6.0] * 2}
-    )
-    h.start()
-    assert h.step(10) == 0
+    for enough in ({"stiffness": [9.0] * 2, "damping": [6.0] * 2}, {"correction": 0.0, "efforts": [0.0] * 4}):
+        h = ActionHarness(TrackTrajectory, parts={"part": part}, parameters={**given, **enough})
+        h.start()
+        assert h.step(10) == 0
 
 
 def test_V17_its_record_grows_by_at_most_64_kB():

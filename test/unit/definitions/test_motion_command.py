@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
+from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory, points_in_time
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -60,6 +60,17 @@ def test_a_trajectory_keeps_its_own_read_only_arrays():
     assert again == trajectory and hash(again) == hash(trajectory)
     assert trajectory != Trajectory(times=trajectory.times, positions=positions)
     assert trajectory != Trajectory(times=trajectory.times)
+
+
+def test_lists_of_numbers_are_points_in_time():
+    given = {"positions": np.arange(6.0), "velocities": np.zeros(0), "accelerations": np.arange(8.0)}
+    points = points_in_time("number of ", 3, given)
+    assert {name: array.shape for name, array in points.items()} == {"positions": (3, 2), "accelerations": (4, 2)}
+    trajectory = Trajectory(times=np.arange(3.0), **points)
+    assert trajectory.accelerations is not None and trajectory.accelerations.shape == (4, 2)
+    for wrong in ({"positions": np.zeros(7)}, {"positions": np.zeros(6), "accelerations": np.zeros(7)}):
+        with pytest.raises(DefinitionError, match=r"number of \w+; expected a multiple of 3, .*; got 7"):
+            points_in_time("number of ", 3, wrong)
 
 
 @pytest.mark.parametrize(

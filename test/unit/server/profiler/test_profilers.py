@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +47,6 @@ def test_each_process_fills_its_own_queue_and_its_death_concerns_its_group_alone
             )
         first, second = channel.memory.motion_queues[0], channel.memory.motion_queues[1]
         assert first["head"] == second["head"] == 199, "they are full at once"
-        profilers.wait_ready()
         first["tail"] = 100
         second["tail"] = 50
         wait_until(lambda: first["head"] == 299 and second["head"] == 249)
@@ -57,6 +58,33 @@ def test_each_process_fills_its_own_queue_and_its_death_concerns_its_group_alone
         assert second["failed"] == 0
         profilers.stop(1)
         assert profilers.pids == {} and second["failed"] == 0
+    finally:
+        profilers.close()
+        channel.close()
+
+
+def test_a_queue_is_kept_filled_while_its_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = Channel.create(f"starting_{os.getpid()}", workcell=1, period_ns=10**6)
+    profilers = Profilers(channel)
+    start = subprocess.Popen
+
+    def silent(_: Any, **options: Any) -> Any:
+        return start(["sleep", "600"], **options)  # it never says that it is ready
+
+    monkeypatch.setattr(subprocess, "Popen", silent)
+    try:
+        plan = point_to_point(np.zeros(1), np.ones(1), LIMITS, 20.0)
+        place = MotionQueue(number=0, offset=0, entries=200, size=8000)
+        profilers.start(Motion(queue=place, plans=(plan,), n_points=20_001, period=0.001), "action 'go'")
+        header = channel.memory.motion_queues[0]
+        header["tail"] = 150
+        wait_until(lambda: header["head"] == 349)
+        header["tail"] = 300
+        wait_until(lambda: header["head"] == 499)
+        profilers.stop(0)
+        header["tail"] = 400
+        time.sleep(0.2)
+        assert header["head"] == 499 and header["failed"] == 0
     finally:
         profilers.close()
         channel.close()

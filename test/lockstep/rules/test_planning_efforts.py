@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.runtime import _nrt_python, rtsys
 
 from robot_rt_control.client.actions import Action, Strategy
 from robot_rt_control.client.session import Session
-from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
 from robot_rt_control.model.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
-from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.effort_track import effort_parameters
+from robot_rt_control.planning.plan import Plan
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -176,36 +177,67 @@ def test_V17_efforts_that_make_a_joint_too_fast_do_not_fault_it(cell: LockstepCe
     assert no_fault(cell) and 0.5 < arm.velocity[0] < 1.48 * 1.05 + 0.1, "the loop reduces them, as all efforts (L8)"
 
 
-def test_V17_a_plan_of_efforts_is_replayed_by_them() -> None:
-    """20 cm, to 1 % of the way; friction of the ground differs little between both engines."""
-    pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-    pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-    from robot_rt_control.planning.effort_track import effort_parameters
-    from robot_rt_control.planning.planner import plan
-    from robot_rt_control.planning.task import PairGroup, Task
-
-    workcell = IIWA.with_name("pusher.yaml")
-    task = Task(
-        workcell=workcell,
-        body="slider",
-        target=Pose(position=(0.33, 0.0, 0.05)),
-        pairs=(PairGroup(robot="pusher.tip", faces=("back",)),),
-        controls={"pusher": "effort"},
-        time=1.0,
-        steps=20,
-    )
-    found = plan(task).plan
-    assert found is not None
-    with LockstepCell(workcell, hardware="pybullet") as cell:
-        cell.step(300)
-        session = cell.session("pusher")
-        session.add(Action("a", "track_trajectory", parts="pusher", **effort_parameters(found, "pusher")))
+def test_V17_a_base_with_a_lag_is_led_by_velocities(tmp_path: Path) -> None:
+    text = IIWA.with_name("mobile_base.yaml").read_text()
+    text = text.replace("time_constant: 0.0", "time_constant: 0.03").replace("robots/", f"{IIWA.parent}/robots/")
+    (tmp_path / "base.yaml").write_text(text)
+    way = np.array([0.5, -0.3, 0.4])
+    with LockstepCell(tmp_path / "base.yaml") as cell:
+        session = cell.session("base")
+        given: dict[str, Any] = {"times": [0.0, 2.0], "positions": [0.0] * 3 + list(way), "mode": "velocity"}
+        session.add(Action("a", "track_trajectory", parts="base", **given))
         session.start("a")
-        cell.step(1500)
-        plugin = cell.executor.devices.hosts["sim"].plugin
-        assert isinstance(plugin, PyBulletPlugin)
-        assert plugin.object_pose("slider").position[0] == pytest.approx(0.33, abs=0.002)
-        assert no_fault(cell) and abs(cell.part("pusher").velocity[0]) < 1e-3
+        base, worst = cell.part("base"), 0.0
+        for _ in range(3000):
+            cell.step()
+            worst = max(worst, session.value("a.tracking_error") or 0.0)
+        assert worst < 0.02 and session.value("a.is_settled") == 1.0
+        np.testing.assert_allclose(base.position[:3], way, atol=1e-4)
+
+
+@pytest.mark.parametrize("mode", ["velocity", "effort"])
+def test_V17_a_whole_tick_allocates_nothing(mode: str) -> None:
+    _nrt_python.memsys_enable_stats()
+    with LockstepCell(IIWA) as cell:
+        begin(cell, mode=mode)
+        cell.step(2)
+        counts = []
+        for ticks in (10, 1000):
+            before = rtsys.get_allocation_stats()
+            cell.executor.step(ticks)
+            after = rtsys.get_allocation_stats()
+            counts.append((after.alloc - before.alloc, after.mi_alloc - before.mi_alloc))
+        assert counts[0] == counts[1] and cell.active("arm") == "a" and no_fault(cell)
+
+
+def test_V17_a_plan_of_efforts_is_replayed_by_them() -> None:
+    """The pusher, 1 kg, 4 cm forward without touching the slider."""
+    t, one = 0.05 * np.arange(9)[:, None], np.ones((4, 1))
+    v = np.where(t <= 0.2, t, 0.4 - t)
+    nothing = np.zeros((9, 0))
+    plan = Plan(
+        header={"joints": ["pusher.slide"], "velocity_driven": [False], "time": 0.4, "steps": 8},
+        position=np.where(t <= 0.2, 0.5 * t**2, 0.04 - 0.5 * v**2),
+        velocity=v,
+        inputs=np.concatenate([one, -one]),
+        body_position=np.zeros((9, 3)),
+        body_rotation=np.zeros((9, 3, 3)),
+        distance=nothing,
+        stiffness=nothing[1:],
+        virtual_force=nothing[1:],
+        virtual_distance=nothing,
+    )
+    with LockstepCell(IIWA.with_name("pusher.yaml"), hardware="pybullet") as cell:
+        cell.step(20)
+        session, part = cell.session("pusher"), cell.part("pusher")
+        session.add(Action("a", "track_trajectory", parts="pusher", **effort_parameters(plan, "pusher")))
+        session.start("a")
+        for k in range(8):
+            cell.step(50)
+            assert part.position[0] == pytest.approx(plan.position[k + 1, 0], abs=2e-4)
+            assert part.commanded_effort[0] == pytest.approx(plan.inputs[k, 0], abs=0.1)
+        cell.step(200)
+        assert session.value("a.is_settled") == 1.0 and no_fault(cell)
 
 
 def test_V17_mistakes_are_refused_with_their_texts(cell: LockstepCell) -> None:
