@@ -39,7 +39,7 @@ PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
 def measured_box(client: Client) -> Pose:
     """X_WB, from the sensor part that a camera would fill."""
-    x, y, z, qx, qy, qz, qw = (client.value(f"box_pose.{name}") for name in ("x", "y", "z", "qx", "qy", "qz", "qw"))
+    x, y, z, qx, qy, qz, qw = (client.value(f"camera.{name}") for name in ("x", "y", "z", "qx", "qy", "qz", "qw"))
     return Pose(position=(x, y, z), orientation=(qx, qy, qz, qw))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -188,7 +189,7 @@ def run(plan: Plan, *, before: Change | None = None, during: Change | None = Non
         during: called in the middle of the push.
         hardware: the plugin.
     """
-    text = export_program(plan, name="push_box", sensor="box_pose")
+    text = export_program(plan, name="push_box", sensor="camera")
     with LockstepClient(PUSH, hardware=hardware) as client:
         assert client.programs.check(text) == ()
         if before is not None:
@@ -233,7 +234,10 @@ def test_V18_a_push_is_not_slower_than_its_replay_held(push: Plan) -> None:
 
 
 def test_V18_an_unknown_pose_is_a_failure(push: Plan) -> None:
-    assert run(push, hardware="mock") == "failed"
+    def lose(client: LockstepClient) -> None:
+        client.cell.set_sensor("camera/x", math.nan)
+
+    assert run(push, before=lose, hardware="mock") == "failed"
 
 
 def test_V16_the_parts_of_a_plan_start_in_one_tick_and_V18_their_program_has_the_same_exits() -> None:
