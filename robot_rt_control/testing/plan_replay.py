@@ -30,6 +30,7 @@ from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.plan import Plan, angle_between
+from robot_rt_control.planning.task import Task
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
@@ -122,6 +123,18 @@ def replay(
     plan.check_start(workcell=workcell.digest)
     with LockstepClient(workcell) as client:
         return _Run(plan, client, speed, frames).result(body)
+
+
+def verified(plan: Plan, task: Task, speeds: Sequence[float] = (1.0, 0.5)) -> Plan:
+    """The plan with all that both engines say of it: verify.py, and a replay at each speed.
+
+    Raises:
+        as `verify` and `replay`.
+    """
+    from robot_rt_control.planning.verify import verify  # a replay alone needs no MuJoCo
+
+    replays = [replay(plan, task.workcell, speed=speed).summary() for speed in speeds]
+    return plan.with_verification(verify(plan, task)).with_replays(replays)
 
 
 class _Run:

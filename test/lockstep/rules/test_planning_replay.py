@@ -27,7 +27,7 @@ from robot_rt_control.planning.planner import plan as solve  # noqa: E402
 from robot_rt_control.planning.program_export import export_program  # noqa: E402
 from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
 from robot_rt_control.testing.lockstep_client import LockstepClient  # noqa: E402
-from robot_rt_control.testing.plan_replay import main, replay, simulation  # noqa: E402
+from robot_rt_control.testing.plan_replay import main, replay, simulation, verified  # noqa: E402
 from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first
@@ -141,6 +141,16 @@ def test_V19_a_replay_tells_at_which_speeds_it_held(slide: Plan, tmp_path: Path)
     assert kept["normalized_error"] == rows[0]["normalized_error"] and "path" not in kept
     assert main([str(file), "--workcell", str(PUSH), "--json"], said.append) == 1
     assert "expected that of the plan" in json.loads(said[-1])["error"]
+
+
+def test_V19_what_both_engines_found_stands_in_the_plan(slide: Plan, tmp_path: Path) -> None:
+    verified(slide, Task(**SLIDE), speeds=(1.0,)).save(tmp_path / "a.plan")
+    found = Plan.load(tmp_path / "a.plan").header["verification"]
+    assert found["mujoco"]["repeated"], "the same bits as the plan says"
+    assert found["mujoco"]["position_error"] == pytest.approx(slide.header["position_error"], rel=1e-9)
+    assert found["at_rest"]["normalized_error"] < 0.02 and found["at_rest"]["peak"] > 0.0 < found["at_rest"]["impulse"]
+    assert len(found["perturbed"]) >= 13 and 0.0 < found["spread"] < 0.1
+    assert [row["speed"] for row in found["pybullet"]] == found["speeds"] == [1.0]
 
 
 def test_frames_show_the_target_through(slide: Plan) -> None:
