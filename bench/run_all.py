@@ -47,6 +47,8 @@ BENCHMARKS = {
     "motion": "motion",
     "streams": "stream_tracking",
     "groups": "motion_groups",
+    "planning": "planning",
+    "planning_ablation": "planning_ablation",
 }
 """Name → module with `measure(options) -> Report`."""
 

@@ -27,6 +27,7 @@ from robot_rt_control.application.bringup import (
     FACTOR_HELP,
     FRAMES_HELP,
     OWN_TOPICS_HELP,
+    PLANNER_HELP,
     BringupOptions,
     ProcessDescription,
     processes,
@@ -89,6 +90,9 @@ ARGUMENTS = [
         default_value=BringupOptions.controllers,
         choices=list(CONTROLLERS),
         description=f"Whether to {CONTROLLERS_HELP}.",
+    ),
+    DeclareLaunchArgument(
+        "planner", default_value=NO, choices=[YES, NO], description=f"Whether to {PLANNER_HELP}."
     ),
     DeclareLaunchArgument(
         "realtime_cpu", default_value="-1", description="Processor of the real-time thread; -1: any."

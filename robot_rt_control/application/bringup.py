@@ -17,6 +17,7 @@ from robot_rt_control.hardware.clocks import FACTOR_HELP as FACTOR_HELP
 from robot_rt_control.hardware.clocks import LOCKSTEP, chosen_clock
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell import COMPILED, TOPIC, Workcell, load_workcell
+from robot_rt_control.planning.engines import require_engines
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 PACKAGE = "robot_rt_control"
@@ -28,6 +29,9 @@ CONTROLLERS = (AUTO, "true", "false")
 CONTROLLERS_HELP = (
     "run the controller manager, for ros2 control, MoveIt and spawners; auto: if the messages are installed or "
     "built (./run interfaces)"
+)
+PLANNER_HELP = (
+    "run the planner, which plans through contact as the action plan_contact; it needs the packages mujoco and piqp"
 )
 _CONTROLLER_MESSAGES = ("control_msgs", "controller_manager_msgs")
 
@@ -89,6 +93,8 @@ class BringupOptions:
     """Bring everything down when the program has ended."""
     controllers: str = AUTO
     """One of CONTROLLERS: see CONTROLLERS_HELP."""
+    planner: bool = False
+    """See PLANNER_HELP."""
     realtime_cpu: int = -1
     """Processor of the real-time thread; -1: any."""
     realtime_priority: int = 80
@@ -223,6 +229,7 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
 
     Raises:
         DefinitionError: the workcell file is not valid, options contradict each other, or RViz is not installed.
+        RobotControlError: the planner is asked for, and its packages are not installed.
         HardwareError: the clock is `auto`, and a device's plugin cannot be loaded.
     """
     workcell = load_workcell(find_workcell(options.workcell), options.hardware or None)
@@ -241,6 +248,7 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
             consequence="the executor brings the parts of all sessions to safety",
         ),
         *_controllers(options, workcell),
+        *_planner(options, workcell),
         *_viewers(options, workcell, find),
     ]
     if options.program:
@@ -336,6 +344,23 @@ def _controllers(options: BringupOptions, workcell: Workcell) -> list[ProcessDes
             parameters=_common(options, workcell),
             required=False,
             consequence="its sessions end with their leases, and their parts are brought to safety",
+        )
+    ]
+
+
+def _planner(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
+    if not options.planner:
+        return []
+    require_engines()
+    return [
+        ProcessDescription(
+            name="planner",
+            executable="planner",
+            node_name="planner",
+            namespace=options.namespace,
+            parameters=_common(options, workcell),
+            required=False,
+            consequence="its plan is lost; the session of one that it runs ends, and the parts are brought to safety",
         )
     ]
 

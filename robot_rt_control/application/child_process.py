@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from robot_rt_control.application.parent_death import end_with_parent
+from robot_rt_control.ros.parent_death import end_with_parent
 from robot_rt_control.ros.readiness import READY, STATUS, VARIABLE
 
 KEPT_LINES = 20

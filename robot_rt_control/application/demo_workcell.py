@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from robot_rt_control.application.parent_death import end_with_parent
 from robot_rt_control.application.startup_steps import StartupSteps
 from robot_rt_control.client import Client
+from robot_rt_control.ros.parent_death import end_with_parent
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 

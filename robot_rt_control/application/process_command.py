@@ -15,6 +15,7 @@ NODES = {
     "control_server": "robot_rt_control.server.node.node:ControlServerNode",
     "controller_manager": "robot_rt_control.controllers.node:ControllerManagerNode",
     "frame_publisher": "robot_rt_control.frames.node:FramePublisherNode",
+    "planner": "robot_rt_control.planner.node:PlannerNode",
     "application": "robot_rt_control.application.node:ApplicationNode",
 }
 """The package's own executables: the modules that run them, and their nodes."""

@@ -22,6 +22,7 @@ from robot_rt_control.application.bringup import (
     FRAMES_HELP,
     OWN_TOPICS_HELP,
     PACKAGE,
+    PLANNER_HELP,
     BringupOptions,
     ProcessDescription,
     processes,
@@ -77,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     add("--namespace", default="", metavar="NAME", help="of all nodes")
     add("--own-topics", action="store_true", help=OWN_TOPICS_HELP)
     add("--controllers", choices=CONTROLLERS, default=AUTO, help=f"{CONTROLLERS_HELP} (default: %(default)s)")
+    add("--planner", action="store_true", help=PLANNER_HELP)
     add("--cpu", type=int, default=-1, metavar="N", help="processor of the real-time thread (default: any)")
     add(
         "--priority",
@@ -123,6 +125,7 @@ def options_of(arguments: argparse.Namespace) -> BringupOptions:
         program_arguments=tuple(program_arguments),
         exit_with_program=bool(program) and not arguments.stay,
         controllers=arguments.controllers,
+        planner=arguments.planner,
         realtime_cpu=arguments.cpu,
         realtime_priority=arguments.priority,
     )

@@ -80,7 +80,7 @@ class ControllerManagerNode(WorkcellNode):
         assert workcell is not None  # made by `configure`
         # Without this process's command line, which would give the client's node the name of this one.
         simulated = str(self.get_parameter("use_sim_time").value).lower()
-        arguments = ["--ros-args", "-p", f"use_sim_time:={simulated}", "--enclave", self._enclave()]
+        arguments = ["--ros-args", "-p", f"use_sim_time:={simulated}", "--enclave", self.enclave()]
         client = Client(f"{self.get_name()}_client", namespace=self.get_namespace(), arguments=arguments)
 
         def set_motion(active: bool, parts: tuple[str, ...]) -> None:
@@ -97,12 +97,6 @@ class ControllerManagerNode(WorkcellNode):
             self.listen(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1),
             self.create_timer(_LOOK_S, self._tell),
         ]
-
-    def _enclave(self) -> str:
-        """The enclave of this process, which rclpy tells for nodes of the graph alone; / without one."""
-        own = self.get_name(), self.get_namespace()
-        nodes = self.get_node_names_and_namespaces_with_enclaves()
-        return next((enclave for name, space, enclave in nodes if (name, space) == own), "/")
 
     def _on_status(self, message: Any) -> None:
         assert self._hardware is not None

@@ -1,4 +1,41 @@
 """Contact-interaction planning, offline: where, when and how to touch a body so that it moves to a target.
 
-`planner.plan` is the façade. How it works and what is open: docs/planning_design.md.
+`plan_file` plans from a task file, `planner.plan` from a `Task`. Names here are imported when they are first used: a
+plan is read without MuJoCo. How it works: docs/planning.md; what was decided: docs/planning_design.md.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robot_rt_control.planning.from_file import plan_file
+    from robot_rt_control.planning.plan import Plan
+    from robot_rt_control.planning.planner import Progress, Result
+    from robot_rt_control.planning.settings import Settings
+    from robot_rt_control.planning.task import PairGroup, Start, Task
+    from robot_rt_control.planning.task_file import TaskFile, read_task
+
+_PLACES = {
+    "PairGroup": "task",
+    "Plan": "plan",
+    "Progress": "planner",
+    "Result": "planner",
+    "Settings": "settings",
+    "Start": "task",
+    "Task": "task",
+    "TaskFile": "task_file",
+    "plan_file": "from_file",
+    "read_task": "task_file",
+}
+
+__all__ = [
+    "PairGroup", "Plan", "Progress", "Result", "Settings", "Start", "Task", "TaskFile", "plan_file", "read_task",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

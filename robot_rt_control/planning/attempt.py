@@ -20,10 +20,19 @@ from robot_rt_control.planning.hill_climb import climb
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.problem import Problem
 from robot_rt_control.planning.scvx import Iteration, Limits
+from robot_rt_control.planning.shooting import shoot
 from robot_rt_control.planning.traction import draw_of, drawn_inputs
 from robot_rt_control.planning.trajectory import Trajectory
 
 Array = NDArray[np.float64]
+
+
+_CLOSE = 0.25
+"""Of the errors that are accepted: closer, there is nothing to shoot for."""
+_GOOD_RADIUS = 0.01
+"""A result that is good enough is polished until the trust region is as small."""
+_ROUNDS = 3
+"""Of shooting and SCVX in turn."""
 
 
 class Stopped(Exception):
@@ -161,11 +170,32 @@ class _Run:
     def _polish(self, start: Trajectory, source: Trajectory, draws: tuple[Array | None, ...]) -> None:
         self._offer(start, source)
         for draw in draws:
+            start = self._shot(start, source) if draw is None else start
             cost = self.problem.cost.with_penalty(0.0, draw)
             solution = self._optimize(
                 "physical", cost, self._physical_limits, start, lambda found: self._offer(found, source)
             )
             start = solution.trajectory
+        for _ in range(_ROUNDS):
+            if self.found.good or self.settings.shooting is None:
+                break
+            before = self.found.best_cost
+            start = self._shot(start, source)
+            if self.found.good or self.found.best_cost > 0.9 * before:
+                break
+            start = self._optimize(
+                "physical", self._plain, self._physical_limits, start, lambda found: self._offer(found, source)
+            ).trajectory
+
+    def _shot(self, start: Trajectory, source: Trajectory) -> Trajectory:
+        """Improved by whole rollouts, if that is wanted."""
+        settings = self.settings.shooting
+        if settings is None or self.problem.good(start, _CLOSE):
+            return start
+        inputs = shoot(self.dynamics, self._plain, self._physical_limits, start, settings)
+        found = self.dynamics.roll_out(inputs)
+        self._offer(found, source)
+        return found if self._plain.value(found) < self._plain.value(start) else start
 
     def _offer(self, trajectory: Trajectory, source: Trajectory) -> None:
         """A trajectory without virtual forces: each one is a result if it is the best so far."""
@@ -177,8 +207,12 @@ class _Run:
     def _optimize(
         self, phase: str, cost: Cost, limits: Limits, start: Trajectory, accepted: Callable[[Trajectory], None]
     ) -> scvx.Solution:
+        region = self.settings.region
+        if phase == "physical" and self.found.good and self.settings.shooting is not None:
+            region = replace(region, smallest=max(region.smallest, _GOOD_RADIUS))
+
         def progress(iteration: Iteration) -> None:
             self.found.trouble = iteration.trouble
             self._watch(self.found, phase, iteration)
 
-        return scvx.optimize(self.dynamics, cost, limits, start, self.settings.region, progress, accepted)
+        return scvx.optimize(self.dynamics, cost, limits, start, region, progress, accepted)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +35,17 @@ class Weights:
     """Weights of the cost, the same for all tasks."""
 
     position: float = 1000.0
+    """w_p, of the body's final position, per distance of the task."""
     orientation: float = 300.0
+    """w_o, of its final orientation, per angle of the task."""
     rest: float = 10.0
+    """w_r, of its final velocity, if it shall rest."""
     robot_rest: float = 10.0
+    """w_e, of the joints' final velocity, per limit."""
     motion: float = 0.1
+    """w_v, of the joints' velocity on the way, per limit."""
     inputs: float = 0.1
+    """w_u, of the inputs, per limit."""
     gentle: float = 0.0
     """On the body's speed on its way: a blow is fast, a push is slower."""
 
@@ -53,6 +60,19 @@ class PoseError:
     """[rad]"""
     normalized: float
     """Position error per distance of the task."""
+
+
+class FinalState(Protocol):
+    """Of several rollouts, `dynamics.Ends`; or of a trajectory, whose last one counts."""
+
+    @property
+    def body_position(self) -> Array: ...
+    @property
+    def body_rotation(self) -> Array: ...
+    @property
+    def body_velocity(self) -> Array: ...
+    @property
+    def joint_velocity(self) -> Array: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,19 +147,30 @@ class Cost:
         """The same with another ω and another draw."""
         return replace(self, penalty=penalty, draw=draw)
 
-    def error(self, trajectory: Trajectory) -> PoseError:
+    def error(self, trajectory: FinalState) -> PoseError:
         """Of the final pose."""
         position = float(np.linalg.norm(self.position_error(trajectory, -1)))
         angle = float(np.linalg.norm(self._turn(trajectory)))
         return PoseError(position=position, orientation=angle, normalized=position / self.distance)
 
-    def position_error(self, trajectory: Trajectory, i: int) -> Array:
+    def position_error(self, trajectory: FinalState, i: int) -> Array:
         """(3,) [m] from the target to the body at an end of a control step; 0 in free coordinates."""
         return np.asarray(self.counts[:3] * (trajectory.body_position[i] - self.target_position))
 
-    def _turn(self, trajectory: Trajectory) -> Array:
+    def _turn(self, trajectory: FinalState) -> Array:
         """(3,) [rad] that is left to turn at the end."""
         return np.asarray(self.counts[3:] * rotation_vector(trajectory.body_rotation[-1].T @ self.target_rotation))
+
+    def residuals(self, ends: FinalState) -> Array:
+        """(B, 6 or 12 + n): half the sum of their squares is what `value` adds for the final state."""
+        w = self.weights
+        place = math.sqrt(w.position) / self.distance * self.counts[:3] * (ends.body_position - self.target_position)
+        turns = np.array([rotation_vector(R.T @ self.target_rotation) for R in ends.body_rotation])
+        parts = [place, math.sqrt(w.orientation) / self.angle * self.counts[3:] * turns]
+        if self.at_rest:
+            parts.append(math.sqrt(w.rest) * ends.body_velocity / self._body_speed())
+        parts.append(math.sqrt(w.robot_rest) * ends.joint_velocity / self.velocity_limits)
+        return np.concatenate(parts, axis=1)
 
     def value(self, t: Trajectory) -> float:
         """J; infinite where the simulation diverged."""

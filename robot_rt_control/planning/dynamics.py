@@ -62,6 +62,26 @@ class Differences:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ends:
+    """The ends of rollouts, and the joints' ranges in them; NaN where the simulation diverged."""
+
+    body_position: Array
+    """(B, 3) [m]"""
+    body_rotation: Array
+    """(B, 3, 3)"""
+    body_velocity: Array
+    """(B, 6) linear [m/s] in the world, angular [rad/s] in the body's frame."""
+    joint_velocity: Array
+    """(B, n) commanded for velocity-driven joints, else simulated."""
+    speed: Array
+    """(B, n) greatest on the way."""
+    lower: Array
+    """(B, n) least position on the way."""
+    upper: Array
+    """(B, n)"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Moment:
     """What is found at the beginning of a control step."""
 
@@ -212,6 +232,41 @@ class Dynamics:
             phi[-1] = [float(d.phi) for d in self._distances(knots[-1])]
         return self._trajectory(inputs, knots, commands, phi, gamma, touching)
 
+    def ends(self, inputs: Array) -> Ends:
+        """Where inputs of the joints (B, N, n), without virtual forces, lead to."""
+        count, steps, n = inputs.shape
+        state, command = self.start()
+        commands = np.repeat(command[None], count, axis=0)
+        u, rest = np.zeros((count, self.inputs)), np.zeros((count, self.scene.model.nv))
+        controls = []
+        for i in range(steps * self.intervals):
+            u[:, :n] = inputs[:, i // self.intervals]
+            controls.append(self._controls(commands, u, rest))
+            commands = self._next_command(commands, u)
+        states = []
+        every = np.concatenate(controls, axis=1)
+        for i in range(0, count, _TOGETHER):
+            self.check()
+            some = every[i : i + _TOGETHER]
+            states.append(self._all_states(np.repeat(state[None], len(some), axis=0), some))
+        passed = np.concatenate(states)
+        end, actuated, nq = passed[:, -1], self.scene.actuated, self.scene.model.nq
+        finite = np.all(np.abs(end) < _DIVERGED, axis=1, keepdims=True)  # also NaN
+        end = np.where(finite, end, np.nan)
+        end_q, end_v = end[:, _TIME : _TIME + nq], end[:, _TIME + nq : _TIME + nq + self.scene.model.nv]
+        p, R = self.scene.motion.pose(end_q)
+        q, v = passed[..., _TIME + actuated.q], passed[..., _TIME + nq + actuated.v]
+        driven = actuated.velocity_driven
+        return Ends(
+            body_position=p,
+            body_rotation=R,
+            body_velocity=self.scene.motion.twist(end_q, end_v),
+            joint_velocity=np.where(driven, commands[:, n:], v[:, -1]),
+            speed=np.abs(v).max(axis=1),
+            lower=q.min(axis=1),
+            upper=q.max(axis=1),
+        )
+
     def _gap(self, state: Array) -> float:
         """[m] between the body and the robot's geometries that may touch it, up to twice `_NEAR`."""
         if not self._separable:
@@ -299,9 +354,7 @@ class Dynamics:
 
     def placement(self, geom: int, joints: Array) -> Placement:
         """A geometry of the robot at positions of the driven joints, the rest as at the start."""
-        state = self._start.copy()
-        state[_TIME + self.scene.actuated.q] = joints
-        self._place(state)
+        self._place_joints(joints)
         center = self._data.geom_xpos[geom].copy()
         Jp, Jr = self._jacobians(center, int(self.scene.model.geom_bodyid[geom]))
         return Placement(
@@ -317,6 +370,45 @@ class Dynamics:
             face_R = R if pair.fixed is None else pair.fixed[1]
             found.append(float(contact_model.inward_normal(pair.face, face_R) @ self._support(pair, face_R)))
         return np.array(found)
+
+    def moves(self, geom: int, joints: Array) -> Array:
+        """(directions, N + 1, n) motion of the joints (N + 1, n) that moves a geometry by 1 m without turning it.
+
+        Directions are those across gravity, or all three without gravity.
+        """
+        up = np.asarray(self.scene.model.opt.gravity)
+        axes = np.linalg.svd(up[None])[2][1:] if np.linalg.norm(up) > 0.0 else np.eye(3)
+        result = np.zeros((len(axes), *joints.shape))
+        for i, q in enumerate(joints):
+            found = self.placement(geom, q)
+            J = np.concatenate([found.linear, found.angular])
+            inverse = J.T @ np.linalg.inv(J @ J.T + 1e-4 * np.eye(6))
+            result[:, i] = (inverse[:, :3] @ axes.T).T
+        return result
+
+    def scaled_inputs(self, joints: Array, acceleration: Array) -> Array:
+        """(N, n) scaled inputs of accelerations (N, n) near joint positions (N + 1, n)."""
+        actuated, driven = self.scene.actuated, self.scene.actuated.velocity_driven
+        if driven.all():
+            return acceleration / actuated.acceleration
+        result = np.zeros(acceleration.shape)
+        for i, a in enumerate(acceleration):
+            self._place_joints(0.5 * (joints[i] + joints[i + 1]))
+            result[i] = np.where(driven, a / actuated.acceleration, self._inertia() @ a / self.scale)
+        return result
+
+    def _place_joints(self, joints: Array) -> None:
+        state = self._start.copy()
+        state[_TIME + self.scene.actuated.q] = joints
+        self._place(state)
+
+    def _inertia(self) -> Array:
+        """(n, n) of the driven joints; the kinematics are placed."""
+        model, v = self.scene.model, self.scene.actuated.v
+        M = np.zeros((model.nv, model.nv))
+        mujoco.mj_crb(model, self._data)
+        mujoco.mj_fullM(model, self._data, M)
+        return M[np.ix_(v, v)]
 
     def joint_inputs(self, motion: Motion) -> Array:
         """(N, n) scaled inputs of a motion of the joints in free space: efforts by the inverse dynamics."""
@@ -347,16 +439,13 @@ class Dynamics:
         centers = [self._data.geom_xpos[pair.geom].copy() for pair, _ in self._geometries]
         bodies = [body for _, body in self._geometries]
         jacobians = [self._jacobians(center, body)[0] for center, body in zip(centers, bodies, strict=True)]
-        M = np.zeros((model.nv, model.nv))
-        mujoco.mj_crb(model, self._data)
-        mujoco.mj_fullM(model, self._data, M)
         return Moment(
             phi=np.array([float(d.phi) for d in found]),
             centers=np.array(centers),
             points=np.array([d.point for d in found]),
             inward=np.array([d.inward for d in found]),
             jacobians=np.array(jacobians),
-            inertia=M[np.ix_(actuated.v, actuated.v)],
+            inertia=self._inertia(),
             velocity=velocity,
         )
 

@@ -24,8 +24,10 @@ _PLACE = 0.002
 _TURN = 0.1
 """[rad] and of the orientation, which shall stay as it is at the start."""
 _MOTION, _INPUTS = 0.1, 0.1
-_ROUNDS = 6
+_ROUNDS = 8
 _RADIUS = 0.5
+_WHOLE = 2.0
+"""From one limit of an input to the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,11 @@ def follow(
     linear = Linearization(A=A, B=B, phi_z=np.zeros((steps + 1, 0, A.shape[1])))
     motion = _integrated(np.zeros((steps, n)), start, A, B)
     upright = place(start).rotation
+    # The first solution is linearized where the path is, as limits of acceleration do not let the joints be there.
+    _, quadratic = _model(motion, centers, place, upright, limits, _inverse_kinematics(centers, place, start, limits))
+    found = solve(quadratic, linear, limits.bounds(motion, _WHOLE))
+    if found is not None:
+        motion = _integrated(found.du, start, A, B)
     value, quadratic = _model(motion, centers, place, upright, limits)
     radius = _RADIUS
     for _ in range(_ROUNDS):
@@ -80,7 +87,7 @@ def follow(
         candidate = _integrated(motion.inputs + found.du, start, A, B)
         its, next_quadratic = _model(candidate, centers, place, upright, limits)
         if its < value:
-            done = value - its < 1e-3 * value
+            done = value - its < 0.01 * value
             motion, value, quadratic = candidate, its, next_quadratic
             radius *= 2.0
             if done:
@@ -88,6 +95,21 @@ def follow(
         else:
             radius /= 4.0
     return motion
+
+
+def _inverse_kinematics(centers: Array, place: Callable[[Array], Placement], start: Array, limits: Limits) -> Array:
+    """(N + 1, n) joint positions, one after the other, whatever the speed between them."""
+    joints = np.repeat(start[None], len(centers), axis=0)
+    upright = place(start).rotation
+    for i in range(1, len(centers)):
+        q = joints[i - 1]
+        for _ in range(3):
+            found = place(q)
+            error = np.concatenate([centers[i] - found.center, rotation_vector(upright @ found.rotation.T)])
+            J = np.concatenate([found.linear, found.angular])
+            q = np.clip(q + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(6), error), limits.lower, limits.upper)
+        joints[i] = q
+    return joints
 
 
 def _integrator(n: int, t: float, acceleration: Array, steps: int) -> tuple[Array, Array]:
@@ -109,9 +131,14 @@ def _integrated(inputs: Array, start: Array, A: Array, B: Array) -> Motion:
 
 
 def _model(
-    motion: Motion, centers: Array, place: Callable[[Array], Placement], upright: Array, limits: Limits
+    motion: Motion,
+    centers: Array,
+    place: Callable[[Array], Placement],
+    upright: Array,
+    limits: Limits,
+    about: Array | None = None,
 ) -> tuple[float, Quadratic]:
-    """Cost and its Gauss-Newton model."""
+    """Cost and its Gauss-Newton model, which is made about the motion or about other joint positions."""
     (steps, n), states = motion.inputs.shape, 2 * motion.inputs.shape[1] + BODY_STATES
     g, H = np.zeros((steps + 1, states)), np.zeros((steps + 1, states, states))
     value = 0.5 * _INPUTS * float(np.sum(motion.inputs**2))
@@ -120,12 +147,14 @@ def _model(
     g[:, joint] = _MOTION * speeds / limits.velocity
     H[:, joint, joint] = _MOTION / limits.velocity**2
     for i in range(1, steps + 1):
-        found = place(motion.joint_position[i])
-        error = (found.center - centers[i]) / _PLACE
-        turn = rotation_vector(found.rotation @ upright.T) / _TURN
-        value += 0.5 * float(error @ error + turn @ turn)
+        found = place(motion.joint_position[i] if about is None else about[i])
         J = np.concatenate([found.linear / _PLACE, found.angular / _TURN])
-        g[i, :n] += J.T @ np.concatenate([error, turn])
+        turn = rotation_vector(found.rotation @ upright.T) / _TURN
+        error = np.concatenate([(found.center - centers[i]) / _PLACE, turn])
+        if about is not None:
+            error = error + J @ (motion.joint_position[i] - about[i])
+        value += 0.5 * float(error @ error)
+        g[i, :n] += J.T @ error
         H[i, :n, :n] += J.T @ J
     u = _INPUTS * motion.inputs
     return value, Quadratic(z_gradient=g, z_hessian=H, u_gradient=u, u_hessian=np.full(u.shape, _INPUTS))

@@ -23,7 +23,7 @@ _CLEARANCE = 0.03
 """[m] between geometry and body on the way around it."""
 _LEAST_PUSH = 0.02
 """Shorter pushes, per way of the body, are left to the optimizer."""
-_PUSHING = 2.0
+_PUSHING = 1.5
 """Time per length of a push, of that of free motion."""
 _SETTLING = 0.06
 """[m] added to each length when the horizon is shared out: motion begins and ends at rest."""

@@ -29,11 +29,13 @@ class PenaltySettings:
     first: float = 0.1
     """ω"""
     schedule: Literal["additive", "geometric"] = "geometric"
+    """How ω rises: by `step`, or times `factor`."""
     step: float = 1.5
     """Of `additive`."""
     factor: float = 3.0
     """Of `geometric`."""
     iterations: int = 10
+    """At most."""
     position: float = 0.3
     """Pose constraint: position error per distance of the task."""
     orientation: float = 1.0

@@ -48,13 +48,13 @@ def perturbed_rollouts(problem: Problem, nominal: Trajectory) -> list[Outcome]:
         scene = perturbed(problem.scene, perturbation)
         dynamics = Dynamics(scene, problem.task, problem.stiffness)
         try:
-            its = dynamics.roll_out(nominal.inputs)
+            its = dynamics.ends(nominal.inputs[None, :, : problem.n])
         finally:
             dynamics.close()
-        if not its.finite:
+        if not np.isfinite(its.body_position).all():
             found.append(Outcome(name=perturbation.name, position=np.inf, error=np.inf, orientation=np.inf))
             continue
-        error = problem.error(its)
+        error = problem.cost.error(its)
         moved = float(np.linalg.norm(its.body_position[-1] - nominal.body_position[-1]))
         found.append(
             Outcome(name=perturbation.name, position=moved, error=error.normalized, orientation=error.orientation)

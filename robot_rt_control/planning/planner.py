@@ -24,6 +24,7 @@ from robot_rt_control.planning import search
 from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.cost import PoseError
 from robot_rt_control.planning.dynamics import Differences
+from robot_rt_control.planning.guide import Push
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.perturbation import spread
 from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
@@ -32,6 +33,7 @@ from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.scvx import Iteration
 from robot_rt_control.planning.settings import PostProcessing, Settings
 from robot_rt_control.planning.task import Task
+from robot_rt_control.planning.trajectory import Trajectory
 
 __all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan", "task_digest", "versions"]
 
@@ -61,6 +63,8 @@ class Progress:
     """The last one of SCVX; None: an iterate has ended."""
     best: PoseError | None
     """Without virtual forces, of all starts so far."""
+    best_plan: Plan | None
+    """The plan that `best` is of; the same object until there is a better one."""
     elapsed: float
     """[s]"""
     share: float
@@ -128,12 +132,18 @@ class _Planning:
         self._caller = threading.current_thread()
         self._begun: list[Attempt] = []
         self._share = 0.0
+        self._best_trajectory: Trajectory | None = None
+        self._best_plan: Plan | None = None
 
     # --- starts ---------------------------------------------------------------------------------
 
     def _document(self) -> Guess:
         problem = self.problem
         return Guess(name="virtual forces", inputs=lambda _: problem.virtual_inputs(), virtual=True)
+
+    def _guide(self, name: str, geom: int, row: tuple[Push, ...], share: float) -> Guess:
+        inputs = partial(self.problem.guided_inputs, geom=geom, row=row, share=share)
+        return Guess(name=f"guide {name}, {share:.0%}", inputs=inputs, virtual=False)
 
     def _single(self, pair: int) -> Guess:
         problem = self.problem
@@ -148,19 +158,12 @@ class _Planning:
             first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
         if self.settings.search == "single":
             return [[*first, self._document()]]
-        if self.settings.guides:
-            guides = [
-                Guess(
-                    name=f"guide {name}, {share:.0%}",
-                    inputs=partial(problem.guided_inputs, geom=geom, row=row, share=share),
-                    virtual=False,
-                )
-                for name, geom, row in problem.guides()
-                for share in _SHARES
-            ]
-            if guides:
-                rounds.append([*first, *guides])
-                first = []
+        guides = problem.guides() if self.settings.guides else []
+        # Two starts at least, for two cores and for a choice; the others wait for their turn.
+        shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
+        for some in shares if guides else []:
+            rounds.append([*first, *(self._guide(*its, share) for its in guides for share in some)])
+            first = []
         if not self.settings.virtual_forces:
             return rounds or [first]
         pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
@@ -172,7 +175,7 @@ class _Planning:
             differences=Differences(sides="one"),
         )
         rounds.append([*first, self._document(), *single[:1]])
-        rounds.append([one, *single[1:3]])
+        rounds.append([one, *single[1:]])
         return rounds
 
     def _rounds(self) -> Iterator[Sequence[Callable[[], Attempt]]]:
@@ -225,7 +228,7 @@ class _Planning:
     def _report(self, found: Attempt, phase: str, iteration: Iteration | None) -> None:
         if all(found is not other for other in self._begun):
             self._begun.append(found)
-        errors = [self.problem.error(other.best) for other in self._begun if other.best is not None]
+        best = self._best_so_far()
         self._share = max(self._share, sum(other.share for other in self._begun) / self._total)
         self._progress(
             Progress(
@@ -233,11 +236,23 @@ class _Planning:
                 phase=phase,
                 iterate=found.iterates[-1] if found.iterates else None,
                 iteration=iteration,
-                best=min(errors, key=lambda error: error.normalized, default=None),
+                best=best,
+                best_plan=self._best_plan,
                 elapsed=self._elapsed,
                 share=min(self._share, 1.0),
             )
         )
+
+    def _best_so_far(self) -> PoseError | None:
+        """The error without virtual forces that is least; `_best_plan` is its plan."""
+        # Attempts go on in other threads: what they have found is read once.
+        found = [(self.problem.error(best), best, its) for its in self._begun if (best := its.best) is not None]
+        if not found:
+            return None
+        error, best, its = min(found, key=lambda row: row[0].normalized)
+        if best is not self._best_trajectory:
+            self._best_trajectory, self._best_plan = best, self._plan(its, error)
+        return error
 
     def result(self) -> Result:
         found = search.run(

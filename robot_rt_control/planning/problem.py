@@ -74,11 +74,15 @@ class Problem:
         """A new one, for one thread that calls; it has to be closed."""
         return Dynamics(self.scene, self.task, self.stiffness, threads=threads, differences=differences)
 
-    def good(self, trajectory: Trajectory) -> bool:
-        """Whether a trajectory without virtual forces is a result: near the target, and at rest if that is wanted."""
-        error, settings = self.cost.error(trajectory), self.settings
-        near = error.normalized <= settings.accept_position and error.orientation <= settings.accept_orientation
-        return near and (not self.task.at_rest or self.speed(trajectory) <= settings.accept_speed)
+    def good(self, trajectory: Trajectory, share: float = 1.0) -> bool:
+        """Whether a trajectory without virtual forces is a result: near the target, and at rest if that is wanted.
+
+        Args:
+            share: of the errors that are accepted.
+        """
+        error, its = self.cost.error(trajectory), self.settings
+        near = error.normalized <= share * its.accept_position and error.orientation <= share * its.accept_orientation
+        return near and (not self.task.at_rest or self.speed(trajectory) <= share * its.accept_speed)
 
     def speed(self, trajectory: Trajectory) -> float:
         """[m/s] of the body at the end."""

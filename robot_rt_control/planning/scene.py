@@ -28,7 +28,7 @@ from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.body import ChainJoint, FreeBody, LinkBody, matrices
 from robot_rt_control.planning.contact_model import Face
 from robot_rt_control.planning.scene_shapes import add_object, add_shape, faces_of, quaternion, wxyz
-from robot_rt_control.planning.task import PairGroup, Task
+from robot_rt_control.planning.task import TIME_STEP, PairGroup, Task
 from robot_rt_control.planning.urdf_shapes import (
     DEFAULT_FRICTION,
     collision_shapes,
@@ -39,8 +39,6 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Array = NDArray[np.float64]
 
-TIME_STEP = 0.005
-"""[s] at most, of the planner's simulation."""
 _CONTACT_TIME = 0.02
 """[s] time constant of contacts, at least twice the time step."""
 _IMPEDANCE = (0.01, 0.95, 0.001, 0.5, 2.0)

@@ -35,8 +35,11 @@ class TrustRegion:
     radius: float = 0.5
     """At the start, in scaled inputs."""
     largest: float = 2.0
+    """Greatest radius."""
     smallest: float = 1e-4
+    """Below this radius it ends."""
     iterations: int = 50
+    """At most."""
     tolerance: float = 1e-3
     """On |ΔL|, per cost of at least 1."""
 

@@ -9,6 +9,7 @@ from typing import Literal
 from robot_rt_control.planning.cost import Weights
 from robot_rt_control.planning.penalty_loop import PenaltySettings
 from robot_rt_control.planning.scvx import TrustRegion
+from robot_rt_control.planning.shooting import ShootingSettings
 from robot_rt_control.planning.traction import TractionSettings
 
 
@@ -40,6 +41,8 @@ class Settings:
     """Whether starts with virtual forces are tried at all."""
     guides: bool = True
     """Whether `rounds` begins with start guesses made of geometry, guide.py."""
+    shooting: ShootingSettings | None = field(default_factory=ShootingSettings)
+    """Whole rollouts beside SCVX, once virtual forces are gone, shooting.py; None: SCVX alone."""
     draw_per_penalty: float = 10.0
     """κ per ω in the penalty loop,"""
     least_draw: float = 30.0

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import piqp
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -52,6 +51,8 @@ def solve(quadratic: Quadratic, linear: Linearization, bounds: Bounds) -> Step |
     """The solution; None: the solver did not find one, or the problem is not finite."""
     if not (np.isfinite(linear.A[1:]).all() and np.isfinite(linear.B).all()):
         return None
+    import piqp  # here: settings are read without it
+
     problem = _Problem(quadratic, linear, bounds)
     solver = piqp.SparseSolver()
     solver.settings.kkt_solver = piqp.KKTSolver.sparse_multistage

@@ -13,6 +13,8 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Control = Literal["velocity", "effort"]
 COORDINATES = ("x", "y", "z", "rx", "ry", "rz")
+TIME_STEP = 0.005
+"""[s] at most, of the planner's simulation."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,16 @@ a rollout, `drawn_inputs`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning.dynamics import Dynamics, Moment
 from robot_rt_control.planning.scvx import Limits
 from robot_rt_control.planning.trajectory import Trajectory
+
+if TYPE_CHECKING:  # settings are read without MuJoCo
+    from robot_rt_control.planning.dynamics import Dynamics, Moment
 
 Array = NDArray[np.float64]
 
@@ -44,12 +47,14 @@ def draw_of(stiffness: Array, *, weight: float = DRAW) -> Array:
 class TractionSettings:
     """Of the traction controller and of the damping controller."""
 
-    force: float = 10.0
+    force: float = 2.0
     """[N] K, of a scaled k of 1."""
     behind: float = 0.02
     """[m] behind the face: where the force points at; it shrinks with k below 1."""
-    damping: float = 5.0
+    damping: float = 10.0
     """[1/s] K_v"""
+    inertia: float = 0.1
+    """Added to the inertia of velocity-driven joints, per greatest one of all: else the wrist alone would move."""
 
 
 def drawn_inputs(
@@ -75,7 +80,8 @@ def drawn_inputs(
                 way = aim - now.centers[p]
                 effort += now.jacobians[p].T @ (settings.force * k * way / max(float(np.linalg.norm(way)), 1e-9))
         u = trajectory.inputs[i].copy()
-        change = np.where(driven, np.linalg.solve(now.inertia, effort), effort) / dynamics.scale
+        heavier = now.inertia + settings.inertia * now.inertia.diagonal().max() * np.eye(n)
+        change = np.where(driven, np.linalg.solve(heavier, effort), effort) / dynamics.scale
         u[:n] = np.clip(u[:n] + change, -1.0, 1.0)
         # The commanded velocity stays within its limits.
         most = (limits.velocity - now.velocity) / (h * dynamics.scale)

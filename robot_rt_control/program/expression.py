@@ -205,9 +205,9 @@ class _Parser:
         if name not in self.parameters:
             raise DefinitionError(
                 f"{self.of}: unknown parameter ${name}",
-                expected=unknown("parameter of the program", name, self.parameters),
+                expected=unknown("parameter", name, self.parameters),
                 got=f"${name}",
-                hint="" if self.parameters else "Declare it under `parameters:` at the top of the program",
+                hint="" if self.parameters else "Declare it under `parameters:` at the top of the file",
             )
         known = self.parameters[name]
         value = known.value

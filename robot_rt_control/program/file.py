@@ -180,7 +180,7 @@ class ProgramTemplate:
             self.name, self.description = content.name, " ".join(content.description.split())
             self.tags = content.tags
             self.roles = declared_roles(content, places, mistakes)
-            self.parameters = declared_parameters(content, places, mistakes)
+            self.parameters = declared_parameters(content.parameters, places, mistakes, content.roles)
         mistakes.raise_all()
         self._mistakes = tuple(error for error, _ in found)
         self._start_is_read = not any(path[:1] == ("start",) for _, path in found)

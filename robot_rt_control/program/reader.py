@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -43,14 +43,24 @@ def declared_roles(content: schema.ProgramFile, places: Document, mistakes: Mist
     return tuple(found)
 
 
-def declared_parameters(content: schema.ProgramFile, places: Document, mistakes: Mistakes) -> tuple[Parameter, ...]:
-    """The parameters that are valid."""
+def declared_parameters(
+    declared: Mapping[str, schema.ParameterDeclaration | None],
+    places: Document,
+    mistakes: Mistakes,
+    roles: Collection[str] = (),
+) -> tuple[Parameter, ...]:
+    """The parameters that are valid, of a program or another file that has some.
+
+    Args:
+        declared: what stands below `parameters`.
+        roles: names that they may not have.
+    """
     found = []
-    for name, given in content.parameters.items():
+    for name, given in declared.items():
         with mistakes.collect(places, "parameters", name):
             parameter = Parameter(name=name, **dict(given or schema.ParameterDeclaration()))
             check_declaration(parameter)
-            if name in content.roles:
+            if name in roles:
                 raise DefinitionError(
                     f"parameter {name!r} has the name of a role", expected="different names", got=repr(name)
                 )

@@ -5,7 +5,6 @@ The models describe the text before parameters and roles are filled in.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from robot_rt_control.definitions.definitions import Value
 from robot_rt_control.program.motion_commands import Command
+from robot_rt_control.text.json_schema import json_schema, write_json_schema
 from robot_rt_control.text.schema import Each, EachOfEach, Flag, Model, Name, Number, refuse
 from robot_rt_control.vocabulary.capacities import (
     MAX_ACTION_SLOTS,
@@ -297,21 +297,12 @@ class ProgramFile(Model):
 
 def program_schema() -> dict[str, Any]:
     """The JSON Schema of program files."""
-    schema = ProgramFile.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_titles(schema)}
-
-
-def _without_titles(value: Any) -> Any:
-    """Remove titles that only repeat the key and would clutter an editor."""
-    if isinstance(value, dict):
-        kept = {k: v for k, v in value.items() if k != "title" or not isinstance(v, str) or v.startswith("robot_rt")}
-        return {k: _without_titles(v) for k, v in kept.items()}
-    return [_without_titles(v) for v in value] if isinstance(value, list) else value
+    return json_schema(ProgramFile)
 
 
 def write_schema(path: Path = SCHEMA_FILE) -> None:
     """Write the JSON Schema: `python -m robot_rt_control.program.schema`."""
-    path.write_text(json.dumps(program_schema(), indent=2) + "\n", encoding="utf-8")
+    write_json_schema(ProgramFile, path)
 
 
 if __name__ == "__main__":

@@ -167,6 +167,12 @@ class WorkcellNode(LifecycleNodeMixin, ListeningNode):
                 if destroy(entity):
                     break
 
+    def enclave(self) -> str:
+        """The enclave of this process, which rclpy tells for nodes of the graph alone; / without one."""
+        own = self.get_name(), self.get_namespace()
+        nodes = self.get_node_names_and_namespaces_with_enclaves()
+        return next((enclave for name, space, enclave in nodes if (name, space) == own), "/")
+
     def callback_failed(self, trace: str) -> None:
         """Report the exception of a callback."""
         self.get_logger().error(f"a callback failed unexpectedly:\n{trace}")

@@ -69,8 +69,13 @@ class Model(BaseModel):
 ModelType = TypeVar("ModelType", bound=Model)
 
 
-def read(model: type[ModelType], document: Document) -> tuple[ModelType | None, list[Mistake]]:
+def read(
+    model: type[ModelType], document: Document, placeholders: Mapping[str, Any] | None = None
+) -> tuple[ModelType | None, list[Mistake]]:
     """The content of a document, and all mistakes with their places.
+
+    Args:
+        placeholders: content of needed keys at the top that are missing or not valid, so that the rest can be checked.
 
     Returns:
         The content without invalid items of `Each` and invalid keys at the top; None: the rest is not valid.
@@ -83,7 +88,7 @@ def read(model: type[ModelType], document: Document) -> tuple[ModelType | None, 
         wrong = {error["loc"][0] for error in failure.errors(include_url=False) if error["loc"]}
     if not isinstance(document.data, dict):
         return None, reading.mistakes
-    rest = {key: value for key, value in document.data.items() if key not in wrong}
+    rest = {**(placeholders or {}), **{key: value for key, value in document.data.items() if key not in wrong}}
     with suppress(ValidationError):
         return model.model_validate(rest, context=_Reading(document)), reading.mistakes
     return None, reading.mistakes

@@ -64,7 +64,7 @@ def test_rviz_sees_ray_goal_and_way_of_a_moving_arm(client: Client, scene: dict[
 def test_the_topics_of_the_view_are_published_and_a_watcher_may_see_them(client: Client) -> None:
     for display in yaml.safe_load(VIEW.read_text())["Visualization Manager"]["Displays"]:
         topic = display.get("Topic") or display.get("Description Topic")
-        if topic is None:
+        if topic is None or topic["Value"].startswith("planner/"):  # test_planner_node.py: it does not run here
             continue
         name = f"/{topic['Value']}"
         wait_for(lambda name=name: client.node.get_publishers_info_by_topic(name))  # type: ignore[misc]

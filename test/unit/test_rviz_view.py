@@ -30,6 +30,9 @@ SHOWN = {
 }
 """Display of RViz → type of the messages that it shows."""
 
+PLANNER = {"planner/markers": (MarkerArray, True)}
+"""test/ros/test_planner_node.py sees them."""
+
 
 class Recorder:
     """In place of a node: which publishers are made."""
@@ -53,7 +56,7 @@ def test_every_topic_that_rviz_shows_exists_with_its_type_and_latched_where_it_a
     SensorTopics(executor, workcell)
     StateMarkers(server, workcell.frame_names(), lambda _: ())
     SceneMarkers(server, SimpleNamespace(), None)  # type: ignore[arg-type]
-    offered = executor.topics | server.topics
+    offered = executor.topics | server.topics | PLANNER
     offered |= {"joint_states": (JointState, False), "robot_description": (String, True)}  # of the node itself
     classes = []
     for display in view["Displays"]:
@@ -65,4 +68,4 @@ def test_every_topic_that_rviz_shows_exists_with_its_type_and_latched_where_it_a
             assert latched or topic["Durability Policy"] != LATCHED, "RViz would hear nothing"
     assert set(SHOWN) | {"TF", "Grid"} == set(classes)
     markers = {d["Topic"]["Value"] for d in view["Displays"] if d["Class"].endswith("/MarkerArray")}
-    assert markers == set(server.topics)
+    assert markers == {*server.topics, *PLANNER}

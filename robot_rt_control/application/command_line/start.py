@@ -37,10 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=float, default=0.0, metavar="SECONDS", help="longest time to run (none)")
     parser.add_argument("--program", action="store_true", help="WHAT is a program, even if an action has this name")
     add_workcell_arguments(parser)
-    _allow_values_after_options(parser)
+    allow_values_after_options(parser)
 
 
-def _allow_values_after_options(parser: argparse.ArgumentParser) -> None:
+def allow_values_after_options(parser: argparse.ArgumentParser) -> None:
     """`WHAT --part arm NAME=VALUE`: argparse takes all positional words in one go, unless asked for this."""
     plain = parser.parse_known_args
 

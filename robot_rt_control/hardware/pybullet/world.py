@@ -139,9 +139,11 @@ class PyBulletWorld:
             pybullet.changeDynamics(body, link, physicsClientId=self.client, **changes)
 
     def _load(self, path: Path, pose: Pose, *, fixed: bool, item: str) -> int:
+        flags = pybullet.URDF_USE_INERTIA_FROM_FILE if self._parameters.world.inertia == "urdf" else 0
+        place = pose.position, pose.orientation
         try:
             body = pybullet.loadURDF(
-                str(path), pose.position, pose.orientation, useFixedBase=fixed, physicsClientId=self.client
+                str(path), *place, useFixedBase=fixed, flags=flags, physicsClientId=self.client
             )
         except pybullet.error as error:
             raise HardwareError(f"{item}: PyBullet cannot load {path}", got=str(error)) from error

@@ -9,6 +9,8 @@ from robot_rt_control.vocabulary.errors import CapacityError
 
 _TEXTS = {
     "program": capacities.MAX_PROGRAM_BYTES,
+    "task": capacities.MAX_PROGRAM_BYTES,
+    "previous_plan": capacities.MAX_TEXT_LENGTH,
     "code": capacities.MAX_PROGRAM_BYTES,
     "condition": capacities.MAX_CONDITION_LENGTH,
     "until": capacities.MAX_CONDITION_LENGTH,

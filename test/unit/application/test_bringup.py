@@ -21,7 +21,8 @@ from robot_rt_control.application.bringup import (
     view_file,
 )
 from robot_rt_control.application.workcell import options_of, parser
-from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError
+from robot_rt_control.planning import engines
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
 
 ARM = """
 name: cell
@@ -324,6 +325,17 @@ def test_the_controller_manager_runs_if_its_messages_are_there(monkeypatch: pyte
     assert remarks(BringupOptions(), described(controllers="auto", frames=True)) == []
     assert options_of(parser().parse_args(["--controllers", "false"])).controllers == "false"
     assert "controller_manager" not in by_name(described(controllers="false"))
+
+
+def test_the_planner_runs_if_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "planner" not in by_name(described())
+    assert options_of(parser().parse_args(["--planner"])).planner
+    found = by_name(described(planner=True, namespace="cell"))
+    assert found["planner"].parameters == found["control_server"].parameters and found["planner"].namespace == "cell"
+    assert not found["planner"].required
+    monkeypatch.setattr(engines, "find_spec", lambda module: None)
+    with pytest.raises(RobotControlError, match="expected MuJoCo and PIQP; got no MuJoCo and no PIQP"):
+        described(planner=True)
 
 
 def test_without_its_messages_it_is_left_out_or_an_error() -> None:

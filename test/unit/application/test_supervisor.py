@@ -299,7 +299,7 @@ def test_processes_end_with_their_supervisor(supervisor_process: subprocess.Pope
 def test_a_supervisor_can_be_tied_to_whoever_starts_it(tmp_path: Path) -> None:
     starter = f"""
 import signal, subprocess, sys, time
-from robot_rt_control.application.parent_death import end_with_parent
+from robot_rt_control.ros.parent_death import end_with_parent
 with open({str(tmp_path / "log")!r}, "w") as log:
     subprocess.Popen(
         [sys.executable, "-c", {SUPERVISOR.format(prelude=PRELUDE)!r}],

@@ -1,6 +1,8 @@
 """The cost's gradient against differences, its parts, and its scales."""
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,6 +86,37 @@ def test_the_gradient_is_that_of_differences(seed, at_rest):
     assert rate / (2.0 * h) == pytest.approx(expected, rel=1e-4, abs=1e-3)
     assert (np.linalg.eigvalsh(model.z_hessian) > -1e-6).all()
     assert (model.u_hessian >= 0.0).all()
+
+
+@pytest.mark.parametrize("free", [("x",), ("z", "rz"), ("rx", "ry", "rz"), ("x", "y", "z")])
+def test_free_coordinates_of_the_target_do_not_count(free):
+    """V6"""
+    random = np.random.default_rng(3)
+    t, target = trajectory(random), (np.array([0.3, -0.2, 0.1]), np.eye(3))
+    start = np.zeros(3), np.eye(3)
+    J = Cost.of_task(start, target, time=1.0, velocity_limits=np.ones(2), free=free)
+    model = J.quadratic(
+        t, Linearization(A=np.zeros((STEPS, STATES, STATES)), B=np.zeros((STEPS, STATES, INPUTS)), phi_z=np.zeros(0))
+    )
+    body = 2 * JOINTS
+    for i, name in enumerate(("x", "y", "z")):
+        assert (J.position_error(t, -1)[i] == 0.0) == (name in free)
+        assert (model.z_gradient[-1, body + i] == 0.0) == (name in free)
+    far = t.body_position.copy()
+    far[-1] += [float(name in free) for name in ("x", "y", "z")]
+    assert J.value(replace(t, body_position=far)) == pytest.approx(J.value(t))
+    assert J.error(t).orientation == 0.0 or not {"rx", "ry", "rz"} <= set(free)
+
+
+def test_residuals_are_the_final_state_s_part_of_the_cost():
+    random = np.random.default_rng(4)
+    t, J = trajectory(random), replace(cost(random).with_penalty(0.0), draw=None)
+    ends = SimpleNamespace(
+        body_position=t.body_position[-1:], body_rotation=t.body_rotation[-1:],
+        body_velocity=t.body_velocity[-1:], joint_velocity=t.joint_velocity[-1:],
+    )  # fmt: skip
+    still = replace(J, weights=replace(J.weights, motion=0.0, inputs=0.0, gentle=0.0))
+    assert 0.5 * np.sum(J.residuals(ends) ** 2) == pytest.approx(still.value(t))
 
 
 def test_a_trajectory_that_diverged_costs_infinitely_much():

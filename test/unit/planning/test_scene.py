@@ -11,7 +11,7 @@ pinocchio = pytest.importorskip("pinocchio")
 from robot_rt_control.model.paths import resolve_path  # noqa: E402
 from robot_rt_control.model.pose import Pose  # noqa: E402
 from robot_rt_control.planning.scene import build_scene  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.planning.task import PairGroup, Start, Task  # noqa: E402
 from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -118,7 +118,8 @@ def test_limits_are_those_of_the_workcell(scene):
     "changes, text",
     [
         ({"body": "bocks"}, "body 'bocks'; expected"),
-        ({"body": "floor"}, "body 'floor'; expected a free box"),
+        ({"body": "floor"}, "body 'floor'; expected a free box or cylinder, whose faces have names"),
+        ({"body": "arm.peg"}, "body 'arm.peg'; expected a free object, or a link that only joints of no part move"),
         ({"pairs": (PairGroup(robot="arm.pegg", faces=("back",)),)}, "did you mean 'arm.peg'"),
         ({"pairs": (PairGroup(robot="arm.peg", faces=("bak",)),)}, "did you mean 'back'"),
     ],
@@ -140,3 +141,159 @@ def test_what_the_workcell_does_not_have(changes, text):
 def test_values_out_of_range(changes, text):
     with pytest.raises(DefinitionError, match=text):
         push(**changes)
+
+
+# --- the start ---------------------------------------------------------------------------------------
+
+
+def test_V4_the_start_is_the_task_s(scene):
+    q = (0.1, 0.9, 0.0, -1.9, 0.0, 0.3, 0.0)
+    pose = Pose(position=(0.7, 0.1, 0.04), orientation=(0.0, 0.0, 0.6, 0.8))
+    found = build_scene(push(start=Start(joints={"arm": q}, body=pose)))
+    assert found.qpos[found.actuated.q] == pytest.approx(q)
+    assert found.qpos[found.body_q : found.body_q + 7] == pytest.approx([0.7, 0.1, 0.04, 0.8, 0.0, 0.0, 0.6])
+    assert scene.qpos[scene.body_q : scene.body_q + 3] == pytest.approx([0.6, 0.0, 0.04]), "else the workcell's"
+
+
+@pytest.mark.parametrize(
+    "start, text",
+    [
+        (Start(joints={"arn": (0.0,) * 7}), "start, part 'arn'; expected .*did you mean 'arm'"),
+        (Start(joints={"arm": (0.0,) * 6}), "start, part 'arm'; expected one position for each of 7 joints; got 6"),
+        (
+            Start(joints={"arm": (0.0, 2.5, 0.0, -1.9, 0.0, 0.3, 0.0)}),
+            "start, joint 'arm.lbr_iiwa_joint_2'; expected its limits, -2.*rad; got 2.5 rad",
+        ),
+        (Start(joints={"arm": (0.0, float("nan"), *(0.0,) * 5)}), "start, joint 'arm.lbr_iiwa_joint_2'; .*got nan rad"),
+        (
+            Start(body=Pose(position=(0.53, 0.0, 0.04))),
+            "start, 'arm.peg' and 'box'; expected a distance of at least 0 mm; got -15.0 mm",
+        ),
+        (
+            Start(body=Pose(position=(0.6, 0.0, 0.03))),
+            "start, 'floor' and 'box'; expected a distance of at least 0 mm; got -10.0 mm",
+        ),
+    ],
+)
+def test_V4_a_start_outside_limits_or_in_penetration_is_refused(start, text):
+    with pytest.raises(DefinitionError, match=text):
+        build_scene(push(start=start))
+
+
+# --- other worlds ------------------------------------------------------------------------------------
+
+
+CAN = (
+    "          - {name: can, cylinder: {radius: 0.03, height: 0.1}, pose: {position: [1, 0, 0.05]}, mass: 0.2}\n"
+)
+
+
+def changed(tmp_path, *, objects="", tools="", name="push"):
+    """The workcell with more objects or tools in its world."""
+    text = (CONFIG / f"{name}.yaml").read_text()
+    floor = "          - {name: floor, plane: true}\n"
+    text = text.replace(floor, floor + objects)
+    text = text.replace("        tools:\n", "        tools:\n" + tools)
+    path = tmp_path / "cell.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_another_free_object_stands_there_and_touches_everything(tmp_path):
+    cell = changed(tmp_path, objects=CAN)
+    found = build_scene(push(workcell=cell))
+    model = found.model
+    assert model.nv == 7 + 6 + 6
+    names = [model.geom(i).name for i in range(model.ngeom)]
+    pairs = {frozenset((names[a], names[b])) for a, b in zip(model.pair_geom1, model.pair_geom2, strict=True)}
+    assert {frozenset(("can", other)) for other in ("box", "floor", "arm.peg/0")} <= pairs
+
+
+def test_a_cylinder_has_ends_and_four_sides(tmp_path):
+    cell = changed(tmp_path, objects=CAN)
+    pairs = (PairGroup(robot="arm.peg", faces=("back", "top")),)
+    found = build_scene(push(workcell=cell, body="can", pairs=pairs))
+    back, top = (pair.face for pair in found.pairs)
+    assert back.center == pytest.approx([-0.03, 0.0, 0.0]) and back.half[1] == pytest.approx(0.05)
+    assert 4.0 * top.half[0] * top.half[1] == pytest.approx(np.pi * 0.03**2), "a square of the same area"
+
+
+def test_a_profile_is_one_convex_piece_for_each_line(tmp_path):
+    cell = changed(
+        tmp_path,
+        objects="          - {name: hill, profile: {points: [[0, 0.1], [0.1, 0.2], [0.2, 0.1]], width: 0.4},"
+        " pose: {position: [2, 0, 0]}}\n",
+    )
+    model = build_scene(push(workcell=cell)).model
+    found = [i for i in range(model.ngeom) if model.geom(i).name.startswith("hill")]
+    assert len(found) == 2
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    for i, geom in enumerate(found):
+        mesh = model.geom_dataid[geom]
+        first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+        corners = data.geom_xpos[geom] + model.mesh_vert[first : first + count] @ data.geom_xmat[geom].reshape(3, 3).T
+        assert corners[:, 0].min() == pytest.approx(2.0 + 0.1 * i, abs=1e-6)
+        assert corners[:, 2].max() == pytest.approx(0.2, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "changes, text",
+    [
+        (
+            {"objects": "          - {name: duck, urdf: 'pybullet_data://duck_vhacd.urdf', fixed: true}\n"},
+            "object 'duck'; expected a box, sphere, cylinder, profile or plane; got a URDF",
+        ),
+        (
+            {
+                "tools": "          - {name: digit, part_of: arm, link: lbr_iiwa_link_7, sphere: {radius: 0.01},"
+                " spring: {way: [0, 0, -0.01], stiffness: 250, stop: 4000}}\n"
+            },
+            "tool 'digit'; expected a tool without spring",
+        ),
+    ],
+)
+def test_what_is_not_simulated_here_is_refused(tmp_path, changes, text):
+    with pytest.raises(DefinitionError, match=text):
+        build_scene(push(workcell=changed(tmp_path, **changes)))
+
+
+def test_a_link_that_moves_without_inertia_is_refused(tmp_path):
+    """PyBullet would give it 1 kg."""
+    urdf = (CONFIG / "robots" / "pusher.urdf").read_text()
+    (tmp_path / "pusher.urdf").write_text(urdf[: urdf.index("    <inertial>")] + urdf[urdf.index("    <visual>") :])
+    text = (CONFIG / "pusher.yaml").read_text()
+    shipped = "package://robot_rt_control/config/robots/pusher.urdf"
+    (tmp_path / "cell.yaml").write_text(text.replace(shipped, "pusher.urdf"))
+    pairs = (PairGroup(robot="pusher.tip", faces=("back",)),)
+    with pytest.raises(DefinitionError, match="part 'pusher', link 'tip'; expected <inertial>.*; got none"):
+        build_scene(push(workcell=tmp_path / "cell.yaml", body="slider", pairs=pairs))
+
+
+# --- a link as the body ------------------------------------------------------------------------------
+
+
+def torso(faces=("brick_1.top",), **changes):
+    pairs = (PairGroup(robot="humanoid.left_hand", faces=faces),)
+    return push(workcell=CONFIG / "humanoid.yaml", body="humanoid.torso", pairs=pairs, **changes)
+
+
+def test_the_torso_swings_free_and_is_pushed_outward_from_a_brick():
+    pose = Pose(position=(0.1, 0.0, 0.2), orientation=(0.0, 0.1, 0.0, float(np.sqrt(0.99))))
+    found = build_scene(torso(start=Start(body=pose)))
+    assert found.model.nv == 11 and len(found.actuated.names) == 8
+    (pair,) = found.pairs
+    assert (pair.name, pair.push(np.eye(3)).tolist()) == ("humanoid.left_hand brick_1.top", [0.0, 0.0, 1.0])
+    p, R = found.motion.pose(found.qpos)
+    assert p == pytest.approx(pose.position) and pytest.approx(pose.matrix[:3, :3]) == R
+    assert (found.model.body_gravcomp[found.body] == 0.0).all()
+
+
+def test_V4_a_pose_that_the_torso_cannot_take_is_refused():
+    with pytest.raises(DefinitionError, match="start, body 'humanoid.torso'; expected a pose that the joints"):
+        build_scene(torso(start=Start(body=Pose(position=(0.0, 0.1, 0.0)))))
+
+
+def test_a_link_is_pushed_by_faces_of_fixed_objects():
+    with pytest.raises(DefinitionError, match="face 'top'; expected .*brick_1"):
+        build_scene(torso(faces=("top",)))

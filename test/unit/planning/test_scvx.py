@@ -73,6 +73,7 @@ def test_a_right_model_goes_to_the_target_in_growing_steps():
 
 
 def test_a_wrong_direction_is_rejected_and_the_radius_halved_without_a_new_linearization():
+    """V7"""
     body = Body(lambda u: -2.0 * u, 2.0)
     solution = search(body, radius=0.4, smallest=0.06)
     assert body.rollouts == pytest.approx([0.4, 0.2, 0.1], rel=1e-3)
@@ -82,9 +83,11 @@ def test_a_wrong_direction_is_rejected_and_the_radius_halved_without_a_new_linea
 
 
 def test_a_simulation_that_diverges_is_rejected():
+    """V22"""
     body = Body(lambda u: float("nan") if u > 0.15 else u, 1.0)
     solution = search(body, radius=0.4, iterations=3)
     assert [found.accepted for found in solution.iterations] == [False, False, True]
+    assert [found.trouble for found in solution.iterations] == ["the simulation diverged at 0.00 s"] * 2 + [""]
     assert body.rollouts == pytest.approx([0.4, 0.2, 0.1], rel=1e-3)
 
 

@@ -1,9 +1,19 @@
 """Where residual stiffness draws the geometries, and when."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from robot_rt_control.planning.traction import draw_of
+pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
+pytest.importorskip("piqp", reason="the extra `planning` is not installed")
+
+from robot_rt_control.model.pose import Pose  # noqa: E402
+from robot_rt_control.planning.problem import Problem  # noqa: E402
+from robot_rt_control.planning.scene import build_scene  # noqa: E402
+from robot_rt_control.planning.settings import Settings  # noqa: E402
+from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.planning.traction import TractionSettings, draw_of, drawn_inputs  # noqa: E402
 
 
 def test_the_draw_begins_before_the_force_is_needed_and_ends_with_it():
@@ -29,3 +39,54 @@ def test_a_single_step_draws_at_both_of_its_ends():
 def test_only_ratios_of_the_residual_count():
     k = np.random.default_rng(0).uniform(size=(6, 3))
     assert draw_of(k) == pytest.approx(draw_of(7.0 * k))
+
+
+CONFIG = Path(__file__).parents[3] / "config"
+
+
+@pytest.fixture(scope="module", params=["velocity", "effort"])
+def still(request):
+    """A resting arm before a box, with residual stiffness on its back face: problem, dynamics, trajectory."""
+    task = Task(
+        workcell=CONFIG / "push.yaml",
+        body="box",
+        target=Pose(position=(0.7, 0.0, 0.04)),
+        pairs=(PairGroup(robot="arm.peg", faces=("back",)),),
+        controls={"arm": request.param},
+        time=0.6,
+        steps=12,
+    )
+    problem = Problem(task, Settings(threads=1), build_scene(task))
+    dynamics = problem.dynamics(1)
+    inputs = np.zeros((12, dynamics.inputs))
+    inputs[:, -1] = 0.5  # too little to move the box
+    yield problem, dynamics, dynamics.roll_out(inputs)
+    dynamics.close()
+
+
+def drawn(still, **settings):
+    problem, dynamics, trajectory = still
+    return drawn_inputs(dynamics, trajectory, problem.limits, TractionSettings(**settings))
+
+
+def test_the_traction_controller_pulls_the_geometry_to_the_face(still):
+    """V9"""
+    found = drawn(still)
+    assert found.phi[-1, 0] < found.phi[0, 0] - 0.02
+    assert (found.inputs[:, -1] == 0.5).all()
+    n = still[1].n
+    assert (np.abs(found.inputs[:, :n]) <= 1.0).all()
+    assert (np.abs(found.joint_velocity) <= still[0].limits.velocity + 1e-6).all()
+
+
+def test_the_damping_controller_makes_it_slower(still):
+    """V9"""
+    fast, slow = drawn(still, damping=0.0), drawn(still, damping=20.0)
+    assert np.abs(slow.joint_velocity).max() < 0.8 * np.abs(fast.joint_velocity).max()
+
+
+def test_without_residual_nothing_is_pulled(still):
+    problem, dynamics, trajectory = still
+    calm = dynamics.roll_out(0.0 * trajectory.inputs)
+    found = drawn_inputs(dynamics, calm, problem.limits, TractionSettings())
+    assert found.joint_position == pytest.approx(calm.joint_position, abs=1e-3)

@@ -19,6 +19,7 @@ NODES = {
     "frame_publisher": "robot_rt_control.frames.node",
     "control_server": "robot_rt_control.server.node.node",
     "hardware_driver": "robot_rt_control.hardware.driver_node",
+    "planner": "robot_rt_control.planner.node",
     "realtime_executor": "robot_rt_control.realtime.executor.node",
 }
 

@@ -20,10 +20,16 @@ def end_with_parent(number: signal.Signals) -> Callable[[], None]:
         number: the signal.
     """
     parent = os.getpid()
+    return lambda: end_with(parent, number)
 
-    def between_fork_and_exec() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:  # it has ended already
-            os._exit(1)
 
-    return between_fork_and_exec
+def end_with(parent: int, number: signal.Signals) -> None:
+    """For a new process: as `end_with_parent`, called by itself, where its parent has other threads at the fork.
+
+    Args:
+        parent: process id.
+        number: the signal.
+    """
+    _libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+    if os.getppid() != parent:  # it has ended already
+        os._exit(1)

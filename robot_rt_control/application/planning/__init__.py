@@ -1,0 +1,1 @@
+"""The command line of the contact-interaction planner: `robot-rt-control-plan`."""

@@ -1,0 +1,62 @@
+"""Replay a plan through the real tick loop on PyBullet, in lockstep: where does the body end there?
+
+It needs PyBullet and no running workcell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+MODULE = "robot_rt_control.testing.plan_replay"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `Verb`."""
+    parser.add_argument("plan", type=Path, metavar="PLAN", help="a plan file")
+    parser.add_argument(
+        "--workcell", metavar="FILE", help="its workcell: a file, or a name (default: the one of the package that fits)"
+    )
+    parser.add_argument("--speed", type=float, nargs="+", default=[1.0], metavar="S", help="overrides (default: 1)")
+    parser.add_argument("--save", action="store_true", help="write into the plan file what was found")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """See `Verb`."""
+    from robot_rt_control.application.command_line.exit_codes import ExitCode
+    from robot_rt_control.application.output import Output, table
+    from robot_rt_control.application.planning.plan_workcell import workcell_of
+    from robot_rt_control.planning.plan import Plan
+    from robot_rt_control.vocabulary.errors import RobotControlError
+
+    output = Output(as_json=arguments.json)
+    workcell = workcell_of(Plan.load(arguments.plan), arguments.workcell)
+    command = [sys.executable, "-m", MODULE, str(arguments.plan), "--workcell", str(workcell), "--json"]
+    command += ["--speed", *map(str, arguments.speed), *(["--save"] if arguments.save else [])]
+    # A process of its own: it holds the tick loop and the simulator, which the command line does not.
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    try:
+        found: Any = json.loads(ended.stdout)
+    except ValueError:
+        found = {"error": f"the replay ended with exit code {ended.returncode}"}
+    if isinstance(found, dict):
+        raise RobotControlError(str(found.get("error")))
+    columns = ("speed", "error", "of the way", "turned", "at rest", "peak", "impulse")
+    output.result({"replays": found}, table(columns, map(_texts, found)))
+    return ExitCode.DONE if ended.returncode == 0 else ExitCode.FAILED
+
+
+def _texts(row: dict[str, Any]) -> list[str]:
+    return [
+        f"{row['speed']:g}",
+        f"{1e3 * row['error_to_target']:.1f} mm",
+        f"{100 * row['normalized_error']:.1f} %",
+        f"{row['orientation_error']:.3f} rad",
+        "yes" if row["rests"] else "no",
+        f"{row['peak']:.1f} N",
+        f"{row['impulse']:.3f} N s",
+    ]

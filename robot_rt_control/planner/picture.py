@@ -1,0 +1,141 @@
+"""What RViz shows of a task and its plan, as plain data: target, faces that may touch, path, virtual forces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.robot_description import WORLD
+from robot_rt_control.planning.contact_model import Face
+from robot_rt_control.planning.plan import Plan
+from robot_rt_control.server.markers.shape import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    RED,
+    Color,
+    Point,
+    Shape,
+    ShapeKind,
+    points_of,
+)
+
+Array = NDArray[np.float64]
+
+AXIS = 0.08
+"""[m] Length of the axes that show the target's orientation."""
+FORCE = 0.1
+"""[m] Length of the arrow of the greatest virtual force."""
+_LEAST = 0.02
+"""Of the greatest virtual force: smaller ones are not drawn."""
+
+
+class Pair(Protocol):
+    """A contact pair, such as `planning.scene.ScenePair`."""
+
+    @property
+    def face(self) -> Face: ...
+
+    @property
+    def fixed(self) -> tuple[Array, Array] | None:
+        """p_WO (3,) and R_WO (3, 3) of the fixed object that has the face; None: the body has it."""
+        ...
+
+    def push(self, R_WB: Array, /) -> Array:
+        """(3,) direction of the virtual force on the body."""
+        ...
+
+
+def task_shapes(start: Pose, target: Pose, pairs: Sequence[Pair]) -> list[Shape]:
+    """The target: its axes x y z in red, green, blue, and the body's faces there; and all faces at the start.
+
+    Args:
+        start, target: X_WB of the body.
+        pairs: what may touch; several may have the same face.
+    """
+    seen = list({pair.face.name: pair.face for pair in pairs if pair.fixed is None}.values())
+    X = target.matrix
+    corner = points_of([X[:3, 3]])[0]
+    ends = points_of(X[:3, 3] + AXIS * X[:3, :3].T)
+    axes = _shape(
+        "contact_target",
+        ShapeKind.LINES,
+        tuple(point for end in ends for point in (corner, end)),
+        0.006,
+        GREEN,
+        colors=tuple(color for color in (RED, GREEN, BLUE) for _ in range(2)),
+    )
+    found = [axes]
+    if seen:
+        found.append(_shape("contact_target", ShapeKind.LINES, _edges(seen, X), 0.003, GREEN))
+    lines = list(_edges(seen, start.matrix))
+    for pair in pairs:
+        if pair.fixed is not None:
+            placed = np.eye(4)
+            placed[:3, 3], placed[:3, :3] = pair.fixed
+            lines += _edges([pair.face], placed)
+    found.append(_shape("contact_faces", ShapeKind.LINES, tuple(lines), 0.003, ORANGE))
+    return found
+
+
+def plan_shapes(plan: Plan, pairs: Sequence[Pair]) -> list[Shape]:
+    """The way of the body, and the virtual forces that found the contacts, along it.
+
+    Args:
+        pairs: those of the plan.
+    """
+    found = [
+        _shape("contact_path", ShapeKind.LINE_STRIP, points_of(plan.body_position), 0.006, BLUE),
+        _shape(
+            "contact_path",
+            ShapeKind.LINES,
+            tuple(
+                point
+                for R, p in zip(plan.body_rotation, plan.body_position, strict=True)
+                for point in points_of([p, p + 0.5 * AXIS * R[:, 0]])
+            ),
+            0.002,
+            GREY,
+        ),
+    ]
+    greatest = float(np.max(plan.virtual_force, initial=0.0))
+    if greatest <= 0.0:
+        return found
+    for i, gammas in enumerate(plan.virtual_force):
+        R, p = plan.body_rotation[i], plan.body_position[i]
+        for pair, gamma in zip(pairs, gammas, strict=True):
+            if gamma > _LEAST * greatest:
+                force = FORCE * gamma / greatest * pair.push(R)
+                p_WO, R_WO = (p, R) if pair.fixed is None else pair.fixed
+                at = p_WO + R_WO @ pair.face.center
+                ends = [at - force, at] if pair.fixed is None else [at, at + force]
+                found.append(_shape("virtual_force", ShapeKind.ARROW, points_of(ends), 0.004, RED))
+    return found
+
+
+def _edges(faces: Sequence[Face], X: Array) -> tuple[Point, ...]:
+    """Lines around rectangles in a body's frame."""
+    found: list[Point] = []
+    for face in faces:
+        u, v = face.half[0] * face.axes[1], face.half[1] * face.axes[2]
+        corners = [face.center + a * u + b * v for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+        points = points_of([X[:3, :3] @ corner + X[:3, 3] for corner in corners])
+        for i in range(4):
+            found += points[i], points[(i + 1) % 4]
+    return tuple(found)
+
+
+def _shape(
+    namespace: str,
+    kind: ShapeKind,
+    points: tuple[Point, ...],
+    size: float,
+    color: Color,
+    colors: tuple[Color, ...] = (),
+) -> Shape:
+    return Shape(namespace=namespace, frame=WORLD, kind=kind, points=points, size=size, color=color, colors=colors)

@@ -1,0 +1,43 @@
+"""New tasks: valid, complete, and still valid with every setting that they show."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from robot_rt_control.planning.new_task import new_task
+from robot_rt_control.planning.settings import Settings
+from robot_rt_control.planning.settings_keys import task_settings
+from robot_rt_control.planning.task_file import read_task
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+
+@pytest.mark.parametrize(("workcell", "body"), [("push", "box"), ("pusher", "slider")])
+def test_a_new_task_is_valid(tmp_path, workcell, body):
+    text = new_task(workcell, name="my-push", folder=tmp_path)
+    file = read_task(text)
+    assert file.task.body == body and file.task.name == "my_push" and file.unused == ()
+    assert file.task.pairs[0].faces == ("back", "front", "right", "left")
+    assert max(map(len, text.partition("# Settings")[0].splitlines())) <= 120
+
+
+def test_every_setting_is_there_with_its_default_and_its_range(tmp_path):
+    text = new_task("push", name="all", folder=tmp_path)
+    main, _, comments = text.partition("# Settings: all have these defaults, which serve all tasks.\n")
+    settings = "\n".join(line.removeprefix("# ") for line in comments.splitlines())
+    assert read_task(main + settings).settings == Settings()
+    for setting in task_settings():
+        assert re.search(rf"^#[ #]*{setting.path[-1]}: .* # {re.escape(setting.range)}", comments, re.MULTILINE)
+
+
+def test_a_workcell_beside_the_task_is_named_relative_to_it(tmp_path, monkeypatch):
+    config = Path(__file__).parents[3] / "config"
+    monkeypatch.chdir(config)
+    text = new_task("push.yaml", name="a", folder=tmp_path)
+    (tmp_path / "a.yaml").write_text(text)
+    assert read_task(tmp_path / "a.yaml").task.workcell == config / "push.yaml"
+
+
+def test_no_free_object(tmp_path):
+    with pytest.raises(DefinitionError, match="workcell 'iiwa'; expected a free box or cylinder, or `body`; got none"):
+        new_task("iiwa", name="a", folder=tmp_path)
