@@ -96,6 +96,7 @@ def test_V16_a_slider_arrives_by_efforts_with_feedback() -> None:
     assert [p.value for p in plan.actions()[0].parameters if p.name == "mode"] == ["effort"]
     found = replay(plan, PUSHER)
     assert found.rests and found.normalized_error < 0.06 and found.orientation_error < 0.02
+    assert replay(plan, PUSHER, feedback=False).summary() != found.summary()
 
 
 def test_V16_a_box_arrives_and_a_second_replay_gives_the_same_bits(push: Plan) -> None:
@@ -116,6 +117,11 @@ def test_V16_all_limits_are_kept_and_nothing_faults(push: Plan) -> None:
         assert not client.cell.kinds("part_faulted", "action_failed", "limit_reached", "command_limited")
         assert (np.abs(seen) <= part["velocity_limit"][:7] + 1e-9).all()
         assert np.abs(np.array(seen)).max() > 0.05
+
+
+def test_V16_efforts_alone_are_those_of_plans_by_efforts(slide: Plan) -> None:
+    with pytest.raises(DefinitionError, match="expected a plan by efforts; got one by velocities"):
+        replay(slide, PUSHER, feedback=False)
 
 
 def test_V15_a_plan_for_another_workcell_does_not_move(push: Plan) -> None:
