@@ -14,21 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-pytest.importorskip("pybullet", reason="there is no PyBullet for this Python")
-
-from robot_rt_control.client import Reaction  # noqa: E402
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.again import plan_again  # noqa: E402
-from robot_rt_control.planning.plan import Plan  # noqa: E402
-from robot_rt_control.planning.planner import Settings  # noqa: E402
-from robot_rt_control.planning.planner import plan as solve  # noqa: E402
-from robot_rt_control.planning.program_export import export_program  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
-from robot_rt_control.testing.lockstep_client import LockstepClient  # noqa: E402
-from robot_rt_control.testing.plan_replay import main, replay, simulation, verified  # noqa: E402
-from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
+from robot_rt_control.client import Reaction
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.again import plan_again
+from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning.planner import plan as solve
+from robot_rt_control.planning.program_export import export_program
+from robot_rt_control.planning.task import PairGroup, Task
+from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.testing.plan_replay import main, replay, simulation, verified
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first
 CONFIG = Path(__file__).parents[3] / "config"

@@ -11,15 +11,12 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.planner.job import Described, Job, Report
+from robot_rt_control.planner.solver import solve
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
-pytest.importorskip("mujoco")
-pytest.importorskip("piqp")
-from robot_rt_control.planner.solver import solve  # noqa: E402
-
-from .solvers import a_plan  # noqa: E402
+from .solvers import a_plan
 
 CONFIG = Path(__file__).resolve().parents[3] / "config"
 SLIDER = f"""

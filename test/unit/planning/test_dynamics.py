@@ -6,12 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.dynamics import Dynamics  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.scene import build_scene
+from robot_rt_control.planning.task import PairGroup, Task
 
 CONFIG = Path(__file__).parents[3] / "config"
 FACES = ("back", "front", "left", "right")
@@ -126,8 +124,7 @@ def test_an_arm_that_goes_through_the_body_s_place_touches(dynamics):
     assert not found.touching[0]
 
 
-def test_a_check_that_raises_ends_what_is_computed(dynamics):
-    """V13"""
+def test_V13_a_check_that_raises_ends_what_is_computed(dynamics):
 
     def stop():
         raise KeyboardInterrupt
@@ -142,8 +139,7 @@ def test_a_check_that_raises_ends_what_is_computed(dynamics):
         dynamics.check = lambda: None
 
 
-def test_the_threads_do_not_change_a_bit():
-    """V11"""
+def test_V11_the_threads_do_not_change_a_bit():
     results = []
     for threads in (1, 2, 3):
         dynamics = make(threads)

@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.dynamics import Dynamics  # noqa: E402
-from robot_rt_control.planning.plan import FORMAT, Plan  # noqa: E402
-from robot_rt_control.planning.scene import Perturbation, build_scene, perturbed  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
-from robot_rt_control.planning.verify import verify  # noqa: E402
-from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.plan import FORMAT, Plan
+from robot_rt_control.planning.scene import Perturbation, build_scene, perturbed
+from robot_rt_control.planning.task import PairGroup, Task
+from robot_rt_control.planning.verify import verify
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 TASK = Task(
     workcell=Path(__file__).parents[3] / "config" / "pusher.yaml",
