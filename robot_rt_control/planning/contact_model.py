@@ -81,6 +81,11 @@ def cylinder_faces(radius: float, height: float) -> dict[str, Face]:
     return found
 
 
+def patch_face(name: str, X_BP: Array, size: Sequence[float]) -> Face:
+    """A rectangle as a face; X_BP (4, 4): x is the outward normal, y and z are along its edges, of `size` [m]."""
+    return Face(name=name, center=X_BP[:3, 3], axes=X_BP[:3, :3].T, half=(size[0] / 2, size[1] / 2))
+
+
 def inward_normal(face: Face, R_WB: Array) -> Array:
     """(..., 3) the face's unit normal into the body."""
     return -R_WB @ face.axes[0]

@@ -369,6 +369,8 @@ def task_digest(task: Task) -> str:
         "free": sorted(task.free),
         "horizon": [task.time, task.steps, task.at_rest],
     }
+    if task.patches:
+        values["patches"] = [[p.name, p.pose.model_dump(mode="json"), list(p.size)] for p in task.patches]
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 

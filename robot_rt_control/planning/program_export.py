@@ -16,8 +16,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
     ParameterValue,
@@ -26,9 +24,9 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.planning.plan import (
     BODY_TOLERANCE,
+    HELD_DISTANCE,
     HELD_ORIENTATION,
     HELD_POSITION,
-    LEAST_WAY,
     TURN_TOLERANCE,
     Plan,
 )
@@ -179,8 +177,7 @@ class _Export:
             pose, position, turn, free = plan.start_pose, BODY_TOLERANCE, TURN_TOLERANCE, ()
         else:
             pose = plan.target
-            way = float(np.linalg.norm(plan.body_position[0] - np.array(pose.position)))
-            position, turn = HELD_POSITION * max(way, LEAST_WAY), HELD_ORIENTATION
+            position, turn = max(HELD_POSITION * plan.way, HELD_DISTANCE), HELD_ORIENTATION
         axes = [axis for axis in ("x", "y", "z") if axis not in free]
         near = [f"abs({self._less(axis, pose.position['xyz'.index(axis)])}) < {position:.6g}" for axis in axes]
         if not {"rx", "ry", "rz"} & set(free):

@@ -26,7 +26,7 @@ from robot_rt_control.model.urdf_file import urdf_file
 from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.body import ChainJoint, FreeBody, LinkBody, matrices
-from robot_rt_control.planning.contact_model import Face
+from robot_rt_control.planning.contact_model import Face, patch_face
 from robot_rt_control.planning.scene_shapes import add_object, add_shape, faces_of, quaternion, wxyz
 from robot_rt_control.planning.task import TIME_STEP, PairGroup, Task
 from robot_rt_control.planning.urdf_shapes import (
@@ -467,6 +467,9 @@ class _Builder:
             for thing in owners
             for face, found in faces_of(thing).items()
         }
+        if free:
+            patches = (patch_face(patch.name, patch.pose.matrix, patch.size) for patch in self.task.patches)
+            faces |= {patch.name: (owners[0], patch) for patch in patches}
         pairs = []
         for name in group.faces:
             if name not in faces:

@@ -9,14 +9,17 @@ dampings tried at a time; or one of the differences' own steps, if that is bette
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.planning.cost import Cost
-from robot_rt_control.planning.dynamics import Dynamics, Ends
 from robot_rt_control.planning.scvx import Limits
 from robot_rt_control.planning.trajectory import Trajectory
+
+if TYPE_CHECKING:  # settings are read without MuJoCo
+    from robot_rt_control.planning.dynamics import Dynamics, Ends
 
 Array = NDArray[np.float64]
 

@@ -24,9 +24,21 @@ class PairGroup:
     robot: str
     """`<part>.<link>`; the link must have collision shapes."""
     faces: tuple[str, ...]
-    """Faces of the body, a box: back (-x), front (+x), right (-y), left (+y), bottom (-z), top (+z), in its frame."""
+    """Patches of the task, or faces of the body, a box or a cylinder, in its frame: back (-x), front (+x), right (-y),
+    left (+y), bottom (-z), top (+z). Of a body that is a link: `<fixed object>.<face>`."""
     curvature: float = 10.0
     """[1/m] decay of the virtual force with distance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patch:
+    """A rectangle on the body that may touch: a face beside those that its shape has."""
+
+    name: str
+    pose: Pose
+    """X_BP in the body's frame: x is the outward normal, y and z are along the edges, the origin is in the middle."""
+    size: tuple[float, float]
+    """[m] edges along y and z."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +69,8 @@ class Task:
     free: frozenset[str] = frozenset()
     """Coordinates of the target that do not count: x, y, z in the world; rx, ry, rz about the body's axes."""
     pairs: tuple[PairGroup, ...]
+    patches: tuple[Patch, ...] = ()
+    """Of a body that is an object; faces of the pairs may be their names."""
     controls: Mapping[str, Control] = field(default_factory=dict)
     """Part → how it is driven; parts not named: velocity."""
     time: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -140,8 +140,11 @@ class TaskCell:
         if not self.links[name]:
             raise DefinitionError(what, expected=f"a link with a collision shape: {', '.join(solid)}", got="none")
 
-    def check_face(self, face: str, body: str) -> str:
+    def check_face(self, face: str, body: str, patches: Collection[str] = ()) -> str:
         """A face as the planner names it: that of the body without the body's name before it.
+
+        Args:
+            patches: names of rectangles on the body, which are faces as well.
 
         Raises:
             DefinitionError: there is no such face, or it does not belong to the free body.
@@ -152,7 +155,7 @@ class TaskCell:
             if dot and owner != body:
                 got = f"a face of {owner!r}"
                 raise DefinitionError(what, expected="a face of the free body: a pair has one", got=got)
-            faces = self.face_names(body)
+            faces = (*self.face_names(body), *patches)
             if name not in faces:
                 raise DefinitionError(what, expected=unknown("face", name, faces), got=repr(name))
             return name

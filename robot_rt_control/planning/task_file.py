@@ -31,7 +31,7 @@ from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.settings_keys import changed, optional_sections, task_settings
-from robot_rt_control.planning.task import COORDINATES, TIME_STEP, PairGroup, Start, Task
+from robot_rt_control.planning.task import COORDINATES, TIME_STEP, PairGroup, Patch, Start, Task
 from robot_rt_control.planning.task_cell import TaskCell, find_shipped, rotation
 from robot_rt_control.planning.task_schema import FREE, PairKeys, TaskDocument, Written
 from robot_rt_control.program.declarations import samples_of, values_of
@@ -180,6 +180,7 @@ class _TaskReader:
         self.substitution = Substitution(self._values(parameters, sample), {})
         self._read_cell()
         self._check_body()
+        patches = self._patches()
         pairs = self._pairs()
         controls = self._controls()
         time, steps = self._horizon()
@@ -197,6 +198,7 @@ class _TaskReader:
             target=goal.pose(body_start.matrix),
             free=free,
             pairs=pairs,
+            patches=patches,
             controls=controls,
             time=time,
             steps=steps,
@@ -287,6 +289,23 @@ class _TaskReader:
             self.cell.check_body(self.content.body)
             self.body = self.content.body
 
+    def _patches(self) -> tuple[Patch, ...]:
+        found = []
+        named = self.cell.face_names(self.body) if self.cell is not None and self.body in self.cell.objects else ()
+        for name, keys in self.content.patches.items():
+            of = f"patch {name!r}"
+            with self.item("patches", name):
+                if self.cell is not None and self.body and not named:
+                    raise DefinitionError(of, expected="a body that is an object", got=self.body)
+                if name in named:
+                    raise DefinitionError(of, expected="a name that no face of the body has", got=repr(name))
+                x, y, z = self.numbers(keys.position, f"{of}: position", "m", 3)
+                orientation = self._quaternion(keys.orientation, f"{of}: orientation")
+                a, b = self.numbers(keys.size, f"{of}: size", "m", 2)
+                self.in_range(min(a, b), f"{of}: size", above=0.0, unit="m")
+                found.append(Patch(name=name, pose=Pose(position=(x, y, z), orientation=orientation), size=(a, b)))
+        return tuple(found)
+
     def _pairs(self) -> tuple[PairGroup, ...]:
         if not self.content.pairs and "pairs" not in self.unread:
             with self.item("pairs"):
@@ -306,7 +325,7 @@ class _TaskReader:
         for i, face in enumerate(keys.faces):
             if self.cell is not None and self.body:
                 with self.item(*keys.path, "faces", i):
-                    faces.append(self.cell.check_face(face, self.body))
+                    faces.append(self.cell.check_face(face, self.body, self.content.patches))
         if len(set(faces)) < len(faces):
             with self.item(*keys.path, "faces"):
                 raise DefinitionError("faces of a pair", expected="each once", got=", ".join(faces))

@@ -96,6 +96,10 @@ Triple = Annotated[
         | _Expression,
     ),
 ]  # fmt: skip
+Pair = Annotated[
+    str | tuple[Written, ...],
+    PlainValidator(_numbers(2), json_schema_input_type=tuple[float | _Expression, float | _Expression] | _Expression),
+]
 FreeTriple = Annotated[
     str | tuple[Written, ...],
     PlainValidator(
@@ -158,6 +162,17 @@ class PairKeys(Model):
     """[1/m] decay of the virtual force with distance."""
 
 
+class PatchKeys(Model):
+    """A rectangle on the body that may touch."""
+
+    position: Triple
+    """[m] Its middle, in the body's frame."""
+    orientation: Orientation = (0.0, 0.0, 0.0, 1.0)
+    """Unit quaternion x y z w in the body's frame: x is the outward normal, y and z are along the edges."""
+    size: Pair
+    """[m] Edges along y and z."""
+
+
 class HorizonKeys(Model):
     """How long the motion takes."""
 
@@ -211,6 +226,8 @@ class _MainKeys(Model):
     """The free body that shall move: an object of the scene, or `<part>.<link>` of a robot that floats."""
     target: TargetKeys
     """Where the body shall be."""
+    patches: Annotated[dict[Name, PatchKeys], Each] = {}
+    """Rectangles on the body, an object: faces beside those that its shape has."""
     parts: Annotated[dict[Name, PartKeys], Each] = {}
     """Part → how it is driven; the others by velocity."""
     pairs: Annotated[list[PairKeys], Each]

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,14 @@ from numpy.typing import NDArray
 
 from robot_rt_control.application.bringup import find_workcell
 from robot_rt_control.client import Action, Reaction, Session
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
 from robot_rt_control.hardware.pybullet.camera import picture
 from robot_rt_control.hardware.pybullet.parameters import CameraParameters
 from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.plan import Plan, angle_between
+from robot_rt_control.planning.task import Task
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
@@ -102,6 +105,7 @@ def replay(
     speed: float = 1.0,
     frames: int = 0,
     body: Pose | None = None,
+    feedback: bool = True,
 ) -> Replay:
     """Replay a plan.
 
@@ -111,6 +115,7 @@ def replay(
         speed: override.
         frames: so many pictures are drawn, with the target as a ghost.
         body: X_WB before the motion; default: as planned.
+        feedback: False: efforts alone are played, to see how far they carry; of parts that efforts drive.
 
     Raises:
         DefinitionError: the plan is for another workcell, or does not fit.
@@ -121,12 +126,24 @@ def replay(
         workcell = load_workcell(workcell, "pybullet")
     plan.check_start(workcell=workcell.digest)
     with LockstepClient(workcell) as client:
-        return _Run(plan, client, speed, frames).result(body)
+        return _Run(plan, client, speed, frames, feedback).result(body)
+
+
+def verified(plan: Plan, task: Task, speeds: Sequence[float] = (1.0, 0.5)) -> Plan:
+    """The plan with all that both engines say of it: verify.py, and a replay at each speed.
+
+    Raises:
+        as `verify` and `replay`.
+    """
+    from robot_rt_control.planning.verify import verify  # a replay alone needs no MuJoCo
+
+    replays = [replay(plan, task.workcell, speed=speed).summary() for speed in speeds]
+    return plan.with_verification(verify(plan, task)).with_replays(replays)
 
 
 class _Run:
-    def __init__(self, plan: Plan, client: LockstepClient, speed: float, frames: int) -> None:
-        self.plan, self.client, self.speed = plan, client, speed
+    def __init__(self, plan: Plan, client: LockstepClient, speed: float, frames: int, feedback: bool) -> None:
+        self.plan, self.client, self.speed, self.feedback = plan, client, speed, feedback
         self.period = client.cell.workcell.period
         self.plugin = simulation(client)
         self.times: list[float] = []
@@ -150,7 +167,7 @@ class _Run:
             if _far(self._pose(), placed):
                 self.plugin.move_object(plan.header["body"], placed)
                 self.client.sleep(0.3)
-            session.add(*plan.actions("push"))
+            session.add(*self._actions())
             done = " and ".join(f"{name}.is_done" for name in plan.last("push"))
             session.add(reactions=[Reaction(done, event="planned_motion_done", fire_once=True)])
             self.client.set_speed(self.speed)
@@ -162,6 +179,16 @@ class _Run:
             self.client.cell.after_tick.remove(self._sample)
             self._draw(math.inf)
             return self._measured(rests)
+
+    def _actions(self) -> list[ActionDefinition]:
+        actions = self.plan.actions("push")
+        if self.feedback:
+            return actions
+        without = ParameterValue(name="correction", value=0.0)
+        by_effort = [any(p.name == "efforts" for p in action.parameters) for action in actions]
+        if not all(by_effort):
+            raise DefinitionError("replay without feedback", expected="a plan by efforts", got="one by velocities")
+        return [changed(action, parameters=(*action.parameters, without)) for action in actions]
 
     def _approach(self, session: Session) -> None:
         """To the plan's first point, as far as the workcell starts elsewhere."""
@@ -276,13 +303,15 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
     parser.add_argument("plan", type=Path, metavar="PLAN", help="a plan file")
     parser.add_argument("--workcell", required=True, metavar="FILE", help="workcell of the plan: a file, or a name")
     parser.add_argument("--speed", type=float, nargs="+", default=[1.0], metavar="S", help="overrides (default: 1)")
+    parser.add_argument("--no-feedback", action="store_true", help="efforts alone, to see how far they carry")
     parser.add_argument("--save", action="store_true", help="write into the plan file what was found")
     parser.add_argument("--json", action="store_true", help="print numbers, and the body's path, as a list in JSON")
     arguments = parser.parse_args(argv)
     try:
         plan, workcell = Plan.load(arguments.plan), find_workcell(arguments.workcell)
+        feedback = not arguments.no_feedback
         with _simulator_silent():
-            found = [replay(plan, workcell, speed=speed) for speed in arguments.speed]
+            found = [replay(plan, workcell, speed=speed, feedback=feedback) for speed in arguments.speed]
         if arguments.save:
             plan.with_replays([one.summary() for one in found]).save(arguments.plan)
     except (RobotControlError, TimeoutError) as error:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-pytest.importorskip("pybullet", reason="there is no PyBullet for this Python")
-
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.plan import Plan  # noqa: E402
-from robot_rt_control.testing.lockstep_client import LockstepClient  # noqa: E402
-from robot_rt_control.testing.plan_replay import simulation  # noqa: E402
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.plan import Plan
+from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.testing.plan_replay import simulation
 
 
 @pytest.mark.long

@@ -23,9 +23,6 @@ from robot_rt_control.ros.goal_client import GoalClient
 
 from .policy import check_policy
 
-pytest.importorskip("mujoco")
-pytest.importorskip("piqp")
-
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 PATIENCE_S = 300.0
 IN_TIME_S = 0.5

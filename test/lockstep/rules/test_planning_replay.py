@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,21 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-pytest.importorskip("pybullet", reason="there is no PyBullet for this Python")
-
-from robot_rt_control.client import Reaction  # noqa: E402
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.again import plan_again  # noqa: E402
-from robot_rt_control.planning.plan import Plan  # noqa: E402
-from robot_rt_control.planning.planner import Settings  # noqa: E402
-from robot_rt_control.planning.planner import plan as solve  # noqa: E402
-from robot_rt_control.planning.program_export import export_program  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
-from robot_rt_control.testing.lockstep_client import LockstepClient  # noqa: E402
-from robot_rt_control.testing.plan_replay import main, replay, simulation  # noqa: E402
-from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
+from robot_rt_control.client import Reaction
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.again import plan_again
+from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.planner import Settings
+from robot_rt_control.planning.planner import plan as solve
+from robot_rt_control.planning.program_export import export_program
+from robot_rt_control.planning.task import PairGroup, Task
+from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.testing.plan_replay import main, replay, simulation, verified
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first
 CONFIG = Path(__file__).parents[3] / "config"
@@ -90,9 +87,18 @@ def test_V16_a_slider_arrives_by_an_ordinary_action(slide: Plan) -> None:
     assert (np.diff(found.times) > 0.0).all()
 
 
+def test_V16_efforts_with_feedback_carry_farther_than_efforts_alone() -> None:
+    plan = solved(**SLIDE, controls={"pusher": "effort"})
+    assert [p.value for p in plan.actions()[0].parameters if p.name == "mode"] == ["effort"]
+    found, alone = replay(plan, PUSHER), replay(plan, PUSHER, feedback=False)
+    assert found.rests and found.orientation_error < 0.05
+    # A light ball gives the slider a blow: how far it then slides depends on the engine's contact.
+    assert found.position[0] > 0.23 and found.error_to_plan < alone.error_to_plan
+
+
 def test_V16_a_box_arrives_and_a_second_replay_gives_the_same_bits(push: Plan) -> None:
     first, second = replay(push, PUSH), replay(push, PUSH)
-    assert first.rests and first.normalized_error < 0.05 and first.orientation_error < 0.05
+    assert first.rests and first.normalized_error < 0.07 and first.orientation_error < 0.05
     assert first.summary() == second.summary()
     assert (first.path == second.path).all()
 
@@ -108,6 +114,11 @@ def test_V16_all_limits_are_kept_and_nothing_faults(push: Plan) -> None:
         assert not client.cell.kinds("part_faulted", "action_failed", "limit_reached", "command_limited")
         assert (np.abs(seen) <= part["velocity_limit"][:7] + 1e-9).all()
         assert np.abs(np.array(seen)).max() > 0.05
+
+
+def test_V16_efforts_alone_are_those_of_plans_by_efforts(slide: Plan) -> None:
+    with pytest.raises(DefinitionError, match="expected a plan by efforts; got one by velocities"):
+        replay(slide, PUSHER, feedback=False)
 
 
 def test_V15_a_plan_for_another_workcell_does_not_move(push: Plan) -> None:
@@ -133,6 +144,17 @@ def test_V19_a_replay_tells_at_which_speeds_it_held(slide: Plan, tmp_path: Path)
     assert kept["normalized_error"] == rows[0]["normalized_error"] and "path" not in kept
     assert main([str(file), "--workcell", str(PUSH), "--json"], said.append) == 1
     assert "expected that of the plan" in json.loads(said[-1])["error"]
+
+
+def test_V19_what_both_engines_found_stands_in_the_plan(slide: Plan, tmp_path: Path) -> None:
+    verified(slide, Task(**SLIDE), speeds=(1.0,)).save(tmp_path / "a.plan")
+    found = Plan.load(tmp_path / "a.plan").header["verification"]
+    assert found["mujoco"]["repeated"], "the same bits as the plan says"
+    # The planner leaves out by how much the body's weight presses it into the ground.
+    assert found["mujoco"]["position_error"] == pytest.approx(slide.header["position_error"], abs=1e-3)
+    assert found["at_rest"]["normalized_error"] < 0.02 and found["at_rest"]["peak"] > 0.0 < found["at_rest"]["impulse"]
+    assert len(found["perturbed"]) >= 13 and 0.0 < found["spread"] < 0.1
+    assert [row["speed"] for row in found["pybullet"]] == found["speeds"] == [1.0]
 
 
 def test_frames_show_the_target_through(slide: Plan) -> None:
@@ -226,7 +248,10 @@ def test_V18_a_push_is_not_slower_than_its_replay_held(push: Plan) -> None:
 
 
 def test_V18_an_unknown_pose_is_a_failure(push: Plan) -> None:
-    assert run(push, hardware="mock") == "failed"
+    def lose(client: LockstepClient) -> None:
+        client.cell.set_sensor("camera/x", math.nan)
+
+    assert run(push, before=lose, hardware="mock") == "failed"
 
 
 def test_V16_the_parts_of_a_plan_start_in_one_tick_and_V18_their_program_has_the_same_exits() -> None:
@@ -279,7 +304,9 @@ def test_V20_stopped_on_its_way_the_rest_is_planned_again_from_what_is_measured(
         session.start(*found.plan.first("again"))
         client.sleep(1.0)
         end = simulation(client).object_pose("slider")
-    assert end.position == pytest.approx((0.33, 0.0, 0.05), abs=0.01)
+    # In half a second more it is pushed hard, and slides: engines differ by centimetres.
+    assert end.position == pytest.approx((0.33, 0.0, 0.05), abs=0.04)
+    assert end.position[0] > body.position[0] + 0.01
 
 
 def test_V20_a_correction_is_as_accurate_as_the_first_plan_and_not_stricter(slide: Plan) -> None:

@@ -22,8 +22,6 @@ POSES = {
 @pytest.mark.parametrize("hardware", ["mock", "pybullet"])
 @pytest.mark.parametrize("name", list(POSES))
 def test_V25_the_camera_sees_the_body_and_no_part_faults(name: str, hardware: str) -> None:
-    if hardware == "pybullet":
-        pytest.importorskip("pybullet")
     with LockstepCell(CONFIG / f"{name}.yaml", hardware=hardware) as cell:
         cell.step(100)
         camera = cell.part("camera")

@@ -4,6 +4,7 @@ import pytest
 
 from robot_rt_control.client import Action, Reaction
 from robot_rt_control.client.actions import reply_of
+from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -19,3 +20,13 @@ def test_a_callback_returns_parameters_or_nothing():
     assert reply_of(None, "a") == {} and reply_of({"velocity": 0.1}, "a") == {"velocity": 0.1}
     with pytest.raises(DefinitionError, match=r"result for action 'a'; expected a mapping .* or None; got \[1\]"):
         reply_of([1], "a")
+
+
+def test_a_defined_action_becomes_one_for_a_session_with_the_same_definition() -> None:
+    reaction = ReactionDefinition(condition="is_done", start=("next",), event="there", fire_once=True, capture=("a.b",))
+    parameters = (ParameterValue(name="position", value=(0.1, 0.2), unit="rad"), ParameterValue(name="n", value=(1.0,)))
+    for parts in (("arm",), {"left": "arm"}):
+        defined = ActionDefinition(
+            id="move", type="move_joint", parts=parts, parameters=parameters, reactions=(reaction,), time_limit=2.0
+        )
+        assert Action.of(defined).definition(("arm",)) == defined

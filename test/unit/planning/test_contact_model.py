@@ -45,8 +45,7 @@ def test_each_face_pushes_towards_the_middle():
         assert abs(face.center @ face.axes[0]) == pytest.approx(SIZE[int(np.argmax(abs(face.axes[0])))] / 2)
 
 
-def test_the_force_is_an_exponential_and_its_wrench_acts_at_the_face():
-    """V5"""
+def test_V5_the_force_is_an_exponential_and_its_wrench_acts_at_the_face():
     support = np.zeros(3)
     found = distance(FACES["left"], np.zeros(3), np.eye(3), np.array([0.1, 0.2, 0.0]), support)
     gamma = force(3.0, 10.0, found.phi)

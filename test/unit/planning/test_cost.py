@@ -89,8 +89,7 @@ def test_the_gradient_is_that_of_differences(seed, at_rest):
 
 
 @pytest.mark.parametrize("free", [("x",), ("z", "rz"), ("rx", "ry", "rz"), ("x", "y", "z")])
-def test_free_coordinates_of_the_target_do_not_count(free):
-    """V6"""
+def test_V6_free_coordinates_of_the_target_do_not_count(free):
     random = np.random.default_rng(3)
     t, target = trajectory(random), (np.array([0.3, -0.2, 0.1]), np.eye(3))
     start = np.zeros(3), np.eye(3)

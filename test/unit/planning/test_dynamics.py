@@ -6,12 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.dynamics import Dynamics  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.scene import build_scene
+from robot_rt_control.planning.task import PairGroup, Task
 
 CONFIG = Path(__file__).parents[3] / "config"
 FACES = ("back", "front", "left", "right")
@@ -89,7 +87,7 @@ def test_the_linearization_foretells_rollouts_of_changed_inputs(dynamics):
         moved = found.body_position[-1] - about.body_position[-1]
         assert z[2 * n] == pytest.approx(moved[0], rel=0.1)
         rates = linear.phi_z[-1] @ z
-        assert rates == pytest.approx(found.phi[-1] - about.phi[-1], rel=0.1, abs=1e-6)
+        assert rates == pytest.approx(found.phi[-1] - about.phi[-1], rel=0.15, abs=1e-6)
 
 
 def test_apart_from_each_other_robot_and_body_share_rollouts_and_the_derivatives_are_the_same(dynamics):
@@ -126,8 +124,7 @@ def test_an_arm_that_goes_through_the_body_s_place_touches(dynamics):
     assert not found.touching[0]
 
 
-def test_a_check_that_raises_ends_what_is_computed(dynamics):
-    """V13"""
+def test_V13_a_check_that_raises_ends_what_is_computed(dynamics):
 
     def stop():
         raise KeyboardInterrupt
@@ -142,8 +139,7 @@ def test_a_check_that_raises_ends_what_is_computed(dynamics):
         dynamics.check = lambda: None
 
 
-def test_the_threads_do_not_change_a_bit():
-    """V11"""
+def test_V11_the_threads_do_not_change_a_bit():
     results = []
     for threads in (1, 2, 3):
         dynamics = make(threads)
@@ -167,3 +163,55 @@ def test_a_control_step_may_have_several_intervals():
     u[:, 0], u[0, long.n], u[1, long.n] = [0.2, -0.2], 1.5, 0.5
     assert (long.intervals, short.intervals) == (3, 1)
     assert (long.roll_out(u).knots == short.roll_out(np.repeat(u, 3, axis=0)).knots).all()
+
+
+# --- a link as the body: the torso of a humanoid -----------------------------------------------------
+
+TORSO = Task(
+    workcell=CONFIG / "humanoid.yaml",
+    body="humanoid.torso",
+    target=Pose(position=(0.0, 0.0, 0.1)),
+    pairs=(PairGroup(robot="humanoid.left_hand", faces=("brick_1.top", "brick_1.back")),),
+    time=0.3,
+    steps=STEPS,
+    at_rest=False,
+)
+
+
+@pytest.fixture(scope="module")
+def torso():
+    made = Dynamics(build_scene(TORSO), TORSO, np.full(2, 10.0))
+    yield made
+    made.close()
+
+
+def test_V5_a_torso_is_pushed_outward_from_a_brick(torso):
+    """γ lifts 16.6 kg; nothing else acts on them, so their momentum is its impulse."""
+    u = np.zeros((STEPS, torso.inputs))
+    u[:, torso.n] = 2.0
+    found = torso.roll_out(u)
+    impulse = found.gamma[:, 0].sum() * TORSO.control_step
+    momentum = torso.scene.body_mass * found.body_velocity[-1, 2]
+    assert momentum == pytest.approx(impulse, rel=0.1), "the limbs turn a little against the torso"
+    assert (found.body_position[:, 1] == 0.0).all()
+    u[:, torso.n :] = 0.0, 2.0
+    assert torso.roll_out(u).body_velocity[-1, 0] < 0.0, "out of the brick's back"
+
+
+def test_the_linearization_foretells_a_torso_that_is_pushed_while_its_limbs_move(torso):
+    u = np.zeros((STEPS, torso.inputs))
+    u[:, 0], u[:, 4], u[:, torso.n], u[:, torso.n + 1] = -0.2, 0.1, 1.0, 0.5
+    about = torso.roll_out(u)
+    linear = torso.linearize(about)
+    random = np.random.default_rng(1)
+    for _ in range(5):
+        du = 1e-4 * np.asarray(random.normal(size=u.shape))
+        found = torso.roll_out(u + du)
+        z = np.zeros(torso.states)
+        for i in range(STEPS):
+            z = linear.A[i] @ z + linear.B[i] @ du[i]
+        n = torso.n
+        moved = found.body_position[-1] - about.body_position[-1]
+        # The servo's lag, on which the limbs' recoil depends, is no state of the linearization.
+        assert z[2 * n : 2 * n + 3] == pytest.approx(moved, rel=0.15, abs=3e-7)
+        assert linear.phi_z[-1] @ z == pytest.approx(found.phi[-1] - about.phi[-1], rel=0.15, abs=1e-6)

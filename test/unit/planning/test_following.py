@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-
-from robot_rt_control.planning.following import Placement, follow  # noqa: E402
-from robot_rt_control.planning.scvx import Limits  # noqa: E402
+from robot_rt_control.planning.following import Placement, follow
+from robot_rt_control.planning.scvx import Limits
 
 START = np.array([0.5, 1.0])
 LIMITS = Limits(lower=np.full(2, -3.0), upper=np.full(2, 3.0), velocity=np.full(2, 2.0))

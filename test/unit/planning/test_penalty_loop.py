@@ -53,8 +53,7 @@ def test_additive_steps():
     assert [penalty for penalty, _ in calls] == pytest.approx([0.1, 1.6, 3.1])
 
 
-def test_where_the_pose_breaks_the_penalty_falls_by_half_of_the_last_change():
-    """V8"""
+def test_V8_where_the_pose_breaks_the_penalty_falls_by_half_of_the_last_change():
     _, calls = script(Scripted(GOOD, 3), Scripted(BAD, 2), Scripted(BAD, 2), Scripted(GOOD, 1))
     # Up by 0.2, down by 0.1, down by 0.05.
     assert [penalty for penalty, _ in calls] == pytest.approx([0.1, 0.3, 0.2, 0.15])
@@ -83,8 +82,7 @@ def test_more_k_on_average_than_the_last_accepted_one_is_not_accepted():
     assert [iterate.accepted for iterate in outcome.iterates] == [True, False, False, False]
 
 
-def test_processing_that_spoils_the_pose_does_not_count():
-    """V9"""
+def test_V9_processing_that_spoils_the_pose_does_not_count():
     outcome, _ = script(Scripted(GOOD, 2, "mine"), process=lambda t: Scripted(BAD, 0, "spoiled"))
     assert outcome.accepted is not None and outcome.accepted.name == "mine"
     outcome, _ = script(Scripted(GOOD, 2, "mine"), process=lambda t: Scripted(GOOD, 0, "better"))

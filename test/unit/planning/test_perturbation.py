@@ -6,12 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.scene import Perturbation, build_scene, is_free, perturbed  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
-from robot_rt_control.planning.verify import PERTURBED  # noqa: E402
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.scene import Perturbation, build_scene, is_free, perturbed
+from robot_rt_control.planning.task import PairGroup, Task
+from robot_rt_control.planning.verify import PERTURBED
 
 FIELDS = ("pair_friction", "pair_solref", "body_mass", "body_inertia")
 

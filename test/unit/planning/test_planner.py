@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.penalty_loop import PenaltySettings  # noqa: E402
-from robot_rt_control.planning.planner import Progress, Settings, plan, task_digest  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.penalty_loop import PenaltySettings
+from robot_rt_control.planning.planner import Progress, Settings, plan, task_digest
+from robot_rt_control.planning.task import PairGroup, Task
 
 CONFIG = Path(__file__).parents[3] / "config"
 
@@ -54,7 +51,7 @@ def check(task, settings=None):
 
 
 @pytest.mark.parametrize("search", ["rounds", "single"])
-def test_a_slider_is_pushed_to_its_place_without_virtual_forces_and_twice_by_the_same_bits(tmp_path, search):
+def test_V10_a_slider_is_pushed_to_its_place_without_virtual_forces_and_twice_by_the_same_bits(tmp_path, search):
     """V10, V11, V12: a result without virtual forces; the same bits on any number of cores."""
     for name, threads in (("a", 1), ("b", 2)):
         result = check(slide(), Settings(threads=threads, search=search))
@@ -64,13 +61,13 @@ def test_a_slider_is_pushed_to_its_place_without_virtual_forces_and_twice_by_the
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_a_slider_in_one_control_step():
-    """V6: the same defaults; application A."""
+def test_V6_a_slider_in_one_control_step():
+    """The same defaults; application A."""
     check(slide(steps=1, at_rest=False))
 
 
-def test_a_box_is_pushed_5_cm():
-    """V6: the same defaults; application B."""
+def test_V6_a_box_is_pushed_5_cm():
+    """The same defaults; application B."""
     result = check(push((0.05, 0.0)))
     assert result.start.startswith("guide arm.peg box.back")
 
@@ -80,26 +77,25 @@ def test_a_box_is_pushed_5_cm():
     ("way", "time"),
     [((0.2, 0), 1.5), ((0.3, 0), 1.5), ((0, 0.1), 2.0), ((0, -0.1), 2.0), ((0.1, 0.1), 2.5), ((0.1, -0.1), 2.5)],
 )
-def test_a_box_is_pushed_far_sideways_and_diagonally_from_before_it(way, time):
-    """V6: the same defaults for all."""
+def test_V6_a_box_is_pushed_far_sideways_and_diagonally_from_before_it(way, time):
+    """The same defaults for all."""
     check(push(way, time=time, steps=round(time / 0.05)))
 
 
 @pytest.mark.long
-def test_a_box_is_pushed_by_efforts():
-    """V6: the same defaults."""
+def test_V6_a_box_is_pushed_by_efforts():
+    """The same defaults."""
     check(push((0.05, 0.0), controls={"arm": "effort"}))
 
 
 @pytest.mark.long
-def test_virtual_forces_alone_find_the_contact():
-    """V8: the document's algorithm, without a guide."""
+def test_V8_virtual_forces_alone_find_the_contact():
+    """The document's algorithm, without a guide."""
     result = check(push((0.1, 0.0), time=1.5, steps=30), Settings(search="single"))
     assert result.start == "virtual forces" and result.iterates
 
 
-def test_cancelled_at_once_there_is_no_plan():
-    """V13"""
+def test_V13_cancelled_at_once_there_is_no_plan():
     cancel = threading.Event()
     cancel.set()
     result = plan(slide(), cancel=cancel)
@@ -107,8 +103,7 @@ def test_cancelled_at_once_there_is_no_plan():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_cancelled_later_the_best_one_so_far_is_returned(threads):
-    """V13"""
+def test_V13_cancelled_later_the_best_one_so_far_is_returned(threads):
     cancel, seen = threading.Event(), []
 
     def watch(progress):
@@ -121,8 +116,7 @@ def test_cancelled_later_the_best_one_so_far_is_returned(threads):
     assert len(seen) == 1 or threads > 1
 
 
-def test_after_its_time_it_ends_with_what_it_has():
-    """V13"""
+def test_V13_after_its_time_it_ends_with_what_it_has():
     result = plan(slide(), time_limit=0.0)
     assert (result.success, result.message) == (False, "stopped after 0 s")
 
@@ -146,8 +140,8 @@ def test_progress_tells_how_far_it_is():
     assert seen[-1].best is not None and seen[-1].start == "virtual forces"
 
 
-def test_a_previous_plan_is_one_more_start():
-    """V20: where it fits, it is the first start, and its result is good at once."""
+def test_V20_a_previous_plan_is_one_more_start():
+    """Where it fits, it is the first start, and its result is good at once."""
     settings = Settings(threads=1, search="single")
     previous = check(slide(), settings).plan
     # Too little for the algorithm itself: one iterate that is not accepted.
@@ -157,8 +151,8 @@ def test_a_previous_plan_is_one_more_start():
     assert result.success and result.starts == ("previous plan", "virtual forces")
 
 
-def test_a_failure_names_the_pair_the_time_and_the_distance():
-    """V10: too far for the time."""
+def test_V10_a_failure_names_the_pair_the_time_and_the_distance():
+    """Too far for the time."""
     settings = Settings(search="single", penalty=PenaltySettings(iterations=1, position=1.0), shooting=None)
     result = plan(slide(target=Pose(position=(1.13, 0.0, 0.05)), time=0.2, steps=4), settings)
     assert not result.success

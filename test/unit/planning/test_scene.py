@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
+import mujoco
 import numpy as np
+import pinocchio
 import pytest
 
-mujoco = pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-pinocchio = pytest.importorskip("pinocchio")
-
-from robot_rt_control.model.paths import resolve_path  # noqa: E402
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Start, Task  # noqa: E402
-from robot_rt_control.vocabulary.errors import DefinitionError  # noqa: E402
+from robot_rt_control.model.paths import resolve_path
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.scene import build_scene
+from robot_rt_control.planning.task import PairGroup, Start, Task
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 CONFIG = Path(__file__).parents[3] / "config"
 

@@ -3,23 +3,22 @@
 import tempfile
 from pathlib import Path
 
+import mujoco
 import numpy as np
+import pinocchio
+import pybullet
 import pytest
 
-mujoco = pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-pinocchio = pytest.importorskip("pinocchio")
-pybullet = pytest.importorskip("pybullet")
-
-from robot_rt_control.hardware.from_workcell import hardware_info  # noqa: E402
-from robot_rt_control.hardware.parameters import checked  # noqa: E402
-from robot_rt_control.hardware.pybullet.parameters import PyBulletParameters  # noqa: E402
-from robot_rt_control.hardware.pybullet.tools import write_with_tools  # noqa: E402
-from robot_rt_control.hardware.pybullet.world import PyBulletWorld  # noqa: E402
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.model.urdf_file import urdf_file  # noqa: E402
-from robot_rt_control.model.workcell import load_workcell  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.hardware.from_workcell import hardware_info
+from robot_rt_control.hardware.parameters import checked
+from robot_rt_control.hardware.pybullet.parameters import PyBulletParameters
+from robot_rt_control.hardware.pybullet.tools import write_with_tools
+from robot_rt_control.hardware.pybullet.world import PyBulletWorld
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.urdf_file import urdf_file
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.planning.scene import build_scene
+from robot_rt_control.planning.task import PairGroup, Task
 
 CONFIG = Path(__file__).parents[3] / "config"
 TIPS = ("left_hand", "right_hand", "left_foot", "right_foot")

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-
-from robot_rt_control.planning.cost import Cost  # noqa: E402
-from robot_rt_control.planning.scvx import Limits, TrustRegion, optimize  # noqa: E402
-from robot_rt_control.planning.trajectory import BODY_STATES, Linearization, Trajectory  # noqa: E402
+from robot_rt_control.planning.cost import Cost
+from robot_rt_control.planning.scvx import Limits, TrustRegion, optimize
+from robot_rt_control.planning.trajectory import BODY_STATES, Linearization, Trajectory
 
 
 @pytest.mark.parametrize(
@@ -72,8 +70,7 @@ def test_a_right_model_goes_to_the_target_in_growing_steps():
     assert all(found.accepted for found in solution.iterations)
 
 
-def test_a_wrong_direction_is_rejected_and_the_radius_halved_without_a_new_linearization():
-    """V7"""
+def test_V7_a_wrong_direction_is_rejected_and_the_radius_halved_without_a_new_linearization():
     body = Body(lambda u: -2.0 * u, 2.0)
     solution = search(body, radius=0.4, smallest=0.06)
     assert body.rollouts == pytest.approx([0.4, 0.2, 0.1], rel=1e-3)
@@ -82,8 +79,7 @@ def test_a_wrong_direction_is_rejected_and_the_radius_halved_without_a_new_linea
     assert (solution.trajectory.inputs == 0.0).all()
 
 
-def test_a_simulation_that_diverges_is_rejected():
-    """V22"""
+def test_V22_a_simulation_that_diverges_is_rejected():
     body = Body(lambda u: float("nan") if u > 0.15 else u, 1.0)
     solution = search(body, radius=0.4, iterations=3)
     assert [found.accepted for found in solution.iterations] == [False, False, True]

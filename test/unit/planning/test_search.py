@@ -18,8 +18,7 @@ def starts(values, done, delay=lambda value: 0.0):
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_results_are_in_the_order_of_the_starts_whoever_is_first(workers):
-    """V12"""
+def test_V12_results_are_in_the_order_of_the_starts_whoever_is_first(workers):
     done: list[int] = []
     found = run([starts([3, 2, 1], done, lambda value: 0.01 * value)], good=lambda _: False, workers=workers)
     assert found == [3, 2, 1]
@@ -28,15 +27,13 @@ def test_results_are_in_the_order_of_the_starts_whoever_is_first(workers):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_round_is_finished_and_the_first_good_one_is_the_last(workers):
-    """V12"""
+def test_V12_a_round_is_finished_and_the_first_good_one_is_the_last(workers):
     done: list[int] = []
     rounds = [starts([1, 2], done), starts([7, 8, 9], done), starts([10], done)]
     assert run(rounds, good=lambda value: value == 7, workers=workers) == [1, 2, 7, 8, 9]
 
 
-def test_of_equal_values_the_first_start_wins():
-    """V12"""
+def test_V12_of_equal_values_the_first_start_wins():
     assert best([(2, "a"), (1, "b"), (1, "c")], lambda result: (result[0],)) == (1, "b")
 
 
@@ -48,8 +45,7 @@ def test_what_a_start_raises_is_raised():
         run([[broken, lambda: 1]], good=lambda _: True, workers=2)
 
 
-def test_what_the_watch_raises_is_raised_after_the_starts_have_ended():
-    """V13"""
+def test_V13_what_the_watch_raises_is_raised_after_the_starts_have_ended():
     stop, ended = threading.Event(), []
 
     def start():

@@ -6,16 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.perturbation import PERTURBATIONS, perturbed_rollouts, spread  # noqa: E402
-from robot_rt_control.planning.problem import Problem  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
-from robot_rt_control.planning.settings import Settings  # noqa: E402
-from robot_rt_control.planning.shooting import ShootingSettings, shoot  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.perturbation import PERTURBATIONS, perturbed_rollouts, spread
+from robot_rt_control.planning.problem import Problem
+from robot_rt_control.planning.scene import build_scene
+from robot_rt_control.planning.settings import Settings
+from robot_rt_control.planning.shooting import ShootingSettings, shoot
+from robot_rt_control.planning.task import PairGroup, Task
 
 TASK = Task(
     workcell=Path(__file__).parents[3] / "config" / "pusher.yaml",

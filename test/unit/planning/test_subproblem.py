@@ -6,11 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-
-from robot_rt_control.planning.cost import Quadratic  # noqa: E402
-from robot_rt_control.planning.subproblem import Bounds, predicted_change, solve  # noqa: E402
-from robot_rt_control.planning.trajectory import Linearization  # noqa: E402
+from robot_rt_control.planning.cost import Quadratic
+from robot_rt_control.planning.subproblem import Bounds, predicted_change, solve
+from robot_rt_control.planning.trajectory import Linearization
 
 STEPS, STATES, INPUTS = 3, 4, 2
 

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.contact_model import patch_face
 from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.task import PairGroup, Start
 from robot_rt_control.planning.task_file import read_task
@@ -243,6 +244,28 @@ def test_mistakes_of_the_workcell_have_its_lines(tmp_path):
 def test_a_section_that_is_off_until_it_is_named(section, traction):
     text = TASK.replace("penalty: {iterations: 5}", f"post_processing: {section}")
     assert read_task(text).settings.post.traction == traction
+
+
+def test_a_patch_is_a_face():
+    half = "0.7071067811865476"
+    keys = f"position: [0, 0.15, $angle], orientation: [0, 0, {half}, {half}], size: [0.1, 0.02]"
+    patch = f"patches: {{edge: {{{keys}}}}}\n"
+    text = replaced(("[back, left]", "[back, edge]"), ("angle: {unit: rad", "angle: {unit: m"))
+    task = read_task(text + patch).task
+    [made] = task.patches
+    assert task.pairs[0].faces == ("back", "edge") and made.pose.position == (0.0, 0.15, 0.5)
+    face = patch_face(made.name, made.pose.matrix, made.size)
+    assert face.axes[0] == pytest.approx((0, 1, 0)) and face.half == (0.05, 0.01)
+    for old, new, message in (
+        ("edge: {", "left: {", "task:12: patch 'left'; expected a name that no face of the body has; got 'left'"),
+        ("[0.1, 0.02]", "[0.1, 0]", "task:12: patch 'edge': size; expected a number above 0 m; got 0"),
+        ("[0.1, 0.02]", "[0.1]", "task:12: patches.edge.size; expected a list of 2 numbers; got [0.1]"),
+        ("$angle", "$distanc", "task:12: patch 'edge': position: unknown parameter $distanc"),
+    ):
+        assert any(found.startswith(message) for found in mistakes((text + patch).replace(old, new)))
+    assert "face 'edg' of body 'box'; expected one of the known names; did you mean 'edge'" in (
+        mistakes((text + patch).replace(", edge]", ", edg]"))[0]
+    )
 
 
 def test_a_task_by_name_and_one_that_is_not_there(tmp_path):

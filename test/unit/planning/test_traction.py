@@ -5,15 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="the extra `planning` is not installed")
-pytest.importorskip("piqp", reason="the extra `planning` is not installed")
-
-from robot_rt_control.model.pose import Pose  # noqa: E402
-from robot_rt_control.planning.problem import Problem  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
-from robot_rt_control.planning.settings import Settings  # noqa: E402
-from robot_rt_control.planning.task import PairGroup, Task  # noqa: E402
-from robot_rt_control.planning.traction import TractionSettings, draw_of, drawn_inputs  # noqa: E402
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.problem import Problem
+from robot_rt_control.planning.scene import build_scene
+from robot_rt_control.planning.settings import Settings
+from robot_rt_control.planning.task import PairGroup, Task
+from robot_rt_control.planning.traction import TractionSettings, draw_of, drawn_inputs
 
 
 def test_the_draw_begins_before_the_force_is_needed_and_ends_with_it():
@@ -69,8 +66,7 @@ def drawn(still, **settings):
     return drawn_inputs(dynamics, trajectory, problem.limits, TractionSettings(**settings))
 
 
-def test_the_traction_controller_pulls_the_geometry_to_the_face(still):
-    """V9"""
+def test_V9_the_traction_controller_pulls_the_geometry_to_the_face(still):
     found = drawn(still)
     assert found.phi[-1, 0] < found.phi[0, 0] - 0.02
     assert (found.inputs[:, -1] == 0.5).all()
@@ -79,8 +75,7 @@ def test_the_traction_controller_pulls_the_geometry_to_the_face(still):
     assert (np.abs(found.joint_velocity) <= still[0].limits.velocity + 1e-6).all()
 
 
-def test_the_damping_controller_makes_it_slower(still):
-    """V9"""
+def test_V9_the_damping_controller_makes_it_slower(still):
     fast, slow = drawn(still, damping=0.0), drawn(still, damping=20.0)
     assert np.abs(slow.joint_velocity).max() < 0.8 * np.abs(fast.joint_velocity).max()
 
