@@ -15,11 +15,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 from .solvers import a_plan
 
 CONFIG = Path(__file__).resolve().parents[3] / "config"
-CAMERA = """
-  camera:
-    kind: sensor
-    device: sim
-    values: {x: {unit: m}, y: {unit: m}, z: {unit: m}, qx: {}, qy: {}, qz: {}, qw: {}}
+GAUGE = """
   gauge: {kind: sensor, device: sim, values: {level: {}}}
 """
 SEEN = {
@@ -32,7 +28,7 @@ SEEN = {
 @pytest.fixture(scope="module")
 def workcell(tmp_path_factory: pytest.TempPathFactory) -> Workcell:
     file = tmp_path_factory.mktemp("cell") / "pusher.yaml"
-    file.write_text((CONFIG / "pusher.yaml").read_text().replace("\ndevices:", f"{CAMERA}\ndevices:"))
+    file.write_text((CONFIG / "pusher.yaml").read_text().replace("\ndevices:", f"{GAUGE}\ndevices:"))
     return load_workcell(file, "mock")
 
 
