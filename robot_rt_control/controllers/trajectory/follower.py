@@ -49,8 +49,10 @@ class Follower:
     """Opens a session on the part for a goal, keeps it while goals replace each other, and closes it when the part
     stands.
 
-    Its methods may be called from any thread; they wait for answers of the workcell, `follow` also until a part that
-    stops stands, and until a long goal is prepared. `cancel` and `stop` do not wait for that: they give it up. `process` must be called soon after events have come: `on_event` says so.
+    Its methods may be called from any thread; they wait for answers of the workcell. `follow` also waits until a part
+    that stops stands, and until a long goal is prepared; most others wait for it. `cancel` and `stop` do not: they take
+    effect at once, and the goal that is being prepared is refused. `process` must be called soon after events have
+    come: `on_event` says so.
 
     Args:
         name: of the controller: that of its sessions.
@@ -75,9 +77,9 @@ class Follower:
         self._run: Run | None = None
         self._count = 0
         self._gate = threading.Lock()
-        """Held while a start is sent, and where a goal is given up; not taken by a thread that waits for `_changed`."""
+        """Held while a start is sent, and while a goal is given up. Its holder does not wait for `_changed`."""
         self._preparing = False
-        """A thread in `follow` holds `_changed`, changes nothing of the run, and looks at `_given_up` before it starts."""
+        """A thread in `follow` holds `_changed`, changes nothing of the run, and then looks at `_given_up`."""
         self._given_up = ""
         """Why the goal that is prepared is not to be started."""
         self._asking = 0

@@ -311,11 +311,13 @@ def in_a_thread(act: Callable[[], object]) -> Callable[[], None]:
     return do
 
 
-WHILE_PREPARED = pytest.mark.parametrize("when", ["before it is defined", "when it is defined", "shortly before its start"])
+WHILE_PREPARED = pytest.mark.parametrize(
+    "when", ["before it is defined", "when it is defined", "shortly before its start"]
+)
 
 
 def give_up(monkeypatch: pytest.MonkeyPatch, bench: TrajectoryBench, when: str, act: Callable[[], object]) -> list[int]:
-    """Let another thread do something while a goal is prepared. Returns where its first tick will be."""
+    """Let another thread do something while a goal is prepared. Returns the list in which the ticks of it will be."""
     ticks: list[int] = []
 
     def do() -> None:
