@@ -90,6 +90,10 @@ class WorkingController(Controller):
         """Let the controller's thread do what may wait for the workcell; one task follows the other."""
         self._tasks.put(task)
 
+    def at_once(self, task: Callable[[], None]) -> None:
+        """Do something that may wait for the workcell in a thread of its own, whatever the controller's thread does."""
+        threading.Thread(target=self._attempt, args=[task], name=f"{self.name} at once", daemon=True).start()
+
     def warn(self, text: str) -> None:
         self.client.node.get_logger().warning(f"{self.name}: {text}")
 
@@ -103,10 +107,13 @@ class WorkingController(Controller):
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
-            try:
-                task()
-            except RobotControlError as error:
-                self.warn(str(error))
+            self._attempt(task)
+
+    def _attempt(self, task: Callable[[], None]) -> None:
+        try:
+            task()
+        except RobotControlError as error:
+            self.warn(str(error))
 
     def _failed(self, traceback: str) -> None:
         self.warn_seldom(f"its state cannot be published: {traceback.splitlines()[-1]}")
@@ -143,7 +150,8 @@ class GoalSide:
         kind, name: of the action; the name is below the controller's.
         begin: gets a request, and what is to be called with its outcome; runs in a thread of its own. It raises
             RobotControlError if the goal is refused.
-        cancel: runs in the controller's thread.
+        cancel: runs in a thread of its own, because the controller's may wait for what is to be cancelled. It also
+            gives up a goal that `begin` is preparing.
         result: the message for an outcome.
         refusal: the message for an error of `begin`.
     """
@@ -165,7 +173,10 @@ class GoalSide:
         self._goal: Any = None
         group = ReentrantCallbackGroup()
         node, path = controller.client.node, f"{controller.name}/{name}"
-        server = JudgingActionServer(node, kind, path, judge=self._judge, execute=self._execute, group=group)
+        server = JudgingActionServer(
+            node, kind, path, judge=self._judge, execute=self._execute, group=group,
+            cancel_judged=partial(controller.at_once, cancel),
+        )  # fmt: skip
         server.register_cancel_callback(self._on_cancel)
         self.destroy = server.destroy
 
@@ -211,8 +222,9 @@ class GoalSide:
         return self._result(outcome)
 
     def _on_cancel(self, goal: Any) -> CancelResponse:
-        if goal is self._goal:
-            self._controller.later(self._cancel)
+        outcome = self._outcomes.get(id(goal.request))  # accepted a moment ago: it is not executed yet
+        if goal is self._goal or (outcome is not None and not outcome.done()):
+            self._controller.at_once(self._cancel)
         return CancelResponse.ACCEPT
 
     def publish_feedback(self, make: Callable[[], Any]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
+from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState, SpeedScalingFactor
 from control_msgs.srv import QueryTrajectoryState
@@ -62,6 +63,8 @@ class MoveIt:
             JointTrajectoryControllerState, f"{NAME}/controller_state", self.states.append, 10
         )
         assert self._client.wait_for_server(60.0)
+        self._cancel: Any = self.node.create_client(CancelGoal, f"{NAME}/follow_joint_trajectory/_action/cancel_goal")
+        assert self._cancel.wait_for_service(60.0)
         self._query: Any = self.node.create_client(QueryTrajectoryState, f"{NAME}/query_state")
         manager: Any = self.node.create_client(ListControllers, "controller_manager/list_controllers")
         assert manager.wait_for_service(60.0)
@@ -88,13 +91,22 @@ class MoveIt:
     def here(self) -> list[float]:
         return list(self.state().reference.positions)
 
-    def send(self, trajectory: JointTrajectory, **fields: Any) -> Any:
-        """The goal's handle."""
+    def send_unasked(self, trajectory: JointTrajectory, **fields: Any) -> Any:
+        """The future of the goal's handle."""
         goal = FollowJointTrajectory.Goal(trajectory=trajectory, **fields)
         self.feedback.clear()
-        sent = self._client.send_goal_async(goal, feedback_callback=lambda m: self.feedback.append(m.feedback))
+        return self._client.send_goal_async(goal, feedback_callback=lambda m: self.feedback.append(m.feedback))
+
+    def send(self, trajectory: JointTrajectory, **fields: Any) -> Any:
+        """The goal's handle."""
+        sent = self.send_unasked(trajectory, **fields)
         wait(sent.done)
         return sent.result()
+
+    def cancel_all(self) -> None:
+        """Cancel all goals of the controller, also those of others."""
+        asked = self._cancel.call_async(CancelGoal.Request())
+        wait(asked.done)
 
     def query(self, stamp: Any) -> Any:
         """The controller's answer about a time."""
@@ -216,6 +228,34 @@ def test_J11_of_any_length_it_preempts_and_is_preempted_in_motion(moveit: MoveIt
     assert moveit.result(long)[1:] == (CODES.INVALID_GOAL, "preempted by a newer goal")
     assert moveit.result(back) == (GoalStatus.STATUS_SUCCEEDED, CODES.SUCCESSFUL, "")
     assert largest(moveit.here(), start) < 1e-9
+
+
+def test_J8_a_cancel_reaches_a_goal_that_is_being_prepared_and_the_one_before(moveit: MoveIt):
+    start = moveit.here()
+    n = 3000
+
+    def wave(t: float) -> float:
+        return 0.3 * (1.0 - math.cos(math.pi * t / 3.0)) / 2.0
+
+    short = moveit.send(trajectory((3.0, moved(start, by=-0.3))))
+    wait(lambda: largest(moveit.here(), start) > 0.02)
+    sent = moveit.send_unasked(
+        trajectory(*((2.0 + 3.0 * i / n, moved(start, by=wave(3.0 * i / n))) for i in range(1, n + 1)))
+    )
+
+    def is_decided() -> bool:
+        moveit.cancel_all()
+        return bool(sent.done())
+
+    wait(is_decided)
+    assert not sent.result().accepted
+    assert moveit.result(sent.result())[1:] == (CODES.INVALID_GOAL, "cancelled before it began")
+    status, _, text = moveit.result(short)
+    assert (status, text) == (GoalStatus.STATUS_CANCELED, "cancelled")
+    end = moveit.here()
+    assert end == moveit.here() and start[0] - 0.29 < end[0] < start[0]
+    back = moveit.send(trajectory((1.5, start)))
+    assert moveit.result(back)[1] == CODES.SUCCESSFUL
 
 
 def test_its_state_at_a_time_is_asked(moveit: MoveIt):

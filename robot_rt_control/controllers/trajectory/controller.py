@@ -124,6 +124,8 @@ class TrajectoryController(WorkingController):
     # --- topics ---------------------------------------------------------------------------------
 
     def _on_trajectory(self, message: Any) -> None:
+        if not message.points:  # it also ends what the controller's thread prepares
+            self.at_once(partial(self._take_trajectory, message))
         self.later(partial(self._take_trajectory, message))
 
     def _take_trajectory(self, message: Any) -> None:

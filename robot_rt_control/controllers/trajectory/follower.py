@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -36,6 +36,9 @@ _AHEAD_S, _AHEAD_OF_POINT_S = 0.05, 2e-4
 trajectory, which takes longer to prepare. What is followed goes on until then."""
 _ATTEMPTS = 3
 """At a start; if its tick has passed meanwhile, more time is left for the next one."""
+_LEAD_S, _GRAIN_S = 0.1, 0.02
+"""[s] A start is sent at most this long before its tick, because it cannot be given up from then on, and longer at each
+further attempt; how often it is looked whether it is given up."""
 _REST_S = 10.0
 """[s] in which a part comes to rest, at the latest."""
 _REST = 1e-3
@@ -46,8 +49,10 @@ class Follower:
     """Opens a session on the part for a goal, keeps it while goals replace each other, and closes it when the part
     stands.
 
-    Its methods may be called from any thread; they wait for answers of the workcell, `follow` also until a part that
-    stops stands. `process` must be called soon after events have come: `on_event` says so.
+    Its methods may be called from any thread; they wait for answers of the workcell. `follow` also waits until a part
+    that stops stands, and until a long goal is prepared; most others wait for it. `cancel` and `stop` do not: they take
+    effect at once, and the goal that is being prepared is refused. `process` must be called soon after events have
+    come: `on_event` says so.
 
     Args:
         name: of the controller: that of its sessions.
@@ -71,6 +76,15 @@ class Follower:
         self._session: Session | None = None
         self._run: Run | None = None
         self._count = 0
+        self._gate = threading.Lock()
+        """Held while a start is sent, and while a goal is given up. Its holder does not wait for `_changed`."""
+        self._preparing = False
+        """A thread in `follow` holds `_changed`, changes nothing of the run, and then looks at `_given_up`."""
+        self._given_up = ""
+        """Why the goal that is prepared is not to be started."""
+        self._asking = 0
+        """Threads that will end the motion as soon as they have `_changed`: no goal is prepared before."""
+        self._closed = ""
         client.add_listener(self._receive)
 
     def _receive(self, event: Event) -> None:
@@ -95,9 +109,9 @@ class Follower:
             self.process()
             check_goal(goal, self._limits, self._options, now)
             tolerances = tolerances_of(goal, self._options.constraints, self._part.joint_names)
-            self._wait(lambda: self._run is None or not self._run.is_stopping)
-            session = self._open()
             try:
+                self._wait(self._may_prepare)
+                session = self._open()
                 if goal.start is not None:
                     self._readings.check_clock(now, session)
                 run = self._begin(session, goal, tolerances, done)
@@ -105,39 +119,40 @@ class Follower:
                 if self._run is None:
                     self._close()
                 raise
+            finally:
+                with self._gate:
+                    self._preparing, self._given_up = False, ""
             before, self._run = self._run, run
             if before is not None:
-                for event in list(self._events):  # it may have been reached meanwhile
-                    if event.kind == Kind.REACTION_FIRED and event.previous_action == before.id:
-                        self._decide(before, event)
+                self._foresee(before)
                 before.decide(Outcome(code=Code.INVALID_GOAL, text="preempted by a newer goal"))
                 session.remove(before.id)
 
     def cancel(self) -> None:
         """Stop on the path. Once the part stands, the outcome is a cancelled one; nothing happens if there is no
-        goal."""
-        with self._changed:
-            self.process()
-            if self._run is not None and not self._run.is_decided:
-                self._run.is_cancelled = True
+        goal. A goal that is being prepared is refused."""
+        with self._ending("cancelled before it began") as run:
+            if run is not None and not run.is_decided:
+                run.is_cancelled = True
                 self._stop()
 
     def stop(self, why: str) -> None:
-        """Stop on the path. The outcome of what is followed is INVALID_GOAL, at once.
+        """Stop on the path. The outcome of what is followed is INVALID_GOAL, at once. A goal that is being prepared is
+        refused.
 
         Args:
             why: the outcome's text.
         """
-        with self._changed:
-            self.process()
-            if self._run is not None:
-                self._run.decide(Outcome(code=Code.INVALID_GOAL, text=why))
+        with self._ending(why) as run:
+            if run is not None:
+                run.decide(Outcome(code=Code.INVALID_GOAL, text=why))
                 self._stop()
 
     def close(self, why: str) -> None:
         """As `stop`; returns when the session has ended. The follower is not used any more."""
+        self._closed = why
+        self.stop(why)
         with self._changed:
-            self.stop(why)
             try:
                 self._wait(lambda: self._run is None)
             finally:
@@ -170,6 +185,59 @@ class Follower:
             if run.is_stopping:
                 raise RobotControlError("the trajectory is being stopped", expected="one that is followed to its end")
             return self._readings.state_at(time, run, session)
+
+    # --- ending, also while a goal is prepared ---------------------------------------------------
+
+    @contextlib.contextmanager
+    def _ending(self, why: str) -> Iterator[Run | None]:
+        """The right to end what is followed. It does not wait for a goal that is being prepared, but gives it up."""
+        with self._gate:
+            if self._preparing:
+                self._given_up = why
+                if self._run is not None:
+                    self._foresee(self._run)
+                yield self._run
+                return
+            self._asking += 1
+        try:
+            with self._changed:
+                self.process()
+                yield self._run
+        finally:
+            with self._gate:
+                self._asking -= 1
+
+    def _may_prepare(self) -> bool:
+        """Whether the part neither stops nor is to be stopped. If so, what ends the motion from now on gives up the
+        goal that is prepared."""
+        with self._gate:
+            if self._closed:
+                raise GoalRefused(self._closed)
+            if not self._preparing:
+                self._preparing = not self._asking and (self._run is None or not self._run.is_stopping)
+            return self._preparing
+
+    def _start(self, session: Session, run: Run, tick: int, *, lead: float) -> None:
+        """Start a run, unless it is given up until shortly before.
+
+        Args:
+            lead: [s] the start is sent this long before its tick, at most.
+
+        Raises:
+            GoalRefused: it was.
+            CommandRefused: as `Session.start`.
+        """
+        if tick:
+            until = self._client.backend.now() + tick * self._period - session.values(["time"])["time"] - lead
+            while not self._given_up and (left := until - self._client.backend.now()) > 0.0:
+                self._client.sleep(min(left, _GRAIN_S))
+        with self._gate:
+            if not self._given_up:
+                run.tick = session.start(run.id, at_tick=tick)
+                self._preparing = False  # from now on it is this run that is ended
+                return
+        session.remove(run.id)
+        raise GoalRefused(self._given_up)
 
     # --- the session ----------------------------------------------------------------------------
 
@@ -232,6 +300,8 @@ class Follower:
         n = len(goal.points)
         ahead = _AHEAD_S + (_AHEAD_OF_POINT_S * n if n > MAX_TRAJECTORY_POINTS else 0.0)
         for i in range(_ATTEMPTS):
+            if self._given_up:
+                raise GoalRefused(self._given_up)
             begun = self._client.backend.now()
             self._count += 1
             run_id = f"goal_{self._count}"
@@ -249,7 +319,7 @@ class Follower:
             run = Run(id=run_id, goal=goal, motion=motion, tolerances=tolerances, done=done)
             try:
                 session.add(self._action(run))
-                run.tick = session.start(run_id, at_tick=tick)
+                self._start(session, run, tick, lead=_LEAD_S * 2**i)
             except CommandRefused as error:
                 session.remove(run_id)
                 if tick == 0 or i == _ATTEMPTS - 1:
@@ -334,6 +404,12 @@ class Follower:
             self._ended(run, event)
         elif event.kind == Kind.SESSION_ENDED:
             self._ended(run, event)
+
+    def _foresee(self, run: Run) -> None:
+        """Let an event that has not been taken yet decide a run: it may have been reached meanwhile."""
+        for event in list(self._events):
+            if event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
+                self._decide(run, event)
 
     def _decide(self, run: Run, event: Event) -> None:
         found = violation(event.name, event.values, self._part.joint_names, run.motion, run.tolerances)

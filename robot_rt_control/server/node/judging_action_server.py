@@ -23,6 +23,8 @@ class JudgingActionServer(ActionServer):
         judge: gives the result that says why a goal is rejected; None: it is accepted.
         execute: drives an accepted goal; returns its result.
         group: callbacks may run in parallel.
+        cancel_judged: called if a goal that is still judged is to be cancelled, and again if it is accepted all the
+            same; must not wait.
     """
 
     def __init__(
@@ -34,8 +36,11 @@ class JudgingActionServer(ActionServer):
         judge: Callable[[Any], Awaitable[Any]],
         execute: Callable[[Any], Any],
         group: CallbackGroup,
+        cancel_judged: Callable[[], None] = lambda: None,
     ) -> None:
-        self._judge_goal = judge
+        self._judge_goal, self._cancel_judged = judge, cancel_judged
+        self._cancelled: set[bytes] = set()
+        """Of those that are judged."""
         self._asked: dict[int, bytes] = {}
         self._rejected: OrderedDict[bytes, Any] = OrderedDict()
         callback: Any = self._judged  # rclpy awaits it; its types do not say so
@@ -51,9 +56,12 @@ class JudgingActionServer(ActionServer):
 
     async def _judged(self, goal: Any) -> GoalResponse:
         refused = await self._judge_goal(goal)
+        uuid = self._asked[id(goal)]
         if refused is None:
+            if uuid in self._cancelled:
+                self._cancel_judged()
             return GoalResponse.ACCEPT
-        self._rejected[self._asked[id(goal)]] = refused
+        self._rejected[uuid] = refused
         while len(self._rejected) > _REMEMBERED:
             self._rejected.popitem(last=False)
         return GoalResponse.REJECT
@@ -64,7 +72,17 @@ class JudgingActionServer(ActionServer):
         try:
             await super()._execute_goal_request(request_header_and_message)
         finally:
-            del self._asked[id(request.goal)]
+            self._cancelled.discard(self._asked.pop(id(request.goal)))
+
+    async def _execute_cancel_request(self, request_header_and_message: Any) -> None:
+        info = request_header_and_message[1].goal_info
+        uuid = bytes(info.goal_id.uuid)
+        is_all = not any(uuid) and info.stamp.sec == info.stamp.nanosec == 0
+        judged = [asked for asked in list(self._asked.values()) if is_all or asked == uuid]
+        if judged:  # rclpy knows accepted goals alone
+            self._cancelled.update(judged)
+            self._cancel_judged()
+        await super()._execute_cancel_request(request_header_and_message)
 
     async def _execute_get_result_request(self, request_header_and_message: Any) -> None:
         header, request = request_header_and_message

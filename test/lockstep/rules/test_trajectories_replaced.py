@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ import pytest
 from random_goals import RandomGoals
 from trajectory_bench import ACCELERATION, PERIOD, TrajectoryBench, goal, point
 
+from robot_rt_control.client import Session
+from robot_rt_control.controllers.trajectory import follower
 from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 
@@ -282,6 +286,158 @@ def test_J11_a_last_velocity_of_a_long_one_is_braked(tmp_path: Path) -> None:
     bench.until_free()
     assert 0.42 < bench.q[-1][0] < 0.6
     accelerations_of_plans(bench)
+
+
+def at_each(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, act: Callable[[], object]) -> None:
+    """Do something before each call of a method."""
+    call = getattr(owner, name)
+
+    def act_and_call(*arguments: Any, **named: Any) -> Any:
+        act()
+        return call(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, act_and_call)
+
+
+def in_a_thread(act: Callable[[], object]) -> Callable[[], None]:
+    """A function that returns once another thread has done this."""
+
+    def do() -> None:
+        thread = Thread(target=act, daemon=True)
+        thread.start()
+        thread.join(60.0)
+        assert not thread.is_alive(), "it waits for the goal that is being prepared"
+
+    return do
+
+
+WHILE_PREPARED = pytest.mark.parametrize(
+    "when", ["before it is defined", "when it is defined", "shortly before its start"]
+)
+
+
+def give_up(monkeypatch: pytest.MonkeyPatch, bench: TrajectoryBench, when: str, act: Callable[[], object]) -> list[int]:
+    """Let another thread do something while a goal is prepared. Returns the list in which the ticks of it will be."""
+    ticks: list[int] = []
+
+    def do() -> None:
+        ticks.append(bench.cell.tick)
+        in_a_thread(act)()
+
+    if when == "before it is defined":
+        at_each(monkeypatch, follower, "splice", do)
+    elif when == "when it is defined":
+        at_each(monkeypatch, Session, "add", do)
+    else:
+        at_each(monkeypatch, bench.client, "sleep", do)
+    return ticks
+
+
+@WHILE_PREPARED
+@pytest.mark.parametrize("is_long", [False, True], ids=["short", "long"])
+def test_J8_a_cancel_while_the_successor_is_prepared_stops_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_long: bool, when: str
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(long_goal(0.0, 0.6, 1, first=0.1) if is_long else goal(point(3.0, END)))
+    bench.run(1.2)
+    with monkeypatch.context() as patch:
+        ticks = give_up(patch, bench, when, bench.follower.cancel)
+        with pytest.raises(GoalRefused, match="^cancelled before it began$"):
+            bench.follow(long_goal(0.2, 0.6, 1, n=2000, first=2.0))
+    found = bench.until(first)
+    assert found.is_cancelled and (found.tick - ticks[0]) * PERIOD < 0.6
+    on_one_line(bench.q, (0.6, 0.6, 0.6) if is_long else END)
+    bench.until_free()
+    bench.run(0.5)
+    assert np.ptp(bench.q[-400:], axis=0).max() == 0.0
+    bench.assert_limits_kept()
+    assert bench.until(bench.follow(goal(point(1.0, Z)))).code == Code.SUCCESSFUL
+
+
+@WHILE_PREPARED
+def test_J8_a_goal_that_is_cancelled_while_it_is_prepared_moves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+    now = bench.ros_time
+    with monkeypatch.context() as patch:
+        give_up(patch, bench, when, bench.follower.cancel)
+        with pytest.raises(GoalRefused, match="^cancelled before it began$"):
+            bench.follow(long_goal(0.0, 0.6, 1, start=now + 0.1), now)
+    assert not bench.client.sessions()
+    bench.run(1.5)
+    assert np.abs(bench.q).max() == 0.0
+
+
+@WHILE_PREPARED
+def test_J8_a_controller_that_is_deactivated_while_a_goal_is_prepared_stops_its_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(3.0, END)))
+    bench.run(1.2)
+    closing = Thread(target=bench.follower.close, args=["it was deactivated"], daemon=True)
+
+    def close() -> None:
+        """It returns when the goal is given up."""
+        if not closing.ident:
+            closing.start()
+        while not first:
+            closing.join(0.01)
+
+    with monkeypatch.context() as patch:
+        give_up(patch, bench, when, close)
+        with pytest.raises(GoalRefused, match="^it was deactivated$"):
+            bench.follow(long_goal(0.2, 0.6, 1, n=2000, first=2.0))
+    closing.join(60.0)
+    assert not closing.is_alive() and not bench.client.sessions()
+    assert [(o.code, o.text) for o in first] == [(Code.INVALID_GOAL, "it was deactivated")]
+    bench.run(0.5)
+    assert np.ptp(bench.q[-400:], axis=0).max() == 0.0
+    on_one_line(bench.q, END)
+    with pytest.raises(GoalRefused, match="^it was deactivated$"):
+        bench.follow(goal(point(1.0, Z)))
+    assert not bench.client.sessions()
+
+
+def test_J8_a_cancel_that_comes_with_the_start_stops_what_has_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(3.0, END)))
+    bench.run(1.2)
+    cancel = Thread(target=bench.follower.cancel, daemon=True)
+    with monkeypatch.context() as patch:
+        at_each(patch, Session, "start", cancel.start)
+        second = bench.follow(long_goal(0.3, 0.6, 1, first=1.5))
+    cancel.join(60.0)
+    assert not cancel.is_alive() and first[0].text == "preempted by a newer goal"
+    assert bench.until(second).is_cancelled
+    bench.until_free()
+    bench.run(0.5)
+    assert np.ptp(bench.q[-400:], axis=0).max() == 0.0
+    bench.assert_limits_kept()
+
+
+def test_J8_of_a_goal_that_was_reached_a_cancel_gives_up_the_successor_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(1.0, (0.2, 0.2, 0.2))))
+    bench.run(0.8)
+
+    def reach_and_cancel() -> None:
+        bench.client.step(230)
+        bench.follower.cancel()
+
+    with monkeypatch.context() as patch:
+        give_up(patch, bench, "when it is defined", reach_and_cancel)
+        with pytest.raises(GoalRefused, match="^cancelled before it began$"):
+            bench.follow(long_goal(0.2, 0.6, 1, n=2000))
+    assert [o.code for o in first] == [Code.SUCCESSFUL]
+    bench.until_free()
+    np.testing.assert_allclose(bench.q[-1], 0.2, atol=1e-12)
 
 
 def test_J13_a_last_velocity_is_braked_after_the_last_point(tmp_path: Path) -> None:
