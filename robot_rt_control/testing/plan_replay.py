@@ -51,6 +51,12 @@ _SAMPLE = 0.01
 """[s] between points of the body's path."""
 _NEAR = 1e-3
 """[m or rad] Where the workcell starts, for a plan."""
+_FILM = 8
+"""Pictures of a film strip."""
+_ANIMATION_RATE = 20.0
+"""[1/s] of an animation, if it has"""
+_MOST_BETWEEN = 8
+"""at most as many pictures for each of a film strip."""
 _GHOST = np.array([60, 200, 90])
 """Colour of the target in pictures: red, green, blue."""
 
@@ -83,7 +89,9 @@ class Replay:
     path: Array = field(repr=False)
     """(n, 7) the body there: p_WB [m], quaternion x y z w."""
     images: tuple[Image, ...] = field(default=(), repr=False)
-    """(height, width, 3) each, at equal times from the beginning to the end."""
+    """(height, width, 3) each, at `image_times`."""
+    image_times: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    """[s] since the motion began, at equal intervals until it ended; the last image is of the body at rest."""
 
     def summary(self) -> dict[str, Any]:
         """Its numbers, without path and images."""
@@ -149,8 +157,7 @@ class _Run:
         self.times: list[float] = []
         self.path: list[list[float]] = []
         self.forces: list[float] = []
-        duration = plan.header["time"] * (1.0 + plan.braking / plan.header["steps"]) / speed
-        self._frame_times = [duration * i / max(frames - 1, 1) for i in range(frames)]
+        self._frame_times = [_duration(plan, speed) * i / max(frames - 1, 1) for i in range(frames)]
         self._frames: list[Image] = []
         self._parts = tuple(dict.fromkeys(self._robot(part) for part in plan.parts))
 
@@ -253,6 +260,7 @@ class _Run:
             times=np.array(self.times),
             path=np.array(self.path),
             images=self._with_ghost(),
+            image_times=np.array(self._frame_times),
         )
 
     def _with_ghost(self) -> tuple[Image, ...]:
@@ -292,6 +300,11 @@ def body_pose(plugin: PyBulletPlugin, name: str) -> Pose:
     return Pose(position=position, orientation=orientation)
 
 
+def _duration(plan: Plan, speed: float) -> float:
+    """[s] of its motion."""
+    return float(plan.header["time"] * (1.0 + plan.braking / plan.header["steps"]) / speed)
+
+
 def _far(one: Pose, other: Pose) -> bool:
     X, Y = one.matrix, other.matrix
     return bool(np.linalg.norm(X[:3, 3] - Y[:3, 3]) > _NEAR or angle_between(X[:3, :3], Y[:3, :3]) > _NEAR)
@@ -305,13 +318,20 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
     parser.add_argument("--speed", type=float, nargs="+", default=[1.0], metavar="S", help="overrides (default: 1)")
     parser.add_argument("--no-feedback", action="store_true", help="efforts alone, to see how far they carry")
     parser.add_argument("--save", action="store_true", help="write into the plan file what was found")
+    parser.add_argument("--film", type=Path, metavar="FILE", help="film strip of the first replay, .png")
+    parser.add_argument("--gif", type=Path, metavar="FILE", help="animation of the first replay, .gif")
     parser.add_argument("--json", action="store_true", help="print numbers, and the body's path, as a list in JSON")
     arguments = parser.parse_args(argv)
     try:
         plan, workcell = Plan.load(arguments.plan), find_workcell(arguments.workcell)
         feedback = not arguments.no_feedback
         with _simulator_silent():
-            found = [replay(plan, workcell, speed=speed, feedback=feedback) for speed in arguments.speed]
+            frames = [_frames(plan, arguments), *[0] * len(arguments.speed)]
+            found = [
+                replay(plan, workcell, speed=speed, frames=count, feedback=feedback)
+                for speed, count in zip(arguments.speed, frames, strict=False)
+            ]
+        _pictures(found[0], arguments)
         if arguments.save:
             plan.with_replays([one.summary() for one in found]).save(arguments.plan)
     except (RobotControlError, TimeoutError) as error:
@@ -323,6 +343,27 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
     else:
         out("\n".join(map(_text, found)))
     return 0
+
+
+def _frames(plan: Plan, arguments: argparse.Namespace) -> int:
+    """How many pictures are drawn. Those of a film strip are among those of an animation."""
+    if arguments.gif is None:
+        return 0 if arguments.film is None else _FILM
+    between = round(_duration(plan, arguments.speed[0]) * _ANIMATION_RATE / (_FILM - 1))
+    return 1 + (_FILM - 1) * min(max(between, 1), _MOST_BETWEEN)
+
+
+def _pictures(found: Replay, arguments: argparse.Namespace) -> None:
+    if arguments.film is None and arguments.gif is None:
+        return  # importing matplotlib takes a second
+    from robot_rt_control.application.plan_pictures import draw_film, write_gif
+
+
+    every = (len(found.images) - 1) // (_FILM - 1)
+    if arguments.film is not None:
+        draw_film(found.images[::every], found.image_times[::every].tolist(), arguments.film)
+    if arguments.gif is not None:
+        write_gif(found.images, found.image_times.tolist(), arguments.gif)
 
 
 @contextmanager
