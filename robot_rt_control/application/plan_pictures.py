@@ -95,7 +95,7 @@ def _draw_contacts(axis: Axes, plan: Plan, step: float) -> None:
     force = np.log10(np.maximum(plan.virtual_force.T, _LEAST))
     axis.set_xlim(0.0, step * steps)
     axis.set_ylim(len(pairs) - 0.5, -0.5)
-    note = "no virtual forces were needed"
+    note = "no virtual forces are left"
     if plan.virtual_force.max(initial=0.0) > _LEAST:
         extent = (0.0, step * steps, len(pairs) - 0.5, -0.5)
         shown = axis.imshow(force, aspect="auto", cmap="Oranges", extent=extent, interpolation="nearest")

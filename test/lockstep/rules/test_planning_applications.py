@@ -1,5 +1,5 @@
-"""The document's applications, each from its task file: solved without virtual forces, with the same defaults (V6, V10),
-and replayed in PyBullet through the real tick loop (V16)."""
+"""The document's applications, each from its task file: solved without virtual forces, with the same defaults, V6, V10;
+and replayed in PyBullet through the real tick loop, V16."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from robot_rt_control.client import Reaction
 from robot_rt_control.model.pose import Pose
@@ -157,11 +158,20 @@ def test_V19_what_both_engines_found_stands_in_the_plan(slide: Plan, tmp_path: P
     assert [row["speed"] for row in found["pybullet"]] == found["speeds"] == [1.0]
 
 
-def test_frames_show_the_target_through(slide: Plan) -> None:
-    found = replay(slide, PUSHER, frames=3)
-    assert len(found.images) == 3
-    first, last = found.images[0].astype(int), found.images[-1].astype(int)
-    assert first.shape == last.shape and first.shape[2] == 3 and (first != last).any()
+def test_pictures_show_the_target_until_the_body_hides_it(slide: Plan, tmp_path: Path) -> None:
+    file, film, animation = (tmp_path / name for name in ("a.plan", "a.png", "a.gif"))
+    slide.save(file)
+    words = [str(file), "--workcell", str(PUSHER), "--film", str(film), "--gif", str(animation)]
+    assert main(words, lambda text: None) == 0
+    assert film.read_bytes().startswith(b"\x89PNG")
+    with Image.open(animation) as frames:
+        count, greenish = frames.n_frames, []  # type: ignore[attr-defined]
+        for i in (0, count - 1):
+            frames.seek(i)
+            red, green, blue = np.moveaxis(np.array(frames.convert("RGB"), dtype=int), 2, 0)
+            greenish.append(((green > red + 20) & (green > blue + 20)).sum())
+    assert count == 22, "of 1.05 s"
+    assert greenish[0] > 2 * greenish[1] > 0, "at the end only its outline is left"
 
 
 def test_V16_actions_that_are_chained_join_without_a_step() -> None:
