@@ -36,7 +36,7 @@ def draw_plan(plan: Plan, picture: Path | str) -> Path:
     ends = step * np.arange(header["steps"] + 1)
     _draw_joints(axes[0, 0], plan, ends, plan.position, ("lower", "upper"), "position [rad, m]")
     _draw_joints(axes[0, 1], plan, ends, plan.velocity, ("-velocity", "velocity"), "velocity [rad/s, m/s]")
-    axes[0, 1].legend(fontsize=7, ncols=2)
+    _legend_beside(axes[0, 1])
     _draw_error(axes[1, 0], plan, ends)
     _draw_distances(axes[1, 1], plan, ends)
     _draw_contacts(axes[2, 0], plan, step)
@@ -50,12 +50,14 @@ def draw_plan(plan: Plan, picture: Path | str) -> Path:
 
 
 def _draw_joints(axis: Axes, plan: Plan, ends: Any, values: Any, limits: tuple[str, str], label: str) -> None:
-    """Lines, and dashed the limits that are near."""
+    """Lines, and dashed the limits that are near; without the parts' names, if there is one part."""
+    parts = {name.partition(".")[0] for name in plan.header["joints"]}
     low, high = float(values.min()), float(values.max())
     margin = 0.3 * max(high - low, 1e-3)
     for j, name in enumerate(plan.header["joints"]):
         color = _COLORS[j % len(_COLORS)]
-        axis.plot(ends, values[:, j], color=color, lw=1.4, label=name)
+        label_of = name.partition(".")[2] if len(parts) == 1 else name
+        axis.plot(ends, values[:, j], color=color, lw=1.4, label=label_of)
         for limit in limits:
             value = plan.header["limits"][limit.lstrip("-")][j] * (-1.0 if limit.startswith("-") else 1.0)
             if low - margin <= value <= high + margin:
@@ -68,37 +70,51 @@ def _draw_error(axis: Axes, plan: Plan, ends: Any) -> None:
     away = np.linalg.norm(plan.body_position - target, axis=1)
     axis.plot(ends, 1e3 * away, color=_COLORS[0], label="to the target [mm]")
     moved = np.linalg.norm(np.diff(plan.body_position, axis=0), axis=1) / np.diff(ends)
-    axis.step(ends[1:], 1e3 * moved, color=_COLORS[1], lw=1.0, label="speed [mm/s]", where="pre")
+    axis.stairs(1e3 * moved, ends, color=_COLORS[1], lw=1.0, label="speed [mm/s]", baseline=None)
     axis.legend(fontsize=8)
     _finish(axis, "time [s]", f"{plan.header['body']}")
 
 
 def _draw_distances(axis: Axes, plan: Plan, ends: Any) -> None:
-    for i, pair in enumerate(plan.header["pairs"]):
-        color = _COLORS[i % len(_COLORS)]
-        axis.plot(ends, 1e3 * plan.virtual_distance[:, i], color=color, lw=1.0, ls="--")
-        axis.plot(ends, 1e3 * plan.distance[:, i], color=color, lw=1.6, label=pair)
+    virtual = plan.virtual_force.max(initial=0.0) > _LEAST
+    pairs = plan.header["pairs"]
+    nearest = np.argsort(plan.distance.min(axis=0), kind="stable")[: len(_COLORS)]
+    for color, i in zip(_COLORS, sorted(nearest), strict=False):
+        if virtual:
+            axis.plot(ends, 1e3 * plan.virtual_distance[:, i], color=color, lw=1.0, ls="--")
+        axis.plot(ends, 1e3 * plan.distance[:, i], color=color, lw=1.6, label=pairs[i])
     axis.axhline(0.0, color="black", lw=0.6)
-    axis.legend(fontsize=7)
-    _finish(axis, "time [s]", "distance φ [mm]; dashed: with virtual forces")
+    _legend_beside(axis)
+    which = f", {len(nearest)} nearest of {len(pairs)} pairs" if len(nearest) < len(pairs) else ""
+    _finish(axis, "time [s]", f"distance φ [mm]{which}{'; dashed: with virtual forces' if virtual else ''}")
 
 
 def _draw_contacts(axis: Axes, plan: Plan, step: float) -> None:
     """The contact schedule that was found: virtual forces of each pair, and where it touches in the end."""
     pairs, steps = plan.header["pairs"], plan.header["steps"]
     force = np.log10(np.maximum(plan.virtual_force.T, _LEAST))
-    extent = (0.0, step * steps, len(pairs) - 0.5, -0.5)
-    shown = axis.imshow(force, aspect="auto", cmap="Oranges", extent=extent, interpolation="nearest")
-    axis.figure.colorbar(shown, ax=axis, label="log10 γ [N], with virtual forces")
+    axis.set_xlim(0.0, step * steps)
+    axis.set_ylim(len(pairs) - 0.5, -0.5)
+    note = "no virtual forces are left"
+    if plan.virtual_force.max(initial=0.0) > _LEAST:
+        extent = (0.0, step * steps, len(pairs) - 0.5, -0.5)
+        shown = axis.imshow(force, aspect="auto", cmap="Oranges", extent=extent, interpolation="nearest")
+        axis.figure.colorbar(shown, ax=axis, label="log10 γ [N], with virtual forces")
+        note = "orange: virtual forces of the iterate it came from"
     for i in range(len(pairs)):
         for n in np.flatnonzero(plan.distance[:-1, i] < _TOUCHING):
             axis.plot([step * n, step * (n + 1)], [i, i], color="black", lw=4.0, solid_capstyle="butt")
     axis.set_yticks(range(len(pairs)), pairs, fontsize=7)
-    _finish(axis, "time [s]; black: in contact in the end", "")
+    _finish(axis, f"time [s]; black: in contact; {note}", "")
 
 
 def _draw_convergence(axis: Axes, plan: Plan) -> None:
     iterates = plan.header["convergence"]
+    if not iterates:
+        axis.set_axis_off()
+        text = "found without iterates with virtual forces"
+        axis.text(0.5, 0.5, text, transform=axis.transAxes, ha="center", va="center", fontsize=9)
+        return
     number = np.arange(1, len(iterates) + 1)
 
     def of(name: str) -> Any:
@@ -114,6 +130,11 @@ def _draw_convergence(axis: Axes, plan: Plan) -> None:
     axis.set_xticks(number)
     axis.legend(fontsize=7)
     _finish(axis, "iterate with virtual forces; circle: accepted", "")
+
+
+def _legend_beside(axis: Axes) -> None:
+    """Right of the axes: many lines leave no room in them."""
+    axis.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _finish(axis: Axes, x: str, y: str) -> None:

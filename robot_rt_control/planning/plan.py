@@ -107,11 +107,11 @@ class Plan:
     def with_replays(self, replays: Iterable[Mapping[str, Any]]) -> Plan:
         """The plan with replays of testing/plan_replay.py, each `Replay.summary()`; they replace earlier ones.
 
-        They are `pybullet` in the verification; `speeds` are those at which the body came to rest at its target, within
-        5 % of the way (at least 3 mm) and 0.1 rad.
+        They are `pybullet` in the verification; `speeds` are those at which the body came to its target, within 5 % of
+        the way (at least 3 mm) and 0.1 rad, and to rest, if the task asks for that.
         """
         rows = [dict(row) for row in replays]
-        speeds = sorted({row["speed"] for row in rows if held(row)})
+        speeds = sorted({row["speed"] for row in rows if held(row, at_rest=self.at_rest)})
         return self.with_verification({**self.header.get("verification", {}), "pybullet": rows, "speeds": speeds})
 
     # --- what it is made of ---------------------------------------------------------------------
@@ -120,6 +120,11 @@ class Plan:
     def parts(self) -> tuple[str, ...]:
         """The parts that it drives, in the order of its joints."""
         return tuple(dict.fromkeys(name.partition(".")[0] for name in self.header["joints"]))
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the body shall rest at the end."""
+        return bool(self.header.get("at_rest", True))
 
     @property
     def start_pose(self) -> Pose:
@@ -413,10 +418,10 @@ class Plan:
                 raise DefinitionError(f"{what}: {name}", expected="finite numbers", got="others")
 
 
-def held(row: Mapping[str, Any]) -> bool:
+def held(row: Mapping[str, Any], *, at_rest: bool = True) -> bool:
     """Whether a replay reached the target."""
     near = row["normalized_error"] <= HELD_POSITION or row["error_to_target"] <= HELD_DISTANCE
-    return bool(row["rests"] and near and row["orientation_error"] <= HELD_ORIENTATION)
+    return bool((row["rests"] or not at_rest) and near and row["orientation_error"] <= HELD_ORIENTATION)
 
 
 def turn_between(one: Array, other: Array) -> Array:

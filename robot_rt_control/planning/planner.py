@@ -340,6 +340,7 @@ class _Planning:
                 "orientation_error": error.orientation,
                 "target": [list(problem.task.target.position), list(problem.task.target.orientation)],
                 "free": sorted(problem.task.free),
+                "at_rest": problem.task.at_rest,
                 "convergence": [_convergence(iterate) for iterate in its.iterates],
                 "versions": versions(),
             },

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from robot_rt_control.application.bringup import find_workcell
 from robot_rt_control.client import Action, Reaction, Session
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.hardware.pybullet.camera import picture
+from robot_rt_control.hardware.pybullet.camera import picture_and_bodies
 from robot_rt_control.hardware.pybullet.parameters import CameraParameters
 from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
 from robot_rt_control.model.pose import Pose
@@ -51,8 +51,16 @@ _SAMPLE = 0.01
 """[s] between points of the body's path."""
 _NEAR = 1e-3
 """[m or rad] Where the workcell starts, for a plan."""
+_FILM = 8
+"""Pictures of a film strip."""
+_ANIMATION_RATE = 20.0
+"""[1/s] of an animation, if it has"""
+_MOST_BETWEEN = 8
+"""at most as many pictures for each of a film strip."""
 _GHOST = np.array([60, 200, 90])
 """Colour of the target in pictures: red, green, blue."""
+_OUTLINE = 2
+"""[pixels] Width of its edge."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +69,7 @@ class Replay:
 
     speed: float
     position: tuple[float, float, float]
-    """[m] p_WB at the end, at rest."""
+    """[m] p_WB at the end: at rest, or if the task does not ask for rest, at the end of the horizon."""
     orientation: tuple[float, float, float, float]
     """x y z w"""
     error_to_plan: float
@@ -75,7 +83,7 @@ class Replay:
     rests: bool
     """Whether the body came to rest."""
     peak: float
-    """[N] Greatest normal force between the robot and the body."""
+    """[N] Greatest normal force between the robot and the body; or the objects, if the body is the robot's own."""
     impulse: float
     """[N s] Its integral."""
     times: Array = field(repr=False)
@@ -83,7 +91,9 @@ class Replay:
     path: Array = field(repr=False)
     """(n, 7) the body there: p_WB [m], quaternion x y z w."""
     images: tuple[Image, ...] = field(default=(), repr=False)
-    """(height, width, 3) each, at equal times from the beginning to the end."""
+    """(height, width, 3) each, at `image_times`."""
+    image_times: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    """[s] since the motion began, at equal intervals until it ended; the last image is of the body at rest."""
 
     def summary(self) -> dict[str, Any]:
         """Its numbers, without path and images."""
@@ -149,10 +159,15 @@ class _Run:
         self.times: list[float] = []
         self.path: list[list[float]] = []
         self.forces: list[float] = []
-        duration = plan.header["time"] * (1.0 + plan.braking / plan.header["steps"]) / speed
-        self._frame_times = [duration * i / max(frames - 1, 1) for i in range(frames)]
+        self._frame_times = [_duration(plan, speed) * i / max(frames - 1, 1) for i in range(frames)]
         self._frames: list[Image] = []
-        self._parts = tuple(dict.fromkeys(self._robot(part) for part in plan.parts))
+        self._bodies: list[NDArray[np.int32]] = []
+        robots = dict.fromkeys(self._robot(part) for part in plan.parts)
+        body, dot, _ = plan.header["body"].partition(".")
+        # A robot whose own link is the body pushes itself off the objects.
+        touched = self.plugin.world.objects if dot else [body]
+        self._contacts = [(thing, robot) for thing in touched for robot in robots]
+        self._end: Pose | None = None
 
     def _robot(self, part: str) -> str:
         """One part for each robot: several may move one."""
@@ -209,8 +224,9 @@ class _Run:
     def _sample(self) -> None:
         """After each tick."""
         elapsed = (self.client.cell.tick - self._begin) * self.period
-        body = self.plan.header["body"].partition(".")[0]
-        self.forces.append(sum(self.plugin.world.contact_force(body, part) for part in self._parts if part != body))
+        self.forces.append(sum(self.plugin.world.contact_force(*pair) for pair in self._contacts))
+        if self._end is None and elapsed >= self.plan.header["time"] / self.speed - 1e-9:
+            self._end = self._pose()
         if len(self.forces) % max(round(_SAMPLE / self.period), 1) == 1:
             pose = self._pose()
             self.times.append(elapsed)
@@ -219,7 +235,9 @@ class _Run:
 
     def _draw(self, elapsed: float) -> None:
         while len(self._frames) < len(self._frame_times) and self._frame_times[len(self._frames)] <= elapsed + 1e-9:
-            self._frames.append(picture(self.plugin.world, self._camera))
+            image, bodies = picture_and_bodies(self.plugin.world, self._camera)
+            self._frames.append(image)
+            self._bodies.append(bodies)
 
     @property
     def _camera(self) -> CameraParameters:
@@ -237,6 +255,8 @@ class _Run:
 
     def _measured(self, rests: bool) -> Replay:
         plan, pose = self.plan, self._pose()
+        if not plan.at_rest and self._end is not None:
+            pose = self._end
         at = np.array(pose.position)
         error = plan.error_of(at, pose.matrix[:3, :3])
         return Replay(
@@ -253,20 +273,34 @@ class _Run:
             times=np.array(self.times),
             path=np.array(self.path),
             images=self._with_ghost(),
+            image_times=np.array(self._frame_times),
         )
 
     def _with_ghost(self) -> tuple[Image, ...]:
-        """The pictures, with the target shown through; afterwards the body is elsewhere."""
+        """The pictures with the target: its outline, filled where nothing is in front; the body is put there."""
         if not self._frames or "." in self.plan.header["body"]:
             return tuple(self._frames)
-        views = []
-        for pose in (self.plan.target, Pose(position=(0.0, 0.0, -5.0))):
-            self.plugin.move_object(self.plan.header["body"], pose)
-            views.append(picture(self.plugin.world, self._camera).astype(int))
-        covered = np.abs(views[0] - views[1]).max(axis=2, keepdims=True) > 8
-        return tuple(
-            np.where(covered, (0.65 * frame + 0.35 * _GHOST).astype(np.uint8), frame) for frame in self._frames
-        )
+        self.plugin.move_object(self.plan.header["body"], self.plan.target)
+        world = self.plugin.world
+        body = world.objects[self.plan.header["body"]]
+        target = picture_and_bodies(world, self._camera)[1] == body
+        edge = target & ~_eroded(target, _OUTLINE)
+        hidden = [body, *(robot.body for robot in world.robots.values())]
+        for frame, bodies in zip(self._frames, self._bodies, strict=True):
+            ghost = target & ~np.isin(bodies, hidden)
+            frame[ghost] = 0.5 * frame[ghost] + 0.5 * _GHOST
+            frame[edge] = _GHOST
+        return tuple(self._frames)
+
+
+def _eroded(mask: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
+    """Without its outermost pixels."""
+    for _ in range(width):
+        inner = mask.copy()
+        for axis in (0, 1):
+            inner &= np.roll(mask, 1, axis) & np.roll(mask, -1, axis)
+        mask = inner
+    return mask
 
 
 def simulation(client: LockstepClient) -> PyBulletPlugin:
@@ -292,6 +326,11 @@ def body_pose(plugin: PyBulletPlugin, name: str) -> Pose:
     return Pose(position=position, orientation=orientation)
 
 
+def _duration(plan: Plan, speed: float) -> float:
+    """[s] of its motion."""
+    return float(plan.header["time"] * (1.0 + plan.braking / plan.header["steps"]) / speed)
+
+
 def _far(one: Pose, other: Pose) -> bool:
     X, Y = one.matrix, other.matrix
     return bool(np.linalg.norm(X[:3, 3] - Y[:3, 3]) > _NEAR or angle_between(X[:3, :3], Y[:3, :3]) > _NEAR)
@@ -305,13 +344,20 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
     parser.add_argument("--speed", type=float, nargs="+", default=[1.0], metavar="S", help="overrides (default: 1)")
     parser.add_argument("--no-feedback", action="store_true", help="efforts alone, to see how far they carry")
     parser.add_argument("--save", action="store_true", help="write into the plan file what was found")
+    parser.add_argument("--film", type=Path, metavar="FILE", help="film strip of the first replay, .png")
+    parser.add_argument("--gif", type=Path, metavar="FILE", help="animation of the first replay, .gif")
     parser.add_argument("--json", action="store_true", help="print numbers, and the body's path, as a list in JSON")
     arguments = parser.parse_args(argv)
     try:
         plan, workcell = Plan.load(arguments.plan), find_workcell(arguments.workcell)
         feedback = not arguments.no_feedback
         with _simulator_silent():
-            found = [replay(plan, workcell, speed=speed, feedback=feedback) for speed in arguments.speed]
+            frames = [_frames(plan, arguments), *[0] * len(arguments.speed)]
+            found = [
+                replay(plan, workcell, speed=speed, frames=count, feedback=feedback)
+                for speed, count in zip(arguments.speed, frames, strict=False)
+            ]
+        _pictures(found[0], arguments)
         if arguments.save:
             plan.with_replays([one.summary() for one in found]).save(arguments.plan)
     except (RobotControlError, TimeoutError) as error:
@@ -323,6 +369,27 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
     else:
         out("\n".join(map(_text, found)))
     return 0
+
+
+def _frames(plan: Plan, arguments: argparse.Namespace) -> int:
+    """How many pictures are drawn. Those of a film strip are among those of an animation."""
+    if arguments.gif is None:
+        return 0 if arguments.film is None else _FILM
+    between = round(_duration(plan, arguments.speed[0]) * _ANIMATION_RATE / (_FILM - 1))
+    return 1 + (_FILM - 1) * min(max(between, 1), _MOST_BETWEEN)
+
+
+def _pictures(found: Replay, arguments: argparse.Namespace) -> None:
+    if arguments.film is None and arguments.gif is None:
+        return  # importing matplotlib takes a second
+    from robot_rt_control.application.plan_pictures import draw_film, write_gif
+
+
+    every = (len(found.images) - 1) // (_FILM - 1)
+    if arguments.film is not None:
+        draw_film(found.images[::every], found.image_times[::every].tolist(), arguments.film)
+    if arguments.gif is not None:
+        write_gif(found.images, found.image_times.tolist(), arguments.gif)
 
 
 @contextmanager

@@ -23,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--speed", type=float, nargs="+", default=[1.0], metavar="S", help="overrides (default: 1)")
     parser.add_argument("--save", action="store_true", help="write into the plan file what was found")
+    parser.add_argument("--film", type=Path, metavar="FILE", help="film strip of the first replay, .png")
+    parser.add_argument("--gif", type=Path, metavar="FILE", help="animation of the first replay, .gif")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,6 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     workcell = workcell_of(Plan.load(arguments.plan), arguments.workcell)
     command = [sys.executable, "-m", MODULE, str(arguments.plan), "--workcell", str(workcell), "--json"]
     command += ["--speed", *map(str, arguments.speed), *(["--save"] if arguments.save else [])]
+    pictures = {name: file for name in ("film", "gif") if (file := getattr(arguments, name)) is not None}
+    for name, file in pictures.items():
+        command += [f"--{name}", str(file)]
     # A process of its own: it holds the tick loop and the simulator, which the command line does not.
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     try:
@@ -47,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise RobotControlError(str(found.get("error")))
     columns = ("speed", "error", "of the way", "turned", "at rest", "peak", "impulse")
     output.result({"replays": found}, table(columns, map(_texts, found)))
+    for file in pictures.values():
+        output.note(f"{file} shows it")
     return ExitCode.DONE if ended.returncode == 0 else ExitCode.FAILED
 
 

@@ -18,11 +18,16 @@ _NEAR_M, _FAR_M = 0.05, 20.0
 
 def picture(world: PyBulletWorld, camera: CameraParameters) -> np.ndarray:
     """What the camera sees now: uint8 of shape (height, width, 3), red green blue, first row on top."""
+    return picture_and_bodies(world, camera)[0]
+
+
+def picture_and_bodies(world: PyBulletWorld, camera: CameraParameters) -> tuple[np.ndarray, np.ndarray]:
+    """`picture`, and (height, width) which body is seen where: PyBullet's number of it, or -1."""
     view = pybullet.computeViewMatrix(camera.eye, camera.target, (0.0, 0.0, 1.0))
     projection = pybullet.computeProjectionMatrixFOV(
         _FIELD_OF_VIEW_DEG, camera.width / camera.height, _NEAR_M, _FAR_M
     )
-    _, _, pixels, _, _ = pybullet.getCameraImage(
+    _, _, pixels, _, bodies = pybullet.getCameraImage(
         camera.width,
         camera.height,
         view,
@@ -32,7 +37,9 @@ def picture(world: PyBulletWorld, camera: CameraParameters) -> np.ndarray:
         renderer=pybullet.ER_TINY_RENDERER,
         physicsClientId=world.client,
     )
-    return np.asarray(pixels, np.uint8).reshape(camera.height, camera.width, 4)[:, :, :3].copy()
+    shape = (camera.height, camera.width)
+    image = np.asarray(pixels, np.uint8).reshape(*shape, 4)[:, :, :3].copy()
+    return image, np.array(bodies, np.int32).reshape(shape)
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

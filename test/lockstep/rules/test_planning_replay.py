@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from robot_rt_control.client import Reaction
 from robot_rt_control.model.pose import Pose
@@ -23,7 +25,7 @@ from robot_rt_control.planning.planner import plan as solve
 from robot_rt_control.planning.program_export import export_program
 from robot_rt_control.planning.task import PairGroup, Task
 from robot_rt_control.testing.lockstep_client import LockstepClient
-from robot_rt_control.testing.plan_replay import main, replay, simulation, verified
+from robot_rt_control.testing.plan_replay import _frames, main, replay, simulation, verified
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first
@@ -157,11 +159,22 @@ def test_V19_what_both_engines_found_stands_in_the_plan(slide: Plan, tmp_path: P
     assert [row["speed"] for row in found["pybullet"]] == found["speeds"] == [1.0]
 
 
-def test_frames_show_the_target_through(slide: Plan) -> None:
-    found = replay(slide, PUSHER, frames=3)
-    assert len(found.images) == 3
-    first, last = found.images[0].astype(int), found.images[-1].astype(int)
-    assert first.shape == last.shape and first.shape[2] == 3 and (first != last).any()
+def test_a_film_strip_shows_the_target_until_the_body_hides_it(slide: Plan, tmp_path: Path) -> None:
+    file, film = tmp_path / "a.plan", tmp_path / "a.png"
+    slide.save(file)
+    assert main([str(file), "--workcell", str(PUSHER), "--film", str(film)], lambda text: None) == 0
+    red, green, blue = np.moveaxis(np.array(Image.open(film).convert("RGB"), dtype=int), 2, 0)
+    greenish = (green > red + 20) & (green > blue + 20)
+    height, width = greenish.shape[0] // 2, greenish.shape[1] // 4
+    first, last = greenish[:height, :width].sum(), greenish[-height:, -width:].sum()
+    assert first > 2 * last > 0, "at the end only its outline is left"
+
+
+def test_an_animation_has_more_pictures_than_a_film_strip_at_most_57(slide: Plan) -> None:
+    def count(speed: float, gif: str | None, film: str | None = "a.png") -> int:
+        return _frames(slide, argparse.Namespace(gif=gif, film=film, speed=[speed, 3.0]))
+
+    assert [count(1.0, None, None), count(1.0, None), count(1.0, "a.gif"), count(0.1, "a.gif")] == [0, 8, 22, 57]
 
 
 def test_V16_actions_that_are_chained_join_without_a_step() -> None:

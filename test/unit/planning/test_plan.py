@@ -208,6 +208,13 @@ def test_V19_what_a_verification_found_is_saved_with_the_plan(tmp_path):
     assert "verification" not in make().header
 
 
+def test_V19_a_body_that_need_not_rest_may_float_on():
+    row = {"speed": 1.0, "rests": False, "normalized_error": 0.03, "error_to_target": 0.01, "orientation_error": 0.0}
+    assert make().with_replays([row]).header["verification"]["speeds"] == []
+    floats = make(header={"at_rest": False}).with_replays([row, row | {"speed": 0.5, "normalized_error": 0.06}])
+    assert floats.speeds == (1.0,)
+
+
 def test_V20_the_rest_of_a_plan_begins_at_the_control_step_of_a_time():
     plan = straight(verification={"spread": 0.1})
     rest = plan.rest(0.4)

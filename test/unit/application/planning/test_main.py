@@ -296,6 +296,22 @@ def test_a_file_that_is_no_plan(tmp_path: Path, capsys: Captured) -> None:
     assert "expected a plan file; got a damaged one" in capsys.readouterr().err
 
 
+def test_replay_draws_pictures(file: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    row = dict.fromkeys(("speed", "error_to_target", "normalized_error", "orientation_error", "peak", "impulse"), 0.5)
+    called: list[list[str]] = []
+
+    def replayed(command: list[str], **options: Any) -> Any:
+        called.append(command)
+        return subprocess.CompletedProcess(command, 0, stdout=json.dumps([row | {"rests": True}]))
+
+    monkeypatch.setattr(plan_workcell, "workcell_of", lambda plan, workcell: Path("push.yaml"))
+    monkeypatch.setattr(subprocess, "run", replayed)
+    assert main(["replay", file, "--film", "push.png", "--gif", "push.gif"]) == ExitCode.DONE
+    assert called[0][-4:] == ["--film", "push.png", "--gif", "push.gif"]
+    out, err = capsys.readouterr()
+    assert "500.0 mm  50.0 %" in out and "push.png shows it" in err and "push.gif shows it" in err
+
+
 def test_V15_a_plan_of_no_known_workcell_is_not_replayed(file: str, capsys: Captured) -> None:
     assert main(["replay", file]) == ExitCode.FAILED
     assert "workcell of the plan; expected --workcell" in capsys.readouterr().err
