@@ -183,7 +183,7 @@ def end_activation(w, ch, slot, cause):
     rt = w.actions_runtime[slot]
     rt.active = 0
     if a.queue >= 0 and a.group != 0:
-        begin_next_run(ch, a.queue)
+        begin_next_run(w, ch, a.queue)
     forget_variables(w, slot)
     k = 0
     for i in range(w.n_active):

@@ -105,7 +105,11 @@ def take_points(w, ch, a, head, size, member, member_size, number):
 
 
 @realtime
-def begin_next_run(ch, queue):
-    """The group has ended: its motion is wanted again from the start."""
+def begin_next_run(w, ch, queue):
+    """The group has ended: its motion is wanted again from the start, and what is left in the queue is dropped.
+
+    The run first: a producer that sees the room sees the new run as well, and writes nothing of the old one into it.
+    """
     address = address_of(ch) + _QUEUES + queue * _SIZE
     store_release(address + _RUN, load_acquire(address + _RUN) + 1)
+    store_release(address + _TAIL, max(load_acquire(address + _TAIL), _written(w, ch, queue)))

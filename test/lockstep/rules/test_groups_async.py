@@ -238,6 +238,22 @@ def test_M6_a_group_from_outside_stops_on_its_path_and_starts_again(tmp_path: Pa
         assert cell.active("arm0") != "go"
 
 
+def test_M6_what_a_stopped_group_left_in_its_queue_makes_room_for_its_start(tmp_path: Path) -> None:
+    cell, session = cell_of(tmp_path, 2)
+    back = MotionGroup("back", *(MotionCommand(part=f"arm{i}", position=(0, 0, 0)) for i in range(2)))
+    session.add(slow(2), back)
+    session.start("go")
+    cell.step(2000)
+    session.stop("go")
+    cell.step(2500)
+    cell.server.core.at().profilers.paused.add(0)
+    session.start("back")
+    cell.step(4000)
+    session.start("go")
+    q = positions(cell, 2, 500)
+    assert not cell.kinds("motion_starved") and np.abs(q[-1] - q[0]).max() > 0.01
+
+
 @pytest.mark.parametrize("head, tail", [(-1, -7), (1 << 62, 3), (-(1 << 63), 1 << 62), (5, 1 << 40)])
 def test_M11_whatever_the_shared_counters_say_the_loop_reads_its_own_queue(
     head: int, tail: int, tmp_path: Path
