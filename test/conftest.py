@@ -58,21 +58,19 @@ _WITHOUT_PYBULLET = sys.version_info >= (3, 12) and importlib.util.find_spec("py
 _NEEDS_PYBULLET = "needs PyBullet, which has no wheel for this Python"
 
 
-def _lacks_pybullet(error: BaseException | None) -> bool:
-    """Whether PyBullet is what is missing, in an error or in what led to it."""
+def _lacks_pybullet(report: Any, error: BaseException | None) -> bool:
+    """Whether PyBullet is what is missing: in an error, in what led to it, or in what the test has printed."""
     while error is not None:
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("pybullet"):
             return True
-        if "Install pybullet" in str(error):
-            return True
         error = error.__cause__ or error.__context__
-    return False
+    return "Install pybullet" in "\n".join([str(report.longrepr), *(text for _, text in report.sections)])
 
 
 def _skip_without_pybullet(report: Any, call: pytest.CallInfo[Any] | None, place: str) -> None:
     if not (_WITHOUT_PYBULLET and report.failed and call is not None and call.excinfo is not None):
         return
-    if _lacks_pybullet(call.excinfo.value):
+    if _lacks_pybullet(report, call.excinfo.value):
         report.outcome = "skipped"
         report.longrepr = (place, 0, f"Skipped: {_NEEDS_PYBULLET}")
 

@@ -182,6 +182,7 @@ class _Planning:
         rounds = self._guess_rounds()
         self._total = sum(map(len, rounds))
         for guesses in rounds:
+            self._stop_if_wanted()
             if self._stopped:
                 return
             workers = min(self.settings.threads, len(guesses))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -55,21 +56,21 @@ class ServerBench:
         """Called with the events and samples of the attached server."""
         self.types, self.interpreted = types, interpreted
         self._folder = tempfile.TemporaryDirectory(prefix="cell_")
-        self.executor = Executor(
-            workcell,
-            ExecutorOptions(clock="lockstep", real_time_factor=-1.0, fault_folder=Path(self._folder.name)),
-            channel_name=None,
-            image_name=lambda device: device,
-            load=native_loader.load if interpreted is None else interpreted.load,
-        )
-        self.executor.configure(lambda _: None)
-        if record is not None:
-            try:
+        with ExitStack() as undo:  # what cannot be made leaves nothing behind
+            undo.callback(self._folder.cleanup)
+            self.executor = Executor(
+                workcell,
+                ExecutorOptions(clock="lockstep", real_time_factor=-1.0, fault_folder=Path(self._folder.name)),
+                channel_name=None,
+                image_name=lambda device: device,
+                load=native_loader.load if interpreted is None else interpreted.load,
+            )
+            self.executor.configure(lambda _: None)
+            undo.callback(self.executor.cleanup)
+            if record is not None:
                 self.executor.record(True, record)  # from the first tick on; a test wants to know if it cannot
-            except BaseException:
-                self.executor.cleanup()
-                raise
-        self.executor.activate()
+            self.executor.activate()
+            undo.pop_all()
         self.executor.channel.memory.gated = gated
         self.server = self.new_server()
 

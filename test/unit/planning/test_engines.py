@@ -27,5 +27,5 @@ def test_V24_task_files_and_plans_are_read_without_them():
         "from robot_rt_control.planning import Plan, Task, read_task;"
         "print(read_task('push_box').task.name)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True, timeout=120)
     assert done.stdout == "push_box\n"

@@ -207,6 +207,7 @@ def test_V1_all_mistakes_at_once_also_of_needed_keys():
     text = text.replace("horizon: {time: 1.5, steps: 30}\n", "").replace("iterations: 5", "iterations: 0")
     found = mistakes(text.replace("{arm: {", "{am: {"))
     items = ("horizon", "body 'bx'", "target.bi", "part 'am'", "robot geometry 'arm.pg'", "penalty.iterations")
+    assert len(found) == len(items), "\n".join(found)
     assert [found_item for found_item, item in zip(found, items, strict=True) if item not in found_item] == []
 
 

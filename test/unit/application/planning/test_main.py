@@ -142,7 +142,8 @@ def test_check_reports_all_mistakes_with_lines(tmp_path: Path, capsys: Captured)
     (tmp_path / "bad.yaml").write_text(text.replace("body: box", "body: bx").replace("arm.peg", "arm.pg"))
     assert main(["check", "push_box", str(tmp_path / "bad.yaml")]) == ExitCode.FAILED
     out, err = capsys.readouterr()
-    assert out == "push_box: valid; box to (0.700, 0.000, 0.040) m in 1.5 s, 30 steps, 4 contact pairs\n"
+    valid = "push_box: valid; box to (0.700, 0.000, 0.040) m in 1.5 s, 30 steps, 4 contact pairs\n"
+    assert out == valid, err
     lines = err.splitlines()
     assert lines[0].startswith("error: bad.yaml:6: body 'bx'") and "did you mean 'box'" in lines[0]
     assert lines[1].startswith("error: bad.yaml:10: robot geometry 'arm.pg'") and len(lines) == 2
