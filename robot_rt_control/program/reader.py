@@ -21,7 +21,7 @@ from robot_rt_control.program import schema
 from robot_rt_control.program.declarations import Role, check_declaration
 from robot_rt_control.program.flatten import Flattening
 from robot_rt_control.program.motion_commands import read_command
-from robot_rt_control.program.substitution import Substitution, common_unit
+from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.program.used_program import FlatPlaces, ProgramUser, Use, UsedProgram
 from robot_rt_control.text.document import Document
 from robot_rt_control.text.mistakes import Mistakes
@@ -242,17 +242,10 @@ class ProgramReader:
             key: its name in `sampled`.
         """
         name = str(written.path[-1])
-        is_list = isinstance(written.value, tuple)
-        results = [
-            self.substitution.value(element, f"{of}: parameter {name!r}")
-            for element in (written.value if isinstance(written.value, tuple) else [written.value])
-        ]
-        if any(self.substitution.is_sampled(result.references) for result in results):
+        value, sampled = self.substitution.parameter(name, written.value, written.unit, of)
+        if sampled:
             self.sampled.add((key, name))
-        value: Any = tuple(result.value for result in results) if is_list else results[0].value
-        return ParameterValue(
-            name=name, value=value, unit=written.unit or (common_unit(results) if is_list else results[0].unit)
-        )
+        return value
 
     def reaction(self, written: schema.Reaction) -> ReactionDefinition:
         given = dict(written)
