@@ -245,12 +245,11 @@ class Control:
     def _skipped(self, path: Path) -> tuple[Frame, str]:
         """The frame and node that a skip names."""
         chain, standing = self._live_chain(), self.standing
-        nodes = {(*frame.path, frame.node): frame for frame in chain}
-        if standing is not None:
-            if standing.frame.node:
-                nodes.pop((*standing.frame.path, standing.frame.node), None)
-            if standing.when != "after":
-                nodes[standing.path] = standing.frame
+        nodes = {
+            (*frame.path, frame.node): frame for frame in chain if standing is None or frame is not standing.frame
+        }
+        if standing is not None and standing.when != "after":
+            nodes[standing.path] = standing.frame
         if not path and standing is not None and standing.when == "after":
             raise Refused(f"node {shown_path(standing.path)!r} has ended; say again, next or a jump")
         path = path or max(nodes, key=len, default=())

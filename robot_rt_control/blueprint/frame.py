@@ -172,16 +172,6 @@ class Frame(Activity):
         self._tries, self._rounds = self.graph.nodes[node].retry, self.graph.nodes[node].repeat
         self._begin_attempt(inner)
 
-    def _again(self, *, gate: bool = True) -> None:
-        """Another attempt of the same visit."""
-        control = self.engine.control
-        if self.over or self.cut is not None:
-            return
-        if gate and self.main and control.hold:
-            control.stand(self, "before", self.node, lambda: self._again(gate=False))
-            return
-        self._begin_attempt(())
-
     def _begin_attempt(self, inner: Path) -> None:
         if not self.engine.count_change():
             return
@@ -263,10 +253,10 @@ class Frame(Activity):
             control.leap(self, self.way(outcome) if control.comes_back else None)
         elif outcome.failure and self._tries:
             self._tries -= 1
-            self._again()
+            self._begin_attempt(())
         elif not outcome.failure and self._rounds:
             self._rounds -= 1
-            self._again()
+            self._begin_attempt(())
         else:
             way = self.way(outcome)
             way.frame.follow(way)

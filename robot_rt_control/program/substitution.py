@@ -81,7 +81,8 @@ class Substitution:
             DefinitionError: as `value`.
         """
         is_list = isinstance(value, tuple)
-        results = [self.value(v, f"{of}: parameter {name!r}") for v in (value if isinstance(value, tuple) else (value,))]
+        elements = value if isinstance(value, tuple) else (value,)
+        results = [self.value(element, f"{of}: parameter {name!r}") for element in elements]
         found: Any = tuple(result.value for result in results) if is_list else results[0].value
         unit = unit or (common_unit(results) if is_list else results[0].unit)
         sampled = any(self.is_sampled(result.references) for result in results)

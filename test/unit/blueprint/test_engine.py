@@ -33,7 +33,7 @@ def test_draft_N10_the_second_blueprint_one_node_d() -> None:
 
 
 def test_draft_N15_the_third_blueprint_e_f_g_h_of_mixed_levels() -> None:
-    """E is a meta skill, F and G are motion skills, H is a behavior skill: a graph of graphs is a skill as any other."""
+    """E is a meta skill, F and G are motion skills, H is a behavior skill: a graph of graphs is a skill like others."""
     shake = graph("shake_hands", *sequence("reach", "grasp", "say"))
     guide = graph("guide", node("route", "seat"), node("seat", (), calls("shake_hands")))
     third = graph(
@@ -68,7 +68,8 @@ def test_draft_N9_power_shortage_leads_to_charging(level: float | None, next: st
     run.end("greet")
     assert run.started == ["greet", next]
     judged = run.records("decided")[0]["judged"]
-    assert judged[0] == {"candidate": 0, "held": None if level is None else level < 0.2, "values": {"battery.level": level}}
+    held = None if level is None else level < 0.2
+    assert judged[0] == {"candidate": 0, "held": held, "values": {"battery.level": level}}
 
 
 def test_draft_N11_cyclic_execution_bounded_by_the_count_of_visits() -> None:
@@ -181,7 +182,8 @@ def test_draft_N9_outputs_decide() -> None:
     then = [Candidate(when="$feel.force > 3 N", go="hard"), Candidate(go="soft")]
     for force, next in ((4.0, "hard"), (2.0, "soft"), (None, "soft")):
         run = Driver(graph("g", node("feel", then, leaf("force")), node("hard"), node("soft")))
-        run.end("feel", **({} if force is None else {"force": force}))
+        outputs: dict[str, Any] = {} if force is None else {"force": force}
+        run.end("feel", **outputs)
         assert run.started[-1] == next
 
 
@@ -201,7 +203,8 @@ def test_draft_N15_a_graph_has_parameters_values_and_outputs_of_its_own() -> Non
         values={"n": Given(value=10), "old": Given(value=0)},
         outputs={"sum": Given(value="$n"), "old": Given(value="$old"), "none": Given(value="$C.x")},
     )
-    outer = graph("g", node("x", "y", calls("count", by=2)), node("y", "z", calls("count")), node("z", (), leaf(n="$x.sum")))
+    x, y = node("x", "y", calls("count", by=2)), node("y", "z", calls("count"))
+    outer = graph("g", x, y, node("z", (), leaf(n="$x.sum")))
     run = Driver(outer, inner)
     run.ends("x/B", "y/B")
     assert run.arguments == {"x/B": {"n": 12}, "y/B": {"n": 11}, "z": {"n": 12}}
@@ -234,7 +237,7 @@ def test_draft_N16_all_of_waits_for_all_and_fails_with_the_first() -> None:
     assert run.arguments["B"] == {"x": 3.0}
     run = Driver(g, inner)
     run.end("A/left", "failed", "stuck")
-    assert run.cancelled == ["A/right/c"] and not run.result
+    assert run.cancelled == ["A/right/c"] and run.engine.outcome is None
     run.end("A/right/c", "done")  # it ended before it could be cancelled
     assert run.result == "failed" and "branch 'left' ended as failed: stuck" in run.reason
 
@@ -445,7 +448,8 @@ def test_draft_N23_skip_an_outer_node() -> None:
 
 
 def test_draft_N24_jump_now_cancels_first() -> None:
-    run = Driver(graph("g", node("A", "B", calls("inner")), *sequence("B", "C", "D")), graph("inner", *sequence("x", "y")))
+    g = graph("g", node("A", "B", calls("inner")), *sequence("B", "C", "D"))
+    run = Driver(g, graph("inner", *sequence("x", "y")))
     run.jump("C", now=True)
     assert run.cancelled == ["A/x"] and run.started == ["A/x"]
     run.end("A/x", "cancelled")
@@ -454,7 +458,8 @@ def test_draft_N24_jump_now_cancels_first() -> None:
 
 
 def test_draft_N24_a_jump_in_the_outer_graph_waits_for_the_outer_node() -> None:
-    run = Driver(graph("g", node("A", "B", calls("inner")), *sequence("B", "C", "D")), graph("inner", *sequence("x", "y")))
+    g = graph("g", node("A", "B", calls("inner")), *sequence("B", "C", "D"))
+    run = Driver(g, graph("inner", *sequence("x", "y")))
     run.jump("D")
     run.ends("A/x", "A/y", "D")
     assert run.started == ["A/x", "A/y", "D"] and run.result == "done"
@@ -505,6 +510,16 @@ def test_draft_N24_a_standing_run_jumps_at_once() -> None:
     assert run.started == ["A/x", "C", "A/x"], "A had not ended"
 
 
+def test_draft_N25_a_later_jump_takes_over_while_the_node_is_being_left() -> None:
+    g = graph("g", node("A", "B", calls("inner")), *sequence("B", "C"))
+    run = Driver(g, graph("inner", *sequence("x", "y", "z")))
+    run.jump("A/z", now=True)
+    run.jump("C")
+    assert run.cancelled == ["A/x"]
+    run.end("A/x", "cancelled")
+    assert run.started == ["A/x", "C"]
+
+
 def test_draft_N25_a_reaction_comes_before_the_jump_that_waits() -> None:
     run = reacting(once=True)
     run.jump("A")
@@ -529,7 +544,8 @@ def test_draft_N26_refused_jumps() -> None:
 
 
 def test_draft_N27_cancel_ends_as_cancelled_once_at_rest() -> None:
-    run = Driver(graph("g", node("A", [Candidate(on=("any",), go="A")], calls("inner"))), graph("inner", *sequence("x", "y")))
+    g = graph("g", node("A", [Candidate(on=("any",), go="A")], calls("inner")))
+    run = Driver(g, graph("inner", *sequence("x", "y")))
     run.give(events.Cancel(source="Ann"))
     assert run.cancelled == ["A/x"] and not run.result
     assert run.jump("A") == "the run is ending"
