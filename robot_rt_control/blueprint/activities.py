@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from robot_rt_control.blueprint import orders
 from robot_rt_control.blueprint.plan import Call, Kind, Path, shown_path
 from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED, Outcome
-from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -72,11 +71,7 @@ class Leaf(Activity):
 
     def begin(self, scope: Scope, inner: Path) -> None:
         call = self.call
-        if call.kind == Kind.WAIT_UNTIL:
-            text = scope.condition(str(call.arguments["condition"].value))
-            arguments: tuple[Any, ...] = (ParameterValue(name="condition", value=text),)
-        else:
-            arguments = scope.arguments(call)
+        arguments, until = scope.arguments(call), scope.condition(call.until) if call.until else ""
         parts = {role: scope.part(part) for role, part in call.parts.items()}
         self.id = self.engine.register(self)
         self.engine.record(
@@ -86,9 +81,12 @@ class Leaf(Activity):
             skill=call.skill,
             arguments={a.name: a.value for a in arguments},
             parts=parts,
+            **({"until": until} if until else {}),
         )
         self.engine.order(
-            orders.StartSkill(activity=self.id, path=self.path, skill=call.skill, arguments=arguments, parts=parts)
+            orders.StartSkill(
+                activity=self.id, path=self.path, skill=call.skill, arguments=arguments, parts=parts, until=until
+            )
         )
 
     def cancel(self) -> None:

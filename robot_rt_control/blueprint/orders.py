@@ -24,6 +24,8 @@ class StartSkill:
     arguments: tuple[ParameterValue, ...]
     parts: Mapping[str, str]
     """Role → part."""
+    until: str = ""
+    """The condition that ends it, of `wait_until` and an action type."""
 
 
 @dataclass(frozen=True, kw_only=True)

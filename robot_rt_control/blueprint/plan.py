@@ -62,9 +62,9 @@ class Call:
 
     Args:
         skill: name with version, of a leaf and a graph.
-        arguments: of a leaf and a graph by parameter; of `set` by value; `text` of `ask` and `log`, `time` of `wait`,
-            `condition` of `wait_until`.
+        arguments: of a leaf and a graph by parameter; of `set` by value; `text` of `ask` and `log`, `time` of `wait`.
         parts: role of the skill → part, or role of the graph that calls it.
+        until: the condition that ends a `wait_until`, or an action.
         answers: of `ask`.
         results: all of them, the standard ones included.
         outputs: names of those that it can give.
@@ -75,6 +75,7 @@ class Call:
     arguments: Mapping[str, Given] = field(default_factory=dict)
     parts: Mapping[str, str] = field(default_factory=dict)
     branches: Mapping[str, Call] = field(default_factory=dict)
+    until: str = ""
     answers: tuple[str, ...] = ()
     results: Results = field(default_factory=lambda: STANDARD)
     outputs: tuple[str, ...] = ()
@@ -83,7 +84,7 @@ class Call:
     def references(self) -> frozenset[str]:
         """Names that its arguments need, those of its branches included."""
         own = (given.references for given in self.arguments.values())
-        return frozenset().union(*own, *(branch.references for branch in self.branches.values()))
+        return references(self.until).union(*own, *(branch.references for branch in self.branches.values()))
 
     def inner(self) -> Iterator[Call]:
         """Itself and the calls of its branches, at any depth."""
@@ -117,6 +118,8 @@ class Node:
     repeat: int = 0
     timeout: Given | None = None
     """[s]"""
+    manual: bool = False
+    """It is reached by a jump."""
     then: tuple[Candidate, ...] = ()
 
     @property

@@ -94,7 +94,7 @@ class Scope:
         for name, given in self.graph.outputs.items():
             if all(map(self.has, given.references)):
                 try:
-                    found[name] = self.argument(name, given).value
+                    found[name] = self.argument("output", given).value  # a name can have dots
                 except DefinitionError:  # a division by zero, for example: no value
                     continue
         return found

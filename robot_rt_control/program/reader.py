@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import (
@@ -34,7 +34,16 @@ _Written = TypeVar("_Written", bound=Model)
 _Made = TypeVar("_Made")
 
 
-def declared_roles(content: schema.ProgramFile, places: Document, mistakes: Mistakes) -> tuple[Role, ...]:
+class Declaring(Protocol):
+    """The content of a file with roles and parameters."""
+
+    @property
+    def roles(self) -> Mapping[str, schema.RoleDeclaration | None]: ...
+    @property
+    def parameters(self) -> Mapping[str, schema.ParameterDeclaration | None]: ...
+
+
+def declared_roles(content: Declaring, places: Document, mistakes: Mistakes) -> tuple[Role, ...]:
     """The roles that are valid."""
     found = []
     for name, given in content.roles.items():
@@ -43,11 +52,13 @@ def declared_roles(content: schema.ProgramFile, places: Document, mistakes: Mist
     return tuple(found)
 
 
-def declared_parameters(content: schema.ProgramFile, places: Document, mistakes: Mistakes) -> tuple[Parameter, ...]:
-    """The parameters that are valid."""
+def declared_parameters(
+    content: Declaring, places: Document, mistakes: Mistakes, key: str = "parameters"
+) -> tuple[Parameter, ...]:
+    """The parameters that are valid; `key`: where they are."""
     found = []
-    for name, given in content.parameters.items():
-        with mistakes.collect(places, "parameters", name):
+    for name, given in getattr(content, key).items():
+        with mistakes.collect(places, key, name):
             parameter = Parameter(name=name, **dict(given or schema.ParameterDeclaration()))
             check_declaration(parameter)
             if name in content.roles:

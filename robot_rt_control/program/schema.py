@@ -144,6 +144,13 @@ class RoleDeclaration(Model):
     description: str = ""
 
 
+class ExitDeclaration(Model):
+    """How a run of the program can end: the name is that of an event that it emits."""
+
+    failure: Flag = False
+    """For a blueprint that runs the program: nothing has to be reached there."""
+
+
 class ValueWithUnit(Model):
     """A value with its unit, which must be the declared one."""
 
@@ -285,6 +292,8 @@ class ProgramFile(Model):
     """Parts that it needs. A program without roles names the workcell's parts itself."""
     parameters: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}
     """Values that its user may choose."""
+    exits: Annotated[dict[Name, ExitDeclaration | None], Each] = {}
+    """All exits, if some of them are failures; default: those that its final states have, none of them a failure."""
     parts: Names = ()
     """Parts that it moves; default: those of its actions."""
     start: Starts = ()
@@ -298,15 +307,15 @@ class ProgramFile(Model):
 def program_schema() -> dict[str, Any]:
     """The JSON Schema of program files."""
     schema = ProgramFile.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_titles(schema)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **without_titles(schema)}
 
 
-def _without_titles(value: Any) -> Any:
+def without_titles(value: Any) -> Any:
     """Remove titles that only repeat the key and would clutter an editor."""
     if isinstance(value, dict):
         kept = {k: v for k, v in value.items() if k != "title" or not isinstance(v, str) or v.startswith("robot_rt")}
-        return {k: _without_titles(v) for k, v in kept.items()}
-    return [_without_titles(v) for v in value] if isinstance(value, list) else value
+        return {k: without_titles(v) for k, v in kept.items()}
+    return [without_titles(v) for v in value] if isinstance(value, list) else value
 
 
 def write_schema(path: Path = SCHEMA_FILE) -> None:

@@ -60,6 +60,7 @@ class Driver:
         self.cancelled: list[str] = []
         self.running: dict[str, int] = {}
         self.arguments: dict[str, dict[str, Any]] = {}
+        self.conditions: dict[str, str] = {}
         self.watched: dict[str, orders.Watch] = {}
         self.questions: dict[str, orders.Question] = {}
         self.log: list[Record] = []
@@ -80,6 +81,7 @@ class Driver:
                 assert path not in self.running, "a node twice at once"
                 self.started.append(path)
                 self.running[path] = order.activity
+                self.conditions[path] = order.until
                 self.arguments[path] = {a.name: a.value for a in order.arguments}
             case orders.CancelSkill():
                 (path,) = (p for p, id in self.running.items() if id == order.activity)
@@ -96,7 +98,7 @@ class Driver:
             case orders.EndRun():
                 assert not self.running and not self.watched and not self.questions, "something is left"
 
-    def end(self, path: str, result: str = "done", reason: str = "", **outputs: Any) -> Taken:
+    def end(self, path: str, result: str = "done", reason: str = "", /, **outputs: Any) -> Taken:
         """A skill ends."""
         return self.give(
             events.Ended(activity=self.running.pop(path), result=result, reason=reason, outputs=outputs)

@@ -302,9 +302,9 @@ def test_draft_N18_wait_ask_set_log() -> None:
 
 
 def test_draft_N18_wait_until_has_its_condition_judged_by_the_loop() -> None:
-    call = Call(kind=Kind.WAIT_UNTIL, skill="wait_until", arguments={"condition": Given(value="door.distance > $far")})
+    call = Call(kind=Kind.WAIT_UNTIL, skill="wait_until", until="door.distance > $far")
     run = Driver(graph("g", node("A", (), call), parameters=(Parameter(name="far", unit="m", default=1.0),)))
-    assert run.arguments["A"] == {"condition": "door.distance > 1.0 m"}
+    assert run.conditions["A"] == "door.distance > 1.0 m"
     run.end("A")
     assert run.result == "done"
 
