@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robot_rt_control.definitions.definitions import ProgramDefinition, ReactionDefinition
+from robot_rt_control.program.file import FilledProgram
 from robot_rt_control.validation.edges import Found
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
@@ -23,6 +24,17 @@ def _captures(reactions: list[ReactionDefinition]) -> dict[str, tuple[str, ...]]
     for reaction in reactions:
         found.setdefault(reaction.event, {}).update(dict.fromkeys(reaction.capture))
     return {event: tuple(captured) for event, captured in found.items()}
+
+
+def captured_as_written(program: FilledProgram) -> dict[str, str]:
+    """State variable that an event of the filled program captures → how the text names it, with its role."""
+    written = {a.id: a for a in program.template.sample().draft.actions}
+    return {
+        name: text
+        for action in program.draft.actions
+        for reaction, sample in zip(action.reactions, written[action.id].reactions, strict=True)
+        for name, text in zip(reaction.capture, sample.capture, strict=True)
+    }
 
 
 def find_in_exits(declared: dict[str, bool], program: ProgramDefinition) -> Found:
