@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robot_rt_control.blueprint.plan import Path
@@ -16,8 +16,8 @@ class Moment:
     tick: int
     time: float
     """[s] of the loop."""
-    values: Mapping[str, float] = field(default_factory=dict)
-    """State variables of this tick; one that is missing or NaN is unknown."""
+    values: Mapping[str, float | Sequence[float]] = field(default_factory=dict)
+    """State variables of this tick, and vectors; one that is missing or NaN is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)

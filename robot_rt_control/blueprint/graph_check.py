@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
@@ -17,7 +17,7 @@ from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.program.expression import references
 from robot_rt_control.validation.catalogue import KnownPart
 from robot_rt_control.validation.edges import Found
-from robot_rt_control.validation.scope import Scope
+from robot_rt_control.validation.scope import Scope, variables_of_type
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Names = frozenset[str]
@@ -38,7 +38,8 @@ class GraphCheck:
             role.name: KnownPart(kinds=role.kinds, candidates=self._catalogue.workcell.candidates(role.kinds))
             for role in reader.template.roles
         }
-        self._scope = Scope(replace(self._catalogue.workcell, roles=roles), {})
+        types = {f"type {name}": variables_of_type(t) for name, t in (self._catalogue.workcell.types or {}).items()}
+        self._scope = Scope(replace(self._catalogue.workcell, roles=roles), types)
 
     def find_mistakes(self) -> Found:
         yield from self._find_unreachable()
@@ -190,25 +191,26 @@ class GraphCheck:
 
     # --- conditions and parts -------------------------------------------------------------------
 
-    def _conditions(self) -> Iterator[tuple[str, str, tuple[str | int, ...]]]:
-        """Text, name for messages, and place of each condition."""
+    def _conditions(self) -> Iterator[tuple[str, str, tuple[str | int, ...], str]]:
+        """Text, name for messages, place, and action type whose variables have bare names, of each condition."""
         for node in self._graph.nodes.values():
             path = ("nodes", node.id)
             for call in node.call.inner():
                 if call.until:
                     key = "wait_until" if call.kind == Kind.WAIT_UNTIL else "until"
-                    yield call.until, f"node {node.id!r}: {key}", (*path, key)
+                    owner = "" if call.kind == Kind.WAIT_UNTIL else f"type {call.skill}"
+                    yield call.until, f"node {node.id!r}: {key}", (*path, key), owner
             for index, candidate in enumerate(node.then):
                 if candidate.when:
-                    yield candidate.when, f"node {node.id!r}: when", (*path, "then", index, "when")
+                    yield candidate.when, f"node {node.id!r}: when", (*path, "then", index, "when"), ""
         for index, reaction in enumerate(self._graph.reactions):
-            yield reaction.when, f"reaction {index}: when", ("reactions", index, "when")
+            yield reaction.when, f"reaction {index}: when", ("reactions", index, "when"), ""
 
     def _find_in_conditions(self) -> Found:
-        for text, of, path in self._conditions():
+        for text, of, path, owner in self._conditions():
             try:
                 filled = self._reader.substitution.condition(text, of)
-                check_condition(filled, self._resolve, known=lambda: self._known, of=of)
+                check_condition(filled, partial(self._resolve, owner), known=partial(self._known, owner), of=of)
             except DefinitionError as mistake:
                 yield mistake, path
             for name in sorted(references(text)) if path[0] == "reactions" else ():
@@ -218,15 +220,15 @@ class GraphCheck:
                     )
                     yield error, path
 
-    def _resolve(self, name: str) -> VariableRef | None:
+    def _resolve(self, owner: str, name: str) -> VariableRef | None:
         node = name.removesuffix(COUNT)
         if node != name and node in self._graph.nodes:
             return VariableRef(0, "int")
-        return self._scope.resolve(name, "")
+        return self._scope.resolve(name, owner)
 
-    @property
-    def _known(self) -> list[str]:
-        return [*(f"{id}{COUNT}" for id in self._graph.nodes), *self._scope.known("")]
+    def _known(self, owner: str) -> list[str]:
+        of_types = (name for name in self._scope.known(owner) if not name.startswith("type "))
+        return [*(f"{id}{COUNT}" for id in self._graph.nodes), *of_types]
 
     def _find_shared_parts(self) -> Found:
         for node in self._graph.nodes.values():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from robot_rt_control.blueprint.events import Moment
 from robot_rt_control.blueprint.plan import Call, Given, Graph
@@ -107,7 +108,7 @@ class Scope:
         """
         return self._substitution.condition(text, "condition")
 
-    def holds(self, text: str, moment: Moment) -> tuple[bool | None, dict[str, float | None]]:
+    def holds(self, text: str, moment: Moment) -> tuple[bool | None, dict[str, Any]]:
         """The value of a condition, and what decided: the value of each of its variables, None for unknown.
 
         A condition with an output that has no value is unknown.
@@ -119,11 +120,17 @@ class Scope:
         if isinstance(tree, Boolean):
             return tree.value, {}
         values = {v.name: self._variable(v.name, moment) for v in variables(tree)}
-        shown = {name: None if math.isnan(value) else value for name, value in values.items()}
-        return evaluate_ast(tree, values), shown
+        return evaluate_ast(tree, values), {name: _shown(value) for name, value in values.items()}
 
-    def _variable(self, name: str, moment: Moment) -> float:
+    def _variable(self, name: str, moment: Moment) -> float | Sequence[float]:
         node = name.removesuffix(COUNT)
         if node != name and node in self.graph.nodes:
             return float(self.counts[node])
         return moment.values.get(name, math.nan)
+
+
+def _shown(value: float | Sequence[float]) -> Any:
+    """As the log has it: None for unknown."""
+    if isinstance(value, Sequence):
+        return [_shown(element) for element in value]
+    return None if math.isnan(value) else value

@@ -292,9 +292,9 @@ class Run:
         """In the dispatcher's thread."""
         if event.session != self._session.id:
             return
-        if self._shared and event.kind != Kind.SESSION_ENDED:
-            if not self._ids & {event.previous_action, event.current_action}:
-                return  # of another run in this session
+        own = not self._shared or event.kind == Kind.SESSION_ENDED
+        if not own and not self._ids & {event.previous_action, event.current_action}:
+            return  # of another run in this session
         with self._lock:
             self._last_tick = max(self._last_tick, event.tick)
             if event.kind == Kind.ACTION_STARTED:

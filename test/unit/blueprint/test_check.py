@@ -182,6 +182,11 @@ def test_draft_N6_all_mistakes_at_once(bench: SkillCatalogue) -> None:
             "3: node 'a': branches 'l' and 'r' both move 'arm'",
         ),
         ("  a: {skill: watch_tool, parts: {sensor: wrist, arm: arm}}", "3: node 'a': 'watch_tool' never ends"),
+        (
+            "  a: {skill: move_linear, parts: {arm: arm}, until: is_setled}",
+            "3: node 'a': until, column 1: there is no such state variable; expected one of the known names; did you "
+            "mean 'is_settled'",
+        ),
         ("  a: {wait: 1, until: speed > 1}", "3: node 'a': with, parts and until; expected a skill"),
     ],
 )
