@@ -7,7 +7,7 @@ plan, events and moments give the same records and orders. Rules: docs/blueprint
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from robot_rt_control.blueprint import events
@@ -267,7 +267,9 @@ class Engine:
 
 def _plain(value: Any) -> Any:
     """As JSON has it."""
-    if isinstance(value, dict):
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, frozenset):
         return sorted(_plain(item) for item in value)
@@ -275,4 +277,4 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, ParameterValue):
         return {"name": value.name, "value": _plain(value.value), "unit": value.unit}
-    return value
+    raise TypeError(f"{type(value).__name__} in the log")

@@ -106,33 +106,42 @@ class GraphCheck:
 
     @cached_property
     def available(self) -> Mapping[str, Names]:
-        """Node → outputs that surely have a value when it starts; outputs are "node.output"."""
+        """Node → outputs that surely have a value when it starts, as "node.output"."""
         graph = self._graph
-        everything = frozenset(f"{id}.{output}" for id, node in graph.nodes.items() for output in node.call.outputs)
-        found = {id: everything for id in graph.nodes}
-        for id in [graph.start, *(n.id for n in graph.nodes.values() if n.manual)]:
-            if id in found:
-                found[id] = frozenset()
-        changed = True
-        while changed:
-            changed = False
-            for node in graph.nodes.values():
-                if node.id not in self.reached:
-                    continue
-                for target, names in self._leading(node, found[node.id]):
-                    if target in found and not found[target] <= names:
-                        found[target] &= names
-                        changed = True
-        return found
+        names = [f"{id}.{output}" for id, node in graph.nodes.items() for output in node.call.outputs]
+        bits = {name: 1 << index for index, name in enumerate(names)}  # a set of names is one number
+        everything, leading = (1 << len(names)) - 1, self._leading(bits)
+        found = dict.fromkeys(graph.nodes, everything)
+        first = [id for id in [graph.start, *(n.id for n in graph.nodes.values() if n.manual)] if id in found]
+        found.update(dict.fromkeys(first, 0))
+        waiting = [*sorted(self.reached), *first]
+        while waiting:
+            id = waiting.pop()
+            for target, lost, given in leading[id]:
+                there = found[target] & (found[id] & ~lost | given)
+                if there != found[target]:
+                    found[target] = there
+                    waiting.append(target)
+        return {
+            id: frozenset(name for name in self._named(id) if name in bits and bits[name] & found[id])
+            for id in graph.nodes
+        }
 
-    def _leading(self, node: Node, before: Names) -> Iterator[tuple[str, Names]]:
-        """Where a node leads, and the outputs with a value there. A reaction can come before the node's end."""
-        others = _without(before, node.id)
-        for candidate in node.then:
-            if candidate.go:
-                yield candidate.go, others | self._given_to(node, candidate.on)
-        for reaction in self._graph.reactions:
-            yield reaction.go, others
+    def _named(self, id: str) -> Names:
+        """The outputs that are needed when the node starts, or at an end of the graph after it."""
+        at_end = (given.references for given in self._graph.outputs.values())
+        return self._graph.nodes[id].references.union(*at_end)
+
+    def _leading(self, bits: Mapping[str, int]) -> dict[str, list[tuple[str, int, int]]]:
+        """Node → where it leads, the outputs that are lost on the way, and those that are given. A reaction can come
+        before the node's end."""
+        found: dict[str, list[tuple[str, int, int]]] = {}
+        for node in self._graph.nodes.values():
+            own = sum(bits[f"{node.id}.{output}"] for output in node.call.outputs)
+            ways = [(c.go, self._given_to(node, c.on)) for c in node.then if c.go in self._graph.nodes]
+            ways += [(reaction.go, frozenset()) for reaction in self._graph.reactions]
+            found[node.id] = [(go, own, sum(bits[name] for name in given)) for go, given in ways]
+        return found
 
     def _given_to(self, node: Node, on: Iterable[str]) -> Names:
         """The outputs of a node that surely have a value with any of these results."""

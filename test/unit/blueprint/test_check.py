@@ -177,6 +177,11 @@ def test_draft_N6_all_mistakes_at_once(bench: SkillCatalogue) -> None:
             "  b: {skill: move_until_contact, with: {force: $a.watch.push}}",
             "4: node 'b': $a.watch.push may have no value yet",
         ),
+        (  # b gives it to d only if it succeeded, whatever a gave
+            "  a: {skill: move_until_contact, then: [{on: contact, go: b}]}\n"
+            "  b: {skill: move_until_contact, then: [{on: any, go: d}]}\n  d: {log: $b.watch.push}",
+            "5: node 'd': $b.watch.push may have no value yet",
+        ),
         (
             "  a: {all_of: {l: {skill: move_until_contact}, r: {skill: move_to_corner}}}",
             "3: node 'a': branches 'l' and 'r' both move 'arm'",
