@@ -134,7 +134,8 @@ def plan_action(
     id_ = type_name.rpartition(".")[2]
     while id_ in server.parts:
         id_ += "_action"
-    end = ReactionDefinition(condition=until or "is_done", name="until", event=_DONE, stop=True)
+    # In a session of others it goes on, such as a grasp, until somebody uses its parts.
+    end = ReactionDefinition(condition=until or "is_done", name="until", event=_DONE, stop=not prefix)
     definition = ActionDefinition(
         id=id_,
         type=type_name,

@@ -122,6 +122,34 @@ def test_draft_N28_a_protective_stop_leaves_the_run_standing(skills: SkillCatalo
         assert run.run(500).result == "cancelled"
 
 
+GRASPING = """
+name: grasping
+nodes:
+  grip: {skill: grasp, parts: {gripper: gripper}, with: {effort: 10}, until: is_missed or is_grasped, then: lift}
+  lift:
+    skill: move_linear
+    parts: {arm: arm}
+    with: {offset: [0.0, 0.0, 0.02], speed: 0.1}
+    until: is_settled
+    then: [{on: failed, go: lift}, {on: done, go: open}]
+  open: {skill: move_gripper, parts: {gripper: gripper}, with: {opening: 1.0}, then: [{on: any, end: done}]}
+"""
+
+
+def test_draft_N33_an_action_goes_on_until_another_node_uses_its_part_and_a_lost_session_is_replaced() -> None:
+    with LockstepClient(BENCH, hardware="pybullet") as client:
+        client.sleep(0.02)
+        run = LockstepBlueprint(client, catalogue(GRASPING), "grasping")
+        while not any(r["what"] == "start" and r["path"] == "lift" for r in run.records):
+            assert run.step() is None
+        run.step(20)
+        (session,) = client.cell.server.sessions()
+        assert client.program_states[session.id].active == ("n1__grasp", "n2__move_linear")
+        client.cell.server.close_session(session.id)  # as a failed action does (A6)
+        assert run.run().result == "done"
+        assert [r["path"] for r in run.records if r["what"] == "start"] == ["grip", "lift", "lift", "open"]
+
+
 REACTING = """
 name: reacting
 nodes:
