@@ -353,7 +353,7 @@ class GraphReader:
     # --- values ---------------------------------------------------------------------------------
 
     def _text(self, of: str, value: Any) -> Given:
-        return self._given(of, _TEXT, ValueWithUnit(value=value))
+        return self._given(of, _TEXT, ValueWithUnit.model_construct(value=value, unit=""))
 
     def _given(self, of: str, declared: Parameter, written: ValueWithUnit) -> Given:
         """A value for a parameter, checked as far as it is known before a run.
