@@ -68,7 +68,7 @@ class SkillTemplate:
             mistakes.raise_all()
             raise AssertionError("unreadable without a mistake")
         self.content = content
-        self.name, self.level = content.name, content.level
+        self.name, self.level, self.tags = content.name, content.level, content.tags
         self.description = " ".join(content.description.split())
         self.roles = declared_roles(content, self.places, mistakes)
         self.parameters = declared_parameters(content, self.places, mistakes)
