@@ -5,7 +5,7 @@ All of them are driven by the engine's agenda, one step after the other: no step
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from robot_rt_control.blueprint import orders
@@ -61,6 +61,10 @@ class Activity:
     def drop(self) -> None:
         """Forget it: nothing of it runs."""
         self.over = True
+
+    def inner(self) -> Iterator[Activity]:
+        """What runs within it."""
+        return iter(())
 
 
 class Leaf(Activity):
@@ -121,9 +125,10 @@ class Ask(Activity):
     """A question to whoever operates."""
 
     id = 0
+    text = ""
 
     def begin(self, scope: Scope, inner: Path) -> None:
-        text = str(scope.argument("text", self.call.arguments["text"]).value)
+        text = self.text = str(scope.argument("text", self.call.arguments["text"]).value)
         self.id = self.engine.register(self)
         answers = self.call.answers
         self.engine.record(
@@ -173,6 +178,9 @@ class Parallel(Activity):
         self._cancelled = True
         for branch in self._running.values():
             branch.cancel()
+
+    def inner(self) -> Iterator[Activity]:
+        return iter(self._running.values())
 
     def child_ended(self, child: Activity, outcome: Outcome) -> None:
         name = child.path[-1]

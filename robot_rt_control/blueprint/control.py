@@ -68,6 +68,7 @@ class Control:
         hold: why it stands before it starts anything; empty: it does not have to.
         stopped: a protective stop is not released yet.
         explicit: a person has to say how to go on.
+        before, after: breakpoints.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -77,23 +78,23 @@ class Control:
         self.stopped = self.explicit = False
         self.jump: WaitingJump | None = None
         self._back: WayBack | None = None
-        self._pause_after = False
+        self.pause_after = False
         self._step: tuple[bool, int] | None = None
         """Whether into calls, and how many calls the run was in."""
-        self._before: frozenset[Path] = frozenset()
-        self._after: frozenset[Path] = frozenset()
+        self.before: frozenset[Path] = frozenset()
+        self.after: frozenset[Path] = frozenset()
 
     # --- what frames ask ------------------------------------------------------------------------
 
     def stands_before(self, frame: Frame, node: str) -> bool:
         """Whether the run is to stand before this node."""
         into = self._step is not None and self._step[0] and len(frame.path) > self._step[1]
-        return bool(self.hold) or into or (*frame.path, node) in self._before
+        return bool(self.hold) or into or (*frame.path, node) in self.before
 
     def stands_after(self, frame: Frame) -> bool:
         """Whether the run is to stand after an attempt of the frame's node."""
         stepped = self._step is not None and (self._step[0] or len(frame.path) <= self._step[1])
-        return bool(self.hold) or self._pause_after or stepped or (*frame.path, frame.node) in self._after
+        return bool(self.hold) or self.pause_after or stepped or (*frame.path, frame.node) in self.after
 
     def stand(
         self, frame: Frame, when: str, node: str, go_on: Callable[[], None], outcome: Outcome | None = None
@@ -103,7 +104,7 @@ class Control:
         why = self.hold or PAUSE
         self.standing = Standing(frame=frame, when=when, node=node, go_on=go_on, outcome=outcome)
         self.explicit = self.stopped or self.hold == PROTECTIVE_STOP
-        self.hold, self._pause_after, self._step = "", False, None
+        self.hold, self.pause_after, self._step = "", False, None
         for outer in engine.chain():
             outer.unwatch()
         engine.timers.freeze()
@@ -166,7 +167,7 @@ class Control:
         if self.standing is not None:
             raise Refused("the run stands already")
         if not command.now:
-            self._pause_after = True
+            self.pause_after = True
         else:
             self._cut_to_stand(PAUSE)
 
@@ -215,7 +216,7 @@ class Control:
     def breakpoints(self, command: SetBreakpoints) -> None:
         for path in sorted(command.before | command.after):
             self._find(path)
-        self._before, self._after = command.before, command.after
+        self.before, self.after = command.before, command.after
 
     def skip(self, command: Skip) -> None:
         frame, node = self._skipped(command.node)

@@ -7,7 +7,7 @@ plan, events and moments give the same records and orders. Rules: docs/blueprint
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from robot_rt_control.blueprint import events
@@ -83,6 +83,14 @@ class Engine:
     def is_ending(self) -> bool:
         """Whether the run is being cancelled."""
         return self._ending is not None
+
+    def running(self) -> Iterator[Activity]:
+        """Everything that runs, outermost first, branches in their order."""
+        waiting: list[Activity] = [] if self._root is None or self._root.over else [self._root]
+        while waiting:
+            activity = waiting.pop()
+            yield activity
+            waiting += reversed(list(activity.inner()))
 
     def chain(self) -> list[Frame]:
         """The calls that lead to the point, outermost first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,7 @@ class Frame(Activity):
         self.cut: Cut | None = None
         self.chosen: Outcome | None = None
         """Of a node that is skipped."""
-        self._attempt = self._tries = self._rounds = self._timer = self._watch = 0
+        self.attempt = self._tries = self._rounds = self._timer = self._watch = 0
         self._reaction: int | None = None
 
     # --- the call -------------------------------------------------------------------------------
@@ -115,6 +116,9 @@ class Frame(Activity):
             self.child.drop()
             self.child = None
 
+    def inner(self) -> Iterator[Activity]:
+        return iter(() if self.child is None else (self.child,))
+
     # --- reactions ------------------------------------------------------------------------------
 
     def watch(self) -> None:
@@ -168,7 +172,7 @@ class Frame(Activity):
         control.leaves(self, node)
         self.node = node
         self.scope.counts[node] += 1
-        self._attempt = 0
+        self.attempt = 0
         self._tries, self._rounds = self.graph.nodes[node].retry, self.graph.nodes[node].repeat
         self._begin_attempt(inner)
 
@@ -177,9 +181,9 @@ class Frame(Activity):
             return
         node = self.graph.nodes[self.node]
         path = (*self.path, node.id)
-        self._attempt += 1
+        self.attempt += 1
         self.engine.record(
-            "node", path=shown_path(path), visit=self.scope.counts[node.id], attempt=self._attempt
+            "node", path=shown_path(path), visit=self.scope.counts[node.id], attempt=self.attempt
         )
         child = self.child = self.engine.make(self, node.call, path, main=self.main)
         try:

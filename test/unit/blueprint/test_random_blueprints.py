@@ -13,7 +13,7 @@ from random_blueprints import Comparison, random_plan
 def compare(random: Random, steps: int) -> None:
     run = Comparison(random, random_plan(random))
     for _ in range(steps):
-        if run.reference.result:
+        if run.is_over:
             break
         run.step()
     run.finish()
