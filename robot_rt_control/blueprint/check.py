@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import chain
 
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.graph_check import GraphCheck
 from robot_rt_control.blueprint.graph_reader import GraphReader
+from robot_rt_control.blueprint.phrases import STOP, phrase_key, phrases_of
 from robot_rt_control.blueprint.plan import Graph, Kind
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.validation.edges import Found
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
-
-_NO_WORD = re.compile(r"[^\w{}]+")
 
 
 def check_skill(template: SkillTemplate, catalogue: SkillCatalogue, *, strict: bool = False) -> list[str]:
@@ -53,30 +51,19 @@ def _find_in_calls(template: SkillTemplate, graph: Graph, calls: Calls) -> Found
             yield error, ("nodes", node.id)
 
 
-def phrase_key(phrase: str) -> str:
-    """What two phrases share that cannot be told apart: without case and punctuation, any parameter for any."""
-    return re.sub(r"\{[^}]*\}", "{}", " ".join(_NO_WORD.sub(" ", phrase).split()).casefold())
-
-
-def _phrases(template: SkillTemplate) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-    for index, command in enumerate(template.content.commands):
-        for phrase in command.say:
-            yield phrase, ("commands", index, "say")
-
-
 def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Found:
     others = {
         phrase_key(phrase): name
         for name, other in catalogue.skills.items()
         if name != template.name and "@" not in name
-        for phrase, _ in _phrases(other)
+        for phrase, _ in phrases_of(other)
     }
     parameters = {p.name for p in template.parameters}
-    for phrase, path in _phrases(template):
-        key = phrase_key(phrase)
+    for phrase, index in phrases_of(template):
+        key, path = phrase_key(phrase), ("commands", index, "say")
         if key in others:
             yield DefinitionError(f"phrase {phrase!r} starts {others[key]!r} already", expected="another phrase"), path
-        if key == "stop":
+        if key == STOP:
             yield DefinitionError("the phrase 'stop' cancels all runs", expected="another phrase"), path
         for name in re.findall(r"\{([^}]*)\}", phrase):
             if name not in parameters:

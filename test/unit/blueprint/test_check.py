@@ -9,8 +9,9 @@ from blueprint_driver import Driver
 
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill, phrase_key
+from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.levels import LEVELS, may_call
+from robot_rt_control.blueprint.phrases import phrase_key
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH
 from robot_rt_control.vocabulary.errors import DefinitionError
