@@ -15,6 +15,9 @@ from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
+MAX_EXPANDED = 10_000
+"""Skills of one expansion."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Expanded:
@@ -44,6 +47,7 @@ class Calls:
         self.catalogue = catalogue
         self._graphs: dict[str, Graph] = {}
         self._instant: dict[str, bool] = {}
+        self._moved: dict[str, frozenset[str]] = {}
 
     def graph(self, name: str) -> Graph:
         """The readable part of a skill that is a graph.
@@ -107,23 +111,28 @@ class Calls:
             waiting += [(call, (*chain, call)) for call in dict.fromkeys(inner)]
         return None
 
-    def moved(self, call: Call, depth: int = 0) -> frozenset[str]:
+    def moved(self, call: Call) -> frozenset[str]:
         """The parts, or roles of the calling graph, that a call moves, through all that it calls."""
         if call.branches:
-            return frozenset().union(*(self.moved(branch, depth) for branch in call.branches.values()))
-        if call.kind not in (Kind.LEAF, Kind.GRAPH) or depth > MAX_CALL_DEPTH:
+            return frozenset().union(*(self.moved(branch) for branch in call.branches.values()))
+        if call.kind not in (Kind.LEAF, Kind.GRAPH):
             return frozenset()
         try:
-            names = set(self.catalogue.find(call.skill).moves)
+            names = self.moved_parts(call.skill) if call.kind == Kind.GRAPH else self.catalogue.find(call.skill).moves
         except DefinitionError:  # reported with the call; or `say`
             return frozenset()
-        if call.kind == Kind.GRAPH:
-            names = names.union(*(self.moved(inner, depth + 1) for inner in self._of(call.skill)))
         return frozenset(call.parts.get(name, name) for name in names)
 
     def moved_parts(self, name: str) -> frozenset[str]:
-        """The parts, or roles, that a graph moves."""
-        return frozenset().union(*(self.moved(call) for call in self._of(name)))
+        """The parts, or roles, that a graph moves.
+
+        Raises:
+            DefinitionError: as `graph`.
+        """
+        if name not in self._moved:
+            self._moved[name] = frozenset()  # of calls in a circle, which are mistakes
+            self._moved[name] = frozenset().union(*(self.moved(call) for call in self._of(name)))
+        return self._moved[name]
 
     def may_be_instant(self, call: Call) -> bool:
         """Whether a call may end in the tick in which it starts."""
@@ -164,12 +173,21 @@ class Calls:
 
         Raises:
             DefinitionError: unknown, or calls in a circle.
+            CapacityError: more than MAX_EXPANDED skills.
         """
+        self._expansions = 0
         return self._expanded("", name, ())
 
     def _expanded(self, label: str, name: str, chain: tuple[str, ...]) -> Expanded:
         if name in chain:
             raise DefinitionError(f"skill {name!r} calls itself: {' → '.join((*chain, name))}")
+        self._expansions += 1
+        if self._expansions > MAX_EXPANDED:
+            raise CapacityError(
+                f"skill {(*chain, name)[0]!r} calls too much to be shown as a whole",
+                expected=f"at most {MAX_EXPANDED} skills (MAX_EXPANDED)",
+                got="more",
+            )
         skill = self.catalogue.find(name)
         chain = (*chain, name)
         found: list[Expanded] = []

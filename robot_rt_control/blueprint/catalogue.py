@@ -16,6 +16,7 @@ from robot_rt_control.program.exits import exits_of
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart, moved_parts
 from robot_rt_control.validation.scope import Scope, Variables, variables_of_type
+from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
@@ -66,6 +67,7 @@ class SkillCatalogue:
         self.workcell, self.programs, self.skills = workcell, programs, skills
         self._types = {name: t for name, t in (workcell.types or {}).items() if _is_callable(t)}
         self._found: dict[str, Skill] = {}
+        self._finding: list[str] = []
 
     def with_skill(self, template: SkillTemplate) -> SkillCatalogue:
         """This catalogue with one more skill, or another version of one."""
@@ -107,11 +109,8 @@ class SkillCatalogue:
             result: frozenset(found) for result, failure in with_standard(results).items() if not failure
         }
         all_results = with_standard(results)
-        if content.is_ is not None and content.is_.skill and not outputs and content.is_.skill != name:
-            try:  # it ends as its call does
-                called = self.find(content.is_.skill)
-            except DefinitionError:
-                called = None
+        if content.is_ is not None and content.is_.skill and not outputs:
+            called = self._called(name, content.is_.skill)  # it ends as its call does
             if called is not None:
                 found, given = dict(called.outputs), called.given
                 all_results = called.results if not results else all_results
@@ -129,6 +128,18 @@ class SkillCatalogue:
             template=template,
             problem="\n".join(map(str, template.mistakes)),
         )
+
+    def _called(self, name: str, reference: str) -> Skill | None:
+        """The skill that another one is; None: it is not known, or leads back, which is reported by the check."""
+        if name in self._finding or len(self._finding) > MAX_CALL_DEPTH:
+            return None
+        self._finding.append(name)
+        try:
+            return self.find(reference)
+        except DefinitionError:
+            return None
+        finally:
+            self._finding.pop()
 
     def _of_program(self, name: str, template: ProgramTemplate) -> Skill:
         try:

@@ -36,19 +36,19 @@ def check_skill(template: SkillTemplate, catalogue: SkillCatalogue, *, strict: b
     graph = reader.graph()
     check = GraphCheck(reader, graph, Calls(catalogue))
     places = template.places
-    found = chain(_find_in_calls(template, graph, Calls(catalogue)), _find_in_commands(template, catalogue))
+    found = chain(_find_in_calls(reader, graph, Calls(catalogue)), _find_in_commands(template, catalogue))
     whole = iter(()) if template.mistakes or reader.mistakes.errors else check.find_mistakes()
     raise_all([*template.mistakes, *reader.mistakes.errors, *places.located(chain(found, whole))])
     warnings = sorted((places.line(*path), places.where(*path), text) for path, text in check.warnings())
     return [f"{where}: {text}" for _, where, text in warnings]
 
 
-def _find_in_calls(template: SkillTemplate, graph: Graph, calls: Calls) -> Found:
+def _find_in_calls(reader: GraphReader, graph: Graph, calls: Calls) -> Found:
     for node in graph.nodes.values():
         called = [call.skill for call in node.call.inner() if call.kind == Kind.GRAPH]
-        error = calls.find_loop(template.name, called)
+        error = calls.find_loop(reader.template.name, called)
         if error is not None:
-            yield error, ("nodes", node.id)
+            yield error, reader.place(node.id)
 
 
 def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Found:

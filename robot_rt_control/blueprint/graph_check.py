@@ -55,7 +55,7 @@ class GraphCheck:
             for result, failure in node.call.results.items():
                 if failure and result not in STANDARD and result not in taken and node.id != ONLY:
                     text = f"node {node.id!r}: nobody takes its failure {result!r}; it ends the graph as failed"
-                    yield ("nodes", node.id), text
+                    yield self._reader.place(node.id), text
         declared = {p.name for p in self._reader.template.parameters}
         used = self._reader.substitution.used | {n for c in self._conditions() for n in references(c[0])}
         outputs = {n for given in self._graph.outputs.values() for n in given.references}
@@ -88,7 +88,7 @@ class GraphCheck:
                         got="none",
                         hint="If a person jumps to it, write manual: true",
                     ),
-                    ("nodes", id),
+                    self._reader.place(id),
                 )
 
     def gives(self, call: Call, key: tuple[str, ...], result: str) -> Names:
@@ -160,15 +160,15 @@ class GraphCheck:
         for node in graph.nodes.values():
             for name in sorted(node.references):
                 if name in known and name not in self.available[node.id]:
-                    yield _no_value(f"node {node.id!r}", name), ("nodes", node.id)
+                    yield _no_value(f"node {node.id!r}", name), self._reader.place(node.id)
             for index, candidate in enumerate(node.then):
                 if not candidate.end or graph.results.get(candidate.end, True):
                     continue
                 there = _without(self.available[node.id], node.id) | self._given_to(node, candidate.on)
-                yield from self._missing_at_end(there, node.id, ("nodes", node.id, "then", index))
+                yield from self._missing_at_end(there, node.id, (*self._reader.place(node.id), "then", index))
             if not node.then:
                 there = _without(self.available[node.id], node.id) | self._given_to(node, (SUCCESS,))
-                yield from self._missing_at_end(there, node.id, ("nodes", node.id))
+                yield from self._missing_at_end(there, node.id, self._reader.place(node.id))
         for name, given in graph.outputs.items():
             for reference in sorted(given.references):
                 names = {*known, *(p.name for p in graph.parameters), *graph.values}
@@ -196,14 +196,14 @@ class GraphCheck:
                 error = DefinitionError(
                     f"nothing in this loop takes time: {shown}", expected="a node that waits, asks or moves"
                 )
-                yield error, ("nodes", id)
+                yield error, self._reader.place(id)
 
     # --- conditions and parts -------------------------------------------------------------------
 
     def _conditions(self) -> Iterator[tuple[str, str, tuple[str | int, ...], str]]:
         """Text, name for messages, place, and action type whose variables have bare names, of each condition."""
         for node in self._graph.nodes.values():
-            path = ("nodes", node.id)
+            path = self._reader.place(node.id)
             for call in node.call.inner():
                 if call.until:
                     key = "wait_until" if call.kind == Kind.WAIT_UNTIL else "until"
@@ -241,7 +241,7 @@ class GraphCheck:
 
     def _find_shared_parts(self) -> Found:
         for node in self._graph.nodes.values():
-            yield from self._find_shared(node.call, (node.id,), ("nodes", node.id))
+            yield from self._find_shared(node.call, (node.id,), self._reader.place(node.id))
 
     def _find_shared(self, call: Call, key: tuple[str, ...], path: tuple[str | int, ...]) -> Found:
         holder: dict[str, str] = {}

@@ -105,6 +105,10 @@ class GraphReader:
             results=with_standard(self._results()),
         )
 
+    def place(self, node: str) -> Path:
+        """Where a node is written."""
+        return ("is",) if self.template.content.is_ is not None else ("nodes", node)
+
     def _results(self) -> Results:
         """A skill that is one call ends as that call does."""
         if self.template.results or self.template.content.is_ is None:

@@ -14,7 +14,7 @@ from robot_rt_control.blueprint.levels import LEVELS, may_call
 from robot_rt_control.blueprint.phrases import phrase_key
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 TOUCH = """
 name: touch_twice
@@ -110,6 +110,26 @@ def test_draft_N2_calls_in_a_circle_and_too_deep(bench: SkillCatalogue) -> None:
     last = f"name: s{MAX_CALL_DEPTH}\nnodes: {{x: {{wait: 1}}}}"
     (found,) = mistakes(nodes("  a: {skill: s0}"), catalogue.with_skill(SkillTemplate(last)))
     assert found.startswith("3: skills call each other too deeply; expected at most 16 levels of calls")
+
+
+def test_draft_N2_skills_that_are_each_other(bench: SkillCatalogue) -> None:
+    other = SkillTemplate("name: other\nis: {skill: mine}")
+    assert mistakes("name: mine\nis: {skill: other}", bench.with_skill(other)) == [
+        "2: skill 'mine' calls itself: mine → other → mine; expected calls without a loop"
+    ]
+
+
+def test_many_levels_of_many_calls_take_no_time(bench: SkillCatalogue) -> None:
+    calls = "\n".join(f"  n{i}: {{skill: %s, then: n{i + 1}}}" for i in range(20))
+    catalogue = bench.with_skill(SkillTemplate("name: s0\nnodes: {a: {skill: move_until_contact}}"))
+    for level in range(1, 12):
+        text = f"name: s{level}\nnodes:\n{calls % ((f's{level - 1}',) * 20)}\n  n20: {{wait: 1}}"
+        template = SkillTemplate(text)
+        check_skill(template, catalogue)
+        catalogue = catalogue.with_skill(template)
+    assert Calls(catalogue).moved_parts("s11") == {"arm", "wrist"}
+    with pytest.raises(CapacityError, match="skill 's11' calls too much to be shown as a whole"):
+        Calls(catalogue).expand("s11")
 
 
 def test_draft_N3_programs_and_action_types_are_skills(bench: SkillCatalogue) -> None:
