@@ -85,6 +85,15 @@ class SkillTemplate:
         path = Path(path)
         return cls(read_text(path, MAX_PROGRAM_BYTES), source=path.name)
 
+    def node_at(self, line: int) -> str:
+        """The node in whose text a line is, for showing a mistake there; empty: in none."""
+        lines = [(self.places.line("nodes", id), id) for id in self.places.data.get("nodes") or {}]
+        keys = [self.places.line(key) for key in self.places.data]
+        after = min((n for n in keys if n > self.places.line("nodes")), default=line + 1)
+        if line >= after:
+            return ""
+        return max(((start, id) for start, id in lines if start <= line), default=(0, ""))[1]
+
     def _contradictions(self) -> list[tuple[DefinitionError, tuple[str, ...]]]:
         content, found = self.content, list[tuple[DefinitionError, tuple[str, ...]]]()
         for name in content.results:

@@ -221,6 +221,14 @@ def test_draft_N6_mistakes_of_a_graph(text: str, expected: str, bench: SkillCata
     assert found[0].startswith(expected), found
 
 
+def test_the_node_of_a_mistake() -> None:
+    template = SkillTemplate(TOUCH)
+    lines = TOUCH.splitlines()
+    at = [next(i for i, text in enumerate(lines, start=1) if word in text) for word in ("on: contact, when", "retry")]
+    assert [template.node_at(line) for line in at] == ["first", "second"]
+    assert template.node_at(3) == "" and template.node_at(len(lines)) == ""
+
+
 def test_draft_N6_warnings(bench: SkillCatalogue) -> None:
     text = nodes("  a: {skill: move_until_contact}", "parameters: {x: {default: 1.0}}")
     assert check_skill(SkillTemplate(text), bench) == [
