@@ -67,11 +67,16 @@ class SkillCatalogue:
         self.workcell, self.programs, self.skills = workcell, programs, skills
         self._types = {name: t for name, t in (workcell.types or {}).items() if _is_callable(t)}
         self._found: dict[str, Skill] = {}
+        """Users' skills."""
+        self._existing: dict[str, Skill] = {}
+        """Programs and action types: reading a program takes milliseconds, so copies of the catalogue share them."""
         self._finding: list[str] = []
 
     def with_skill(self, template: SkillTemplate) -> SkillCatalogue:
         """This catalogue with one more skill, or another version of one."""
-        return SkillCatalogue(self.workcell, self.programs, {**self.skills, template.name: template})
+        found = SkillCatalogue(self.workcell, self.programs, {**self.skills, template.name: template})
+        found._existing = self._existing
+        return found
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -88,19 +93,20 @@ class SkillCatalogue:
         Raises:
             DefinitionError: there is none.
         """
-        if reference not in self._found:
-            if reference in self.skills:
-                found = self._of_file(reference, self.skills[reference])
-            elif reference in self.programs:
-                found = self._of_program(reference, self.programs[reference])
+        if reference in self.skills:
+            if reference not in self._found:
+                self._found[reference] = self._of_file(reference, self.skills[reference])
+            return self._found[reference]
+        if reference not in self._existing:
+            if reference in self.programs:
+                self._existing[reference] = self._of_program(reference, self.programs[reference])
             elif reference in self._types:
-                found = _of_type(self._types[reference])
+                self._existing[reference] = _of_type(self._types[reference])
             else:
                 raise DefinitionError(
                     f"unknown skill {reference!r}", expected=unknown("skill", reference, self.names)
                 )
-            self._found[reference] = found
-        return self._found[reference]
+        return self._existing[reference]
 
     def _of_file(self, name: str, template: SkillTemplate) -> Skill:
         content, results, outputs = template.content, template.results, template.outputs

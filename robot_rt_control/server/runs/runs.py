@@ -420,6 +420,7 @@ class Run:
             self._server.remove_listener(self._take)
             return
         try:
+            self._server.take_events()  # so that what it has just started is known
             with self._lock:
                 active = tuple(self._active)
             if active or not self._shared:
