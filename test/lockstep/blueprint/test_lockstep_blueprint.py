@@ -150,6 +150,50 @@ def test_draft_N33_an_action_goes_on_until_another_node_uses_its_part_and_a_lost
         assert [r["path"] for r in run.records if r["what"] == "start"] == ["grip", "lift", "lift", "open"]
 
 
+PARALLEL = """
+name: parallel
+nodes:
+  both:
+    all_of:
+      lift: {skill: lift}
+      open: {skill: move_gripper, parts: {gripper: gripper}, with: {opening: 0.2}}
+    then: race
+  race:
+    first_of:
+      move: {skill: move_linear, parts: {arm: arm}, with: {offset: [0.0, 0.0, 0.05], speed: 0.02}, until: is_settled}
+      late: {wait: 0.3}
+    then: [{on: late, end: done}]
+"""
+LIFT = """
+name: lift
+level: motion_skill
+start: up
+nodes:
+  up:
+    {skill: move_linear, parts: {arm: arm}, with: {offset: [0.0, 0.0, 0.05], speed: 0.2}, until: is_settled, then: down}
+  down: {skill: move_linear, parts: {arm: arm}, with: {offset: [0.0, 0.0, -0.05], speed: 0.2}, until: is_settled}
+"""
+
+
+def test_draft_N16_branches_side_by_side_paused_and_done_again() -> None:
+    with LockstepClient(BENCH, hardware="pybullet") as client:
+        client.sleep(0.02)
+        run = LockstepBlueprint(client, catalogue(LIFT, PARALLEL), "parallel")
+        run.step(150)
+        assert client.value("arm.at_rest") == 0.0
+        run.give(events.Pause(now=True, source="test"))
+        run.step(300)
+        standing = run.runner.engine.control.standing
+        assert standing is not None and standing.when == "cut" and standing.path == ("both",)
+        assert client.value("arm.at_rest") == 1.0 and client.value("gripper.at_rest") == 1.0
+        run.give(events.Resume(source="test"))
+        assert run.run().result == "done"
+        started = [r["path"] for r in run.records if r["what"] == "start"]
+        assert started == [*["both/open", "both/lift/up"] * 2, "both/lift/down", "race/move"]
+        ended = {r["path"]: r["result"] for r in run.records if r["what"] == "ended"}
+        assert ended["race/move"] == "cancelled" and ended["race"] == "late"
+
+
 REACTING = """
 name: reacting
 nodes:
