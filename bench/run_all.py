@@ -49,6 +49,7 @@ BENCHMARKS = {
     "groups": "motion_groups",
     "planning": "planning",
     "planning_ablation": "planning_ablation",
+    "planning_beside": "planning_beside_loop",
 }
 """Name → module with `measure(options) -> Report`."""
 
