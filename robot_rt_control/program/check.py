@@ -14,6 +14,7 @@ from itertools import chain
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import variables
 from robot_rt_control.program.declarations import KINDS, Role
+from robot_rt_control.program.exits import find_in_exits
 from robot_rt_control.program.file import FilledProgram
 from robot_rt_control.program.graph import unreachable, without_exit
 from robot_rt_control.text.document import Path
@@ -49,7 +50,8 @@ def check_program(
         facts = replace(session, actions={**facts.actions, **session.actions})
     subject = Subject(program.draft, catalogue, facts, program.sampled)
     places = program.places
-    found = chain(_find_in_roles(program, catalogue), subject.find_mistakes(), _find_unreachable(program))
+    exits = () if program.incomplete else find_in_exits(program.template.exits, program.draft)
+    found = chain(_find_in_roles(program, catalogue), subject.find_mistakes(), _find_unreachable(program), exits)
     raise_all(chain(program.mistakes, places.located(found)))
     unusual = _warnings(program, catalogue, subject)
     warnings = sorted((places.line(*path), places.where(*path), text) for path, text in unusual)

@@ -4,10 +4,11 @@
     term       = factor { ( "*" | "/" ) factor }
     factor     = ( "+" | "-" ) factor | primary
     primary    = number | reference | "(" expression ")"
-    reference  = "$" name [ "[" index "]" ]
+    reference  = "$" name { "." name } [ "[" index "]" ]
 
 An expression is computed once, when the program is read: the loop sees numbers. Lists are computed element by element,
 with a list of the same length or a number. Texts and booleans cannot be combined. There are no functions and no names.
+A dotted name is an output of a blueprint's node: `$seat.wish`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 _SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)(?:\[([0-9]{1,6})\])?")
+_REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?:\[([0-9]{1,6})\])?")
 _OPERATIONS: Mapping[str, Callable[[Scalar, Scalar], Scalar]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -109,6 +110,11 @@ def evaluate_prefix(
     except _NoExpression:
         return None
     return result, parser.position
+
+
+def references(text: str) -> frozenset[str]:
+    """Names of the parameters and outputs in an expression or a condition, whether it is valid or not."""
+    return frozenset(match[1] for match in _REFERENCE.finditer(text.replace("$$", "")))
 
 
 class _NoExpression(Exception):

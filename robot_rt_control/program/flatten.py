@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
     AxisDefinition,
+    ProgramDefinition,
     ReactionDefinition,
     StrategyDefinition,
 )
@@ -153,20 +154,54 @@ class Flattening:
         self, used: UsedProgram, reaction: ReactionDefinition, exit: str, names: Substitution
     ) -> ReactionDefinition:
         """A reaction of a used program; those to its exits lead to the states that follow."""
-        found = replace(
-            reaction,
-            condition=names.condition(reaction.condition, reaction.label),
-            start=tuple(map(names.part, reaction.start)),
-            signal=names.variable(reaction.signal),
-            capture=tuple(map(names.variable, reaction.capture)),
-            leaves=used.inner(reaction.leaves) if reaction.leaves else "",
-            parse=False,
-        )
+        leaves = used.inner(reaction.leaves) if reaction.leaves else ""
+        found = replace(_renamed_reaction(reaction, names), leaves=leaves, parse=False)
         states = used.written.exits.get(exit, ())
         if not states or not self._known.issuperset(states):
             return found
         following = self._entered(states)
         return replace(found, start=following, stop=False, keep_owner=False, leaves=used.state, parse=False)
+
+
+def prefixed(program: ProgramDefinition, prefix: str) -> ProgramDefinition:
+    """The program with other ids, so that several can be in one session: `<prefix>__<id>`.
+
+    Raises:
+        DefinitionError: an id becomes too long.
+    """
+    ids = {action.id: f"{prefix}__{action.id}" for action in program.actions}
+    names = Substitution({}, ids)
+
+    def renamed(reaction: ReactionDefinition) -> ReactionDefinition:
+        leaves = f"{prefix}__{reaction.leaves}" if reaction.leaves else ""
+        return replace(_renamed_reaction(reaction, names), leaves=leaves, parse=False)
+
+    return replace(
+        program,
+        actions=tuple(
+            replace(
+                action,
+                id=ids[action.id],
+                reactions=tuple(map(renamed, action.reactions)),
+                strategies=tuple(_renamed_axis(axis, names) for axis in action.strategies),
+                within=tuple(f"{prefix}__{state}" for state in action.within),
+            )
+            for action in program.actions
+        ),
+        reactions=tuple(map(renamed, program.reactions)),
+        start=tuple(map(names.part, program.start)),
+    )
+
+
+def _renamed_reaction(reaction: ReactionDefinition, names: Substitution) -> ReactionDefinition:
+    return replace(
+        reaction,
+        condition=names.condition(reaction.condition, reaction.label),
+        start=tuple(map(names.part, reaction.start)),
+        signal=names.variable(reaction.signal),
+        capture=tuple(map(names.variable, reaction.capture)),
+        parse=False,
+    )
 
 
 def _renamed_axis(axis: AxisDefinition, names: Substitution) -> AxisDefinition:

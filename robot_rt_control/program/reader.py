@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import (
@@ -21,7 +21,7 @@ from robot_rt_control.program import schema
 from robot_rt_control.program.declarations import Role, check_declaration
 from robot_rt_control.program.flatten import Flattening
 from robot_rt_control.program.motion_commands import read_command
-from robot_rt_control.program.substitution import Substitution, common_unit
+from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.program.used_program import FlatPlaces, ProgramUser, Use, UsedProgram
 from robot_rt_control.text.document import Document
 from robot_rt_control.text.mistakes import Mistakes
@@ -34,7 +34,16 @@ _Written = TypeVar("_Written", bound=Model)
 _Made = TypeVar("_Made")
 
 
-def declared_roles(content: schema.ProgramFile, places: Document, mistakes: Mistakes) -> tuple[Role, ...]:
+class Declaring(Protocol):
+    """The content of a file with roles and parameters."""
+
+    @property
+    def roles(self) -> Mapping[str, schema.RoleDeclaration | None]: ...
+    @property
+    def parameters(self) -> Mapping[str, schema.ParameterDeclaration | None]: ...
+
+
+def declared_roles(content: Declaring, places: Document, mistakes: Mistakes) -> tuple[Role, ...]:
     """The roles that are valid."""
     found = []
     for name, given in content.roles.items():
@@ -48,16 +57,18 @@ def declared_parameters(
     places: Document,
     mistakes: Mistakes,
     roles: Collection[str] = (),
+    key: str = "parameters",
 ) -> tuple[Parameter, ...]:
     """The parameters that are valid, of a program or another file that has some.
 
     Args:
         declared: what stands below `parameters`.
         roles: names that they may not have.
+        key: where they are.
     """
     found = []
     for name, given in declared.items():
-        with mistakes.collect(places, "parameters", name):
+        with mistakes.collect(places, key, name):
             parameter = Parameter(name=name, **dict(given or schema.ParameterDeclaration()))
             check_declaration(parameter)
             if name in roles:
@@ -252,17 +263,10 @@ class ProgramReader:
             key: its name in `sampled`.
         """
         name = str(written.path[-1])
-        is_list = isinstance(written.value, tuple)
-        results = [
-            self.substitution.value(element, f"{of}: parameter {name!r}")
-            for element in (written.value if isinstance(written.value, tuple) else [written.value])
-        ]
-        if any(self.substitution.is_sampled(result.references) for result in results):
+        value, sampled = self.substitution.parameter(name, written.value, written.unit, of)
+        if sampled:
             self.sampled.add((key, name))
-        value: Any = tuple(result.value for result in results) if is_list else results[0].value
-        return ParameterValue(
-            name=name, value=value, unit=written.unit or (common_unit(results) if is_list else results[0].unit)
-        )
+        return value
 
     def reaction(self, written: schema.Reaction) -> ReactionDefinition:
         given = dict(written)

@@ -144,6 +144,13 @@ class RoleDeclaration(Model):
     description: str = ""
 
 
+class ExitDeclaration(Model):
+    """How a run of the program can end: the name is that of an event that it emits."""
+
+    failure: Flag = False
+    """For a blueprint that runs the program: nothing has to be reached there."""
+
+
 class ValueWithUnit(Model):
     """A value with its unit, which must be the declared one."""
 
@@ -285,6 +292,8 @@ class ProgramFile(Model):
     """Parts that it needs. A program without roles names the workcell's parts itself."""
     parameters: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}
     """Values that its user may choose."""
+    exits: Annotated[dict[Name, ExitDeclaration | None], Each] = {}
+    """All exits, if some of them are failures; default: those that its final states have, none of them a failure."""
     parts: Names = ()
     """Parts that it moves; default: those of its actions."""
     start: Starts = ()

@@ -15,10 +15,11 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tokens import unit_at
-from robot_rt_control.definitions.definitions import Scalar
+from robot_rt_control.definitions.definitions import ParameterValue, Scalar
 from robot_rt_control.program.expression import KnownParameter, Result, evaluate, evaluate_prefix
 from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError
 from robot_rt_control.vocabulary.names import RESERVED, VARIABLE_PATTERN
@@ -66,6 +67,26 @@ class Substitution:
         if "$" not in text.replace("$$", ""):
             return Result(value=text.replace("$$", "$"))
         return self._used(evaluate(text, self.parameters, of))
+
+    def parameter(
+        self, name: str, value: Scalar | str | tuple[Scalar | str, ...], unit: str, of: str
+    ) -> tuple[ParameterValue, bool]:
+        """A value for a parameter, computed, and whether a sample is in it.
+
+        Args:
+            value: as written; elements of a list are computed one by one.
+            unit: as written; empty: that of the parameters in it.
+
+        Raises:
+            DefinitionError: as `value`.
+        """
+        is_list = isinstance(value, tuple)
+        elements = value if isinstance(value, tuple) else (value,)
+        results = [self.value(element, f"{of}: parameter {name!r}") for element in elements]
+        found: Any = tuple(result.value for result in results) if is_list else results[0].value
+        unit = unit or (common_unit(results) if is_list else results[0].unit)
+        sampled = any(self.is_sampled(result.references) for result in results)
+        return ParameterValue(name=name, value=found, unit=unit), sampled
 
     def _used(self, result: Result) -> Result:
         self.used |= result.references

@@ -69,6 +69,7 @@ class Document:
     Args:
         source: begins every message: "program.yaml:12: …".
         max_bytes: largest size of the text.
+        aliases: whether an item may be repeated by an alias.
 
     Attributes:
         data: of the whole document.
@@ -78,9 +79,10 @@ class Document:
         DefinitionError: not YAML, or a key twice in one mapping; with the line.
     """
 
-    def __init__(self, text: str, source: str, *, max_bytes: int) -> None:
+    def __init__(self, text: str, source: str, *, max_bytes: int, aliases: bool = True) -> None:
         self.source = source
         self._line = 1
+        self.aliases = aliases
         try:
             size = len(text.encode())
         except UnicodeEncodeError as error:
@@ -233,6 +235,8 @@ class _Composer:
     def item(self, event: Any, path: Path) -> _Item:
         """The item that begins with an event."""
         if isinstance(event, yaml.AliasEvent):
+            if not self.document.aliases:
+                raise self.error(event, f"alias *{event.anchor}", "the item itself", "an alias")
             item = self.anchors.get(event.anchor)
             if item is None:
                 known = event.anchor in self.anchors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
@@ -14,8 +15,17 @@ def dump(data: Any) -> str:
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
 
 
+_BOOL = "tag:yaml.org,2002:bool"
+
+
 class _Dumper(yaml.SafeDumper):
     """Quotes every text that would be read as something else."""
+
+    # `on`, `yes` and the like are texts (scalar.py), and keys of blueprints: they need no quotes.
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in found if tag != _BOOL]
+        for first, found in yaml.SafeDumper.yaml_implicit_resolvers.items()
+    }
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -27,3 +37,4 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
 
 
 _Dumper.add_representer(str, _represent_text)
+_Dumper.add_implicit_resolver(_BOOL, re.compile("true|false"), list("tf"))

@@ -145,7 +145,7 @@ def _each(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInf
     entries: Any = value.items() if isinstance(value, dict) else enumerate(value)
     handler(type(value)())  # a mapping or a list is possible here
     outer = reading.path
-    here = outer if inner else (*outer, info.field_name or "")
+    here = outer if inner else (*outer, (info.field_name or "").rstrip("_"))  # with_ is the key `with`
     found: dict[Any, Any] = {}
     for step, given in entries:
         reading.path = (*here, step)
@@ -205,7 +205,7 @@ def _refusal(error: ErrorDetails, model: type[Model] | None = None) -> PydanticC
         return refuse("this key" if isinstance(key, str) else "this element", key=key, got="nothing")
     if kind == "extra_forbidden":
         key = str(error["loc"][-1])
-        known = model.model_fields if model is not None else ()
+        known = [f.alias or name for name, f in model.model_fields.items()] if model is not None else ()
         return refuse(unknown("key", key, known), what="unknown key", got=shown(key))
     if kind == "union_tag_not_found":
         return refuse("this key", key=context["discriminator"].strip("'"), got="nothing")

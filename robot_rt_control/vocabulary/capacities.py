@@ -45,6 +45,12 @@ MOTION_QUEUE_BYTES = 1 << 25
 """Set points of all motion groups that wait for the loop."""
 MAX_USE_DEPTH = 8
 """How deep used programs may be nested."""
+MAX_CALL_DEPTH = 16
+"""Levels of calls of a blueprint."""
+MAX_NODES = 1000
+"""Nodes of one graph."""
+MAX_CHANGES_PER_TICK = 100
+"""Nodes that a run of a blueprint may start in one tick."""
 MAX_ACTION_TYPES = 256
 MAX_REACTIONS = 16384
 MAX_INSTRUCTIONS = 131072

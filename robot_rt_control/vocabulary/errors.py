@@ -94,6 +94,21 @@ class ConditionError(DefinitionError):
             self.args = (f"{self.args[0]}\n{_pointed_at(text, position)}",)
 
 
+class Overtaken(DefinitionError):
+    """A text was made from a version that is not the last one any more.
+
+    Args:
+        version: the last one; 0: there is none.
+        text: of that version.
+    """
+
+    def __init__(
+        self, what: str, *, version: int = 0, text: str = "", expected: str = "", got: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(what, expected=expected, got=got, hint=hint)
+        self.version, self.text = version, text
+
+
 class CapacityError(DefinitionError):
     """A documented capacity is exceeded (see capacities.py)."""
 

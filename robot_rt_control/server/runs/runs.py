@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
@@ -17,12 +17,14 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.program.check import check_program
+from robot_rt_control.program.exits import captured_as_written
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
+from robot_rt_control.program.flatten import prefixed
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.programs.programs import check_for_session
-from robot_rt_control.server.sessions import check_detached
+from robot_rt_control.server.sessions import Session, check_detached
 from robot_rt_control.validation.catalogue import moved_parts
 from robot_rt_control.validation.definitions import SessionFacts, check_definitions
 from robot_rt_control.vocabulary.enums import StopCause
@@ -59,6 +61,8 @@ class RunResult:
     message: str
     ticks: int
     last_event: str
+    values: Mapping[str, float] = field(default_factory=dict)
+    """What the last event captured, by the names in the program's text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,24 @@ class RunPlan:
     """[s] for which it may go on without the control server; 0: it ends with it."""
     filled: FilledProgram | None = None
     """Where the program comes from a text."""
+    prefix: str = ""
+    """Before all its ids, for a run in a session that others use as well."""
+
+    @property
+    def in_session(self) -> ProgramDefinition:
+        """The program under its prefix.
+
+        Raises:
+            DefinitionError: it has free-standing reactions, which would stay in the session; or an id becomes too long.
+        """
+        if self.prefix and self.program.reactions:
+            raise DefinitionError(
+                "a program with free-standing reactions runs in a session of its own",
+                expected="reactions of its actions only",
+                got=str(len(self.program.reactions)),
+                hint="Give them to an action that is active all the time, like `watch` in the programs of the library",
+            )
+        return prefixed(self.program, self.prefix) if self.prefix else self.program
 
 
 def plan_action(
@@ -87,6 +109,7 @@ def plan_action(
     until: str,
     timeout: float,
     commands: Sequence[MotionCommand] = (),
+    prefix: str = "",
 ) -> RunPlan:
     """The plan for one action.
 
@@ -94,6 +117,7 @@ def plan_action(
         parts: "arm", or "slot=part".
         commands: of a motion group.
         until: the condition that ends it; empty: the action's own `is_done`.
+        prefix: as of `plan_program`.
 
     Raises:
         DefinitionError: unknown type, or it has no `is_done` and there is no `until`.
@@ -110,7 +134,8 @@ def plan_action(
     id_ = type_name.rpartition(".")[2]
     while id_ in server.parts:
         id_ += "_action"
-    end = ReactionDefinition(condition=until or "is_done", name="until", event=_DONE, stop=True)
+    # In a session of others it goes on, such as a grasp, until somebody uses its parts.
+    end = ReactionDefinition(condition=until or "is_done", name="until", event=_DONE, stop=not prefix)
     definition = ActionDefinition(
         id=id_,
         type=type_name,
@@ -126,6 +151,7 @@ def plan_action(
         parts=_moved_parts(server, program),
         end_event=_DONE,
         timeout=_checked_timeout(timeout),
+        prefix=prefix,
     )
 
 
@@ -138,6 +164,7 @@ def plan_program(
     detached: float = 0.0,
     parameters: Iterable[ParameterValue] = (),
     parts: Mapping[str, str] | Iterable[str] = (),
+    prefix: str = "",
 ) -> RunPlan:
     """The plan for a program.
 
@@ -146,6 +173,7 @@ def plan_program(
         parameters: values of its parameters; what is left out takes its default.
         parts: parts for its roles, role → part or "role=part".
         until_event: name of the event that ends it; empty: it ends when everything that is active is done.
+        prefix: of its ids, for a run in a session that others use as well.
 
     Raises:
         DefinitionError: the program is not valid, starts nothing, or never emits `until_event`; with the line.
@@ -174,6 +202,7 @@ def plan_program(
         timeout=_checked_timeout(timeout),
         detached=detached,
         filled=filled,
+        prefix=prefix,
     )
 
 
@@ -213,29 +242,44 @@ class Run:
 
     Args:
         prepare: called once the session holds the parts, before anything starts.
+        session: to run in, under the plan's prefix; it stays open. None: one of its own.
+        installed: the session has the plan's actions already, of an earlier run with the same values.
 
     Raises:
         RobotControlError: it could not be started; nothing is left of it.
     """
 
-    def __init__(self, server: ControlServer, plan: RunPlan, prepare: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        server: ControlServer,
+        plan: RunPlan,
+        prepare: Callable[[], None] | None = None,
+        *,
+        session: Session | None = None,
+        installed: bool = False,
+    ) -> None:
         self._server, self._plan = server, plan
+        self._program = plan.in_session
+        self._ids = frozenset(action.id for action in self._program.actions)
+        self._written = captured_as_written(plan.filled) if plan.filled is not None else {}
+        self._values: dict[str, float] = {}
+        self._shared = session is not None
         self._changed = threading.Event()
         self._lock = threading.Lock()
         self._active: dict[str, None] = {}
         self._first_tick = self._last_tick = 0
         self._last_event = self._end = self._fault = ""
         self._end_reached = False
-        self._session = server.open_session(plan.name, plan.parts, 0.0, detached=plan.detached)
+        self._session = session or server.open_session(plan.name, plan.parts, 0.0, detached=plan.detached)
         server.add_listener(self._take)
         try:
             if prepare is not None:
                 prepare()
-            if plan.filled is not None:
+            if plan.filled is not None and not self._shared:
                 server.install_program(self._session.id, plan.filled)
-            else:
-                server.define(self._session.id, plan.program.actions, plan.program.reactions)
-            server.start(self._session.id, plan.program.start)
+            elif not installed:
+                server.define(self._session.id, self._program.actions, self._program.reactions)
+            server.start(self._session.id, self._program.start)
         except BaseException:
             self.close()
             raise
@@ -249,6 +293,9 @@ class Run:
         """In the dispatcher's thread."""
         if event.session != self._session.id:
             return
+        own = not self._shared or event.kind == Kind.SESSION_ENDED
+        if not own and not self._ids & {event.previous_action, event.current_action}:
+            return  # of another run in this session
         with self._lock:
             self._last_tick = max(self._last_tick, event.tick)
             if event.kind == Kind.ACTION_STARTED:
@@ -259,6 +306,7 @@ class Run:
                 self._fault = f"action {event.previous_action!r}: {event.reason}" if event.cause in _BROKEN_OFF else ""
             elif event.kind == Kind.REACTION_FIRED and event.event:
                 self._last_event = event.event
+                self._values = {self._as_written(n): v for n, v in zip(event.names, event.values, strict=True)}
                 if event.event == self._plan.end_event:
                     self._end_reached = True
             elif event.kind == Kind.SESSION_ENDED:
@@ -266,6 +314,11 @@ class Run:
             elif event.kind == Kind.COMMAND_REFUSED:
                 self._end = f"the loop refused a command: {event.reason}"
         self._changed.set()
+
+    def _as_written(self, captured: str) -> str:
+        """The name that the program's text has for a captured state variable."""
+        name = captured.removeprefix(f"{self._plan.prefix}__") if self._plan.prefix else captured
+        return self._written.get(name, name)
 
     def wait(self, timeout_s: float) -> None:
         """Sleep until something happens, at most for this time."""
@@ -277,7 +330,7 @@ class Run:
         view = self._server.snapshot()
         with self._lock:
             active, first, last_event = tuple(self._active), self._first_tick, self._last_event
-        values = [] if view is None else self._values(active, "progress")
+        values = [] if view is None else self._values_of(active, "progress")
         return RunProgress(
             progress=values[0] if len(values) == 1 else math.nan,
             active=active,
@@ -285,7 +338,7 @@ class Run:
             last_event=last_event,
         )
 
-    def _values(self, active: Sequence[str], variable: str, view: SnapshotView | None = None) -> list[float]:
+    def _values_of(self, active: Sequence[str], variable: str, view: SnapshotView | None = None) -> list[float]:
         """A state variable of each active action; NaN: unknown."""
         view = view or self._server.snapshot()
         try:
@@ -306,7 +359,8 @@ class Run:
         with self._lock:
             if tuple(self._active) != tuple(active) or view.tick < self._last_tick:
                 return False  # the snapshot is older than what the events say
-        return {a.id for a in actions if view.active_since(a.entry.identity) is not None} == set(active)
+        found = {a.id for a in actions if view.active_since(a.entry.identity) is not None}
+        return (found & self._ids if self._shared else found) == set(active)
 
     def update(self) -> RunResult | None:
         """How it ended; None: it has not."""
@@ -334,14 +388,14 @@ class Run:
 
     def _is_done(self, active: Sequence[str], view: SnapshotView | None) -> bool:
         """Whether nothing is active any more, or all that is active is done at the end of the same tick."""
-        values = self._values(active, "is_done", view)
+        values = self._values_of(active, "is_done", view)
         return len(values) == len(active) and all(
             value == 1.0 or self._ends_in(name) for name, value in zip(active, values, strict=True)
         )
 
     def _ends_in(self, action: str) -> bool:
         """Whether the program ends by being in this state: it is final, and never done."""
-        (definition,) = (a for a in self._plan.program.actions if a.id == action)
+        (definition,) = (a for a in self._program.actions if a.id == action)
         declared = self._server.types.get(definition.type, "the run").declared.state_variables
         return definition.final and all(v.name != "is_done" for v in declared)
 
@@ -351,25 +405,37 @@ class Run:
             if not self._end_reached and not self._end:
                 view = self._server.snapshot()
                 ticks = max(view.tick - self._first_tick, 0) if view is not None and self._first_tick else ticks
-            return RunResult(success=success, message=message, ticks=ticks, last_event=self._last_event)
+            return RunResult(
+                success=success, message=message, ticks=ticks, last_event=self._last_event, values=dict(self._values)
+            )
 
     def cancelled(self) -> RunResult:
         """The result of a run that is broken off; `close` does it."""
         return self._result(False, "cancelled")
 
     def close(self) -> None:
-        """Stop what is still active, with its default action, and give the parts back."""
+        """Stop what is still active, with its default action, and give the parts back. In a session of others: what
+        this run has started."""
         if self._session.end_reason:
             self._server.remove_listener(self._take)
             return
         try:
-            self._server.stop(self._session.id)
+            self._server.take_events()  # so that what it has just started is known
+            with self._lock:
+                active = tuple(self._active)
+            if active or not self._shared:
+                self._server.stop(self._session.id, active if self._shared else ())
             deadline = time.monotonic() + _STOPPING_S
             while self._is_stopping() and time.monotonic() < deadline:
                 self.wait(0.02)
         finally:
-            self._server.remove_listener(self._take)
-            self._server.close_session(self._session.id)
+            self.leave()
+            if not self._shared:
+                self._server.close_session(self._session.id)
+
+    def leave(self) -> None:
+        """Let what is active go on, in a session of others."""
+        self._server.remove_listener(self._take)
 
     def _is_stopping(self) -> bool:
         """Whether a motion group has yet to come to rest on its paths."""

@@ -1,0 +1,70 @@
+"""Checks a skill's text as a whole before anything moves, and reports all mistakes with their lines (N6)."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+from robot_rt_control.blueprint.calls import Calls
+from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.graph_check import GraphCheck
+from robot_rt_control.blueprint.graph_reader import GraphReader
+from robot_rt_control.blueprint.phrases import STOP, phrase_key, phrases_of
+from robot_rt_control.blueprint.plan import Graph, Kind
+from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.validation.edges import Found
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
+
+
+def check_skill(template: SkillTemplate, catalogue: SkillCatalogue, *, strict: bool = False) -> list[str]:
+    """Check a skill.
+
+    Args:
+        catalogue: the skills that it can call; without a workcell, parts and state variables are not checked.
+        strict: a skill may call only the next lower level.
+
+    Returns:
+        Warnings with their lines.
+
+    Raises:
+        DefinitionError: the only mistake, with its line.
+        ProgramError: several, by line.
+    """
+    if template.name:
+        catalogue = catalogue.with_skill(template)
+    reader = GraphReader(template, catalogue, strict=strict)
+    graph = reader.graph()
+    check = GraphCheck(reader, graph, Calls(catalogue))
+    places = template.places
+    found = chain(_find_in_calls(reader, graph, Calls(catalogue)), _find_in_commands(template, catalogue))
+    whole = iter(()) if template.mistakes or reader.mistakes.errors else check.find_mistakes()
+    raise_all([*template.mistakes, *reader.mistakes.errors, *places.located(chain(found, whole))])
+    warnings = sorted((places.line(*path), places.where(*path), text) for path, text in check.warnings())
+    return [f"{where}: {text}" for _, where, text in warnings]
+
+
+def _find_in_calls(reader: GraphReader, graph: Graph, calls: Calls) -> Found:
+    for node in graph.nodes.values():
+        called = [call.skill for call in node.call.inner() if call.kind == Kind.GRAPH]
+        error = calls.find_loop(reader.template.name, called)
+        if error is not None:
+            yield error, reader.place(node.id)
+
+
+def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Found:
+    others = {
+        phrase_key(phrase): name
+        for name, other in catalogue.skills.items()
+        if name != template.name and "@" not in name
+        for phrase, _ in phrases_of(other)
+    }
+    parameters = {p.name for p in template.parameters}
+    for phrase, index in phrases_of(template):
+        key, path = phrase_key(phrase), ("commands", index, "say")
+        if key in others:
+            yield DefinitionError(f"phrase {phrase!r} starts {others[key]!r} already", expected="another phrase"), path
+        if key == STOP:
+            yield DefinitionError("the phrase 'stop' cancels all runs", expected="another phrase"), path
+        for name in re.findall(r"\{([^}]*)\}", phrase):
+            if name not in parameters:
+                yield DefinitionError(f"phrase {phrase!r}: unknown parameter {name!r}"), path

@@ -1,0 +1,105 @@
+"""The log of a run: one file of JSON lines, written before what it says is done (N30)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from robot_rt_control.blueprint.orders import Record
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+KEPT = 200
+"""Runs whose logs are kept."""
+_ON_DISK = ("jump", "question", "end")
+"""Records after which the file is on the disk."""
+
+
+class Log(Protocol):
+    """Where records go."""
+
+    def write(self, record: Record) -> None:
+        """Raises OSError: it cannot be written."""
+
+
+class RunLog:
+    """The file of one run: `<folder>/<name>.jsonl`.
+
+    Args:
+        name: unique in the folder, and later than those of earlier runs when sorted as text.
+
+    Raises:
+        OSError: it cannot be written, or exists.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in sorted(folder.glob("*.jsonl"))[: -(KEPT - 1)]:
+            old.unlink(missing_ok=True)
+        self.path = folder / f"{name}.jsonl"
+        self._file = self.path.open("x", encoding="utf-8")
+
+    def write(self, record: Record) -> None:
+        """Add a line. Raises OSError."""
+        self._file.write(json.dumps(record, allow_nan=False) + "\n")
+        self._file.flush()
+        if record["what"] in _ON_DISK:
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The records of a run. A last line that is cut off, because the process died while it wrote, is left out.
+
+    Raises:
+        DefinitionError: it is not the log of a run.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DefinitionError(f"log {str(path)!r} cannot be read", got=str(error)) from None
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = json.loads(line)
+            if not isinstance(record, dict) or "what" not in record:
+                raise ValueError("no record")
+        except ValueError as error:
+            if number == len(lines) and found:
+                break
+            raise DefinitionError(f"{path.name}:{number}: not a record of a run", got=str(error)) from None
+        found.append(record)
+    return found
+
+
+def was_interrupted(records: Iterable[Record]) -> bool:
+    """Whether the run has no end: what executed it died."""
+    return all(record["what"] != "end" for record in records)
+
+
+def present_nodes(records: Iterable[Record]) -> tuple[str, ...]:
+    """Paths of the nodes that had begun and not ended, outermost first."""
+    running: dict[str, None] = {}
+    for record in records:
+        if record["what"] == "node":
+            running[record["path"]] = None
+        elif record["what"] == "ended":
+            for path in [p for p in running if p == record["path"] or p.startswith(f"{record['path']}/")]:
+                del running[path]
+    return tuple(running)
+
+
+def outputs_of(records: Iterable[Record]) -> Mapping[str, Any]:
+    """The outputs of the outermost graph's nodes, for a run that begins further on: "seat.wish" → value."""
+    found: dict[str, Any] = {}
+    for record in records:
+        if record["what"] == "ended" and "/" not in record["path"] and record.get("cut", "skip") in ("skip", "timeout"):
+            node = record["path"]
+            found = {name: value for name, value in found.items() if not name.startswith(f"{node}.")}
+            given = {f"{node}.{name}": value for name, value in record["outputs"].items()}
+            found |= {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return found

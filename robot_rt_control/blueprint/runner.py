@@ -1,0 +1,112 @@
+"""Drives one run: gives the engine what happened, writes the log, and has orders carried out by a performer.
+
+The performer is the one interface to the robot: over ROS, or over a lockstep cell (robot_rt_control.testing).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from robot_rt_control.blueprint import events, orders
+from robot_rt_control.blueprint.engine import Engine
+from robot_rt_control.blueprint.events import Command, Event, Moment
+from robot_rt_control.blueprint.plan import Plan
+from robot_rt_control.blueprint.results import FAILED, Outcome
+from robot_rt_control.blueprint.run_log import Log
+from robot_rt_control.vocabulary.errors import RobotControlError
+
+
+class Performer(Protocol):
+    """Carries orders out. All methods are called from one thread."""
+
+    def moment(self) -> Moment:
+        """The present tick, with all state variables of that tick."""
+
+    def happened(self) -> list[Event]:
+        """What happened since the last call: protective stops first, then reactions, then ends of skills."""
+
+    def start(self, order: orders.StartSkill) -> None:
+        """Start a skill. Raises RobotControlError: it cannot be started; nothing of it runs."""
+
+    def cancel(self, activity: int) -> None:
+        """End a skill; `happened` reports its end once its parts are at rest."""
+
+    def watch(self, order: orders.Watch) -> None:
+        """Have the loop judge conditions. Raises RobotControlError."""
+
+    def unwatch(self, watch: int) -> None:
+        """Have them judged no more."""
+
+
+class Runner:
+    """One run.
+
+    Args:
+        log: gets each record before what it says is done.
+
+    Attributes:
+        questions: those that wait for an answer, by activity.
+        log_problem: why the log cannot be written; empty: it can. Then the run stands after the present node.
+    """
+
+    def __init__(self, plan: Plan, performer: Performer, log: Log) -> None:
+        self.engine = Engine(plan)
+        self.questions: dict[int, orders.Question] = {}
+        self.log_problem = ""
+        self._performer, self._log = performer, log
+        self._waiting: list[Event] = []
+
+    def give(self, command: Command) -> str:
+        """Give a command. Returns why it is refused; empty: it is not."""
+        return self._take(command)
+
+    def update(self) -> Outcome | None:
+        """Take in what has happened. Returns how the run ended; None: it has not."""
+        for event in [*self._waiting_events(), *self._performer.happened()]:
+            self._take(event)
+        deadline = self.engine.next_deadline
+        if deadline is not None and deadline <= self._performer.moment().time:
+            self._take(events.Elapsed())
+        return self.engine.outcome
+
+    def _waiting_events(self) -> list[Event]:
+        found, self._waiting = self._waiting, []
+        return found
+
+    def _take(self, event: Event) -> str:
+        taken = self.engine.take(event, self._performer.moment())
+        for record in taken.records:
+            self._write(record)
+        for order in taken.orders:
+            self._carry_out(order)
+        return taken.refused
+
+    def _write(self, record: orders.Record) -> None:
+        try:
+            self._log.write(record)
+        except OSError as error:
+            if not self.log_problem:
+                self.log_problem = f"the log cannot be written: {error}"
+                self._waiting.append(events.Pause(source=self.log_problem))
+
+    def _carry_out(self, order: orders.Order) -> None:
+        match order:
+            case orders.StartSkill():
+                try:
+                    self._performer.start(order)
+                except RobotControlError as error:
+                    self._waiting.append(events.Ended(activity=order.activity, result=FAILED, reason=str(error)))
+            case orders.CancelSkill():
+                if all(not isinstance(e, events.Ended) or e.activity != order.activity for e in self._waiting):
+                    self._performer.cancel(order.activity)
+            case orders.Watch():
+                try:
+                    self._performer.watch(order)
+                except RobotControlError as error:  # without its reactions it must not go on
+                    self._waiting.append(events.Cancel(source=f"reactions cannot be watched: {error}"))
+            case orders.Unwatch():
+                self._performer.unwatch(order.watch)
+            case orders.Question():
+                self.questions[order.activity] = order
+            case orders.Withdraw():
+                self.questions.pop(order.activity, None)

@@ -1,0 +1,221 @@
+"""All keys of a skill's file, for reading it and, as a JSON Schema, for editors.
+
+The models describe the text before skills are found and values are computed. Roles, parameters and values are those of
+programs (program/schema.py).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+
+from robot_rt_control.blueprint.levels import CATEGORIES, LEVELS
+from robot_rt_control.program.schema import (
+    GivenValue,
+    Names,
+    ParameterDeclaration,
+    RoleDeclaration,
+    Texts,
+    ValueOf,
+)
+from robot_rt_control.text.json_schema import json_schema, write_json_schema
+from robot_rt_control.text.schema import Each, Flag, Model, Name, refuse
+from robot_rt_control.vocabulary.names import TYPE_PATTERN
+
+SCHEMA_FILE = Path(__file__).resolve().parents[1] / "blueprint.schema.json"
+"""Part of the package; `write_schema` makes it."""
+
+_SKILL_PATTERN = rf"{TYPE_PATTERN}(?:@[1-9][0-9]{{0,8}})?"
+_MAX_TIMES = 1_000_000
+
+
+def _reference(value: str) -> str:
+    if not re.fullmatch(_SKILL_PATTERN, value):
+        raise refuse("the name of a skill such as greet or greet@2")
+    return value
+
+
+def _times(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TIMES:
+        return value
+    raise refuse(f"a number of times, 0 to {_MAX_TIMES}")
+
+
+def _condition(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _then(value: Any) -> Any:
+    """A single node's id, or a list of ids and candidates."""
+    listed = value if isinstance(value, list) else [value]
+    return [{"go": item} if isinstance(item, str) else item for item in listed]
+
+
+SkillName = Annotated[
+    str, AfterValidator(_reference), Field(json_schema_extra={"pattern": f"^{_SKILL_PATTERN}$"})
+]
+Times = Annotated[int, BeforeValidator(_times, json_schema_input_type=Annotated[int, Field(ge=0, le=_MAX_TIMES)])]
+Condition = Annotated[str, BeforeValidator(_condition, json_schema_input_type=str | bool)]
+
+
+class ResultDeclaration(Model):
+    """A way in which the skill can end."""
+
+    failure: Flag = False
+    """It did not reach what it is for."""
+    description: str = ""
+
+
+class OutputDeclaration(Model):
+    """A value that the skill gives to what follows it: `$node.name`."""
+
+    type: Literal["float", "int", "bool", "text"] = "float"
+    unit: str = ""
+    value: ValueOf | None = None
+    """What is computed for it when a graph ends, such as $seat.wish."""
+    description: str = ""
+
+
+class Question(Model):
+    """A question to whoever operates the robot; its answers are results."""
+
+    text: ValueOf
+    answers: Names = ("yes", "no")
+
+
+class CallKeys(Model):
+    """What a node, or a branch of one, does: exactly one of skill, wait, wait_until, say, ask, log, set, all_of,
+    first_of."""
+
+    skill: SkillName | None = None
+    """Name of a skill, program or action type: greet, greet@2."""
+    with_: Annotated[dict[Name, GivenValue], Each, Field(alias="with")] = {}
+    """Values of its parameters."""
+    parts: Annotated[dict[Name, Name], Each] = {}
+    """Role of the skill → part, or role of this one."""
+    until: Condition = ""
+    """Of an action type: the condition that ends it; default: its is_done."""
+    wait: GivenValue | None = None
+    """[s] of the loop's time."""
+    wait_until: Condition | None = None
+    """A condition."""
+    say: ValueOf | None = None
+    """A text for the speech output."""
+    ask: Question | None = None
+    log: ValueOf | None = None
+    """A text for the run's log."""
+    set: Annotated[dict[Name, GivenValue] | None, Each] = None
+    """New values of this graph; all are computed before any is set."""
+    all_of: Annotated[dict[Name, CallKeys] | None, Each] = None
+    """Branches side by side: done when all are."""
+    first_of: Annotated[dict[Name, CallKeys] | None, Each] = None
+    """Branches side by side: the first that ends decides."""
+
+
+class CandidateKeys(Model):
+    """What may follow a node. The first one that holds is taken."""
+
+    on: Texts = ("success",)
+    """A result, several, success, failure, or any."""
+    when: Condition = ""
+    """A condition over state variables, and $outputs of nodes."""
+    go: Name = ""
+    """The node that follows."""
+    end: Name = ""
+    """The graph ends with this result."""
+
+
+class NodeKeys(CallKeys):
+    """A node of the graph."""
+
+    retry: Times = 0
+    """How often it is tried again after failures."""
+    repeat: Times = 0
+    """How often it is done again after successes."""
+    manual: Flag = False
+    """It is reached by a person's jump: nothing needs to lead here."""
+    timeout: GivenValue | None = None
+    """[s] after which an attempt is cancelled."""
+    then: Annotated[
+        list[CandidateKeys],
+        Each,
+        BeforeValidator(_then, json_schema_input_type=Name | CandidateKeys | list[Name | CandidateKeys]),
+    ] = []
+    """The node that follows its success, or candidates; none: the graph ends."""
+
+
+class ReactionKeys(Model):
+    """A condition that leads to a node from every node of the graph."""
+
+    when: Condition
+    go: Name
+    at: Literal["once", "end"] = "once"
+    """once: the present node is cancelled; end: it ends first."""
+
+
+class CommandKeys(Model):
+    """What starts a blueprint."""
+
+    say: Texts = ()
+    """Phrases; {name} fills a parameter."""
+    gesture: Names = ()
+    when: Condition = ""
+    cooldown: Annotated[float, Field(ge=0.0)] = 0.0
+    """[s] during which `when` does not start it again."""
+
+
+class SkillFile(Model):
+    """A skill or a blueprint, for robot_rt_control."""
+
+    model_config = ConfigDict(title="robot_rt_control blueprint")
+
+    name: Name = ""
+    """The name under which it is stored."""
+    level: Annotated[str, AfterValidator(lambda level: _word("level", level, LEVELS)),
+                     Field(json_schema_extra={"enum": list(LEVELS)})] = "blueprint"  # fmt: skip
+    category: Annotated[str, AfterValidator(lambda word: _word("category", word, CATEGORIES)),
+                        Field(json_schema_extra={"enum": list(CATEGORIES)})] = ""  # fmt: skip
+    """Of a capability."""
+    description: str = ""
+    scenarios: Names = ()
+    """For which it is a value skill."""
+    tags: Names = ()
+    commands: Annotated[list[CommandKeys], Each] = []
+    roles: Annotated[dict[Name, RoleDeclaration | None], Each] = {}
+    parameters: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}
+    results: Annotated[dict[Name, ResultDeclaration | None], Each] = {}
+    """Beside done, failed, timeout and cancelled."""
+    outputs: Annotated[dict[Name, OutputDeclaration | None], Each] = {}
+    values: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}
+    """Values that `set` changes; each call begins with their defaults."""
+    is_: Annotated[CallKeys | None, Field(alias="is")] = None
+    """It is this one call, such as a program with fixed values; then it has no nodes, and ends as this call does."""
+    start: Name = ""
+    """The node that begins."""
+    nodes: Annotated[dict[Name, NodeKeys], Each] = {}
+    reactions: Annotated[list[ReactionKeys], Each] = []
+    view: dict[str, Any] = {}
+    """Places of nodes that a person moved: node → [x, y]. Only editors read it."""
+
+
+def _word(what: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise refuse(f"a {what}: {', '.join(known)}")
+    return value
+
+
+def skill_schema() -> dict[str, Any]:
+    """The JSON Schema of skills' files."""
+    return json_schema(SkillFile)
+
+
+def write_schema(path: Path = SCHEMA_FILE) -> None:
+    """Write the JSON Schema: `python -m robot_rt_control.blueprint.schema`."""
+    write_json_schema(SkillFile, path)
+
+
+if __name__ == "__main__":
+    write_schema()

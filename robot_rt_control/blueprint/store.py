@@ -1,0 +1,50 @@
+"""Skills and blueprints that are kept by name and version, and those that come with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.program.text_store import TextStore, data_folder
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+LIBRARY = Path(__file__).resolve().parents[1] / "blueprints"
+"""One file for each skill, with its name."""
+
+
+def default_folder() -> Path:
+    """Where skills are kept unless somebody says otherwise: `robot_rt_control/skills` in XDG's data home."""
+    return data_folder("skills")
+
+
+class SkillStore(TextStore[SkillTemplate]):
+    """Keeps skills. All methods may be called from any thread, and several stores may share a folder.
+
+    Args:
+        folder: is made when the first skill is saved; None: there is the library only.
+        library: the skills that come with the package.
+    """
+
+    def __init__(self, folder: Path | None = None, *, library: Path = LIBRARY) -> None:
+        super().__init__(
+            folder,
+            library=library,
+            kind="skill",
+            owner="executor",
+            read=lambda text, source: SkillTemplate(text, source=source),
+        )
+
+    def templates(self) -> dict[str, SkillTemplate]:
+        """All skills that can be read, by name and by name and version: for a `SkillCatalogue`, which a run pins."""
+        found: dict[str, SkillTemplate] = {}
+        for name in self.names():
+            versions = self.get(name).versions
+            for version in versions:
+                try:
+                    template = self.template(f"{name}@{version}")
+                except DefinitionError:  # listed as broken by `get`
+                    continue
+                found[f"{name}@{version}"] = template
+                if version == versions[-1]:
+                    found[name] = template
+        return found

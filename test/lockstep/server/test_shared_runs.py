@@ -1,0 +1,106 @@
+"""Programs and actions that run in a given session, beside others, under a prefix of their ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from robot_rt_control.definitions.definitions import ParameterValue
+from robot_rt_control.server.runs.runs import Run, RunResult, plan_action, plan_program
+from robot_rt_control.server.sessions import Session
+from robot_rt_control.testing.server_bench import ServerBench
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+PROGRAM = """
+roles: {hand: {kinds: [arm]}}
+parameters: {duration: {unit: s, default: 0.003}}
+start: [one]
+actions:
+  one: {type: wait, parts: hand, parameters: {duration: $duration}, reactions: [{when: is_done, start: two}]}
+  two:
+    type: wait
+    parts: hand
+    final: true
+    parameters: {duration: 0.002}
+    reactions: [{when: is_done, stop: true, event: full, capture: [two.limit, hand.age]}]
+"""
+
+
+@pytest.fixture
+def session(bench: ServerBench) -> Session:
+    return bench.server.open_session("all", ["arm", "gripper"], 0.0)
+
+
+def program(bench: ServerBench, session: Session, prefix: str, *, installed: bool = False, **values: float) -> Run:
+    parameters = [ParameterValue(name=name, value=value) for name, value in values.items()]
+    plan = plan_program(
+        bench.server, PROGRAM, until_event="", timeout=0.0, parameters=parameters, parts={"hand": "arm"}, prefix=prefix
+    )
+    return Run(bench.server, plan, session=session, installed=installed)
+
+
+def finish(bench: ServerBench, run: Run, ticks: int = 50) -> RunResult:
+    for _ in range(ticks):
+        result = run.update()
+        if result is not None:
+            run.leave()
+            return result
+        bench.step()
+    raise AssertionError("the run did not end")
+
+
+def active(bench: ServerBench, session: Session) -> list[str]:
+    view = bench.server.snapshot()
+    assert view is not None
+    actions = bench.server.contents(session).actions
+    return [id for id, a in actions.items() if view.active_since(a.entry.identity) is not None]
+
+
+def test_draft_N33_runs_follow_each_other_in_one_session(bench: ServerBench, session: Session) -> None:
+    first = finish(bench, program(bench, session, "n1"))
+    assert (first.success, first.last_event) == (True, "full")
+    assert set(first.values) == {"two.limit", "hand.age"}, "as the program's text names them"
+    second = finish(bench, program(bench, session, "n2", duration=0.005))
+    assert second.ticks == first.ticks + 2
+    assert sorted(bench.server.contents(session).actions) == ["n1__one", "n1__two", "n2__one", "n2__two"]
+    again = finish(bench, program(bench, session, "n1", installed=True))
+    assert (again.ticks, again.values) == (first.ticks, first.values)
+    assert not session.end_reason
+
+
+def test_draft_N33_an_action_that_is_left_goes_on_and_a_cancel_stops_only_what_the_run_started(
+    bench: ServerBench, session: Session
+) -> None:
+    given: dict[str, Any] = {"until": "elapsed > 0.001", "timeout": 0.0, "prefix": "n1"}
+    duration = [ParameterValue(name="duration", value=50.0)]
+    plan = plan_action(bench.server, "wait", ["part=gripper"], duration, **given)
+    assert finish(bench, Run(bench.server, plan, session=session)).last_event == "done"
+    other = program(bench, session, "n2", duration=50.0)
+    bench.step(3)
+    assert active(bench, session) == ["n1__wait", "n2__one"]
+    other.close()
+    bench.step(2)
+    assert active(bench, session) == ["n1__wait"] and not session.end_reason
+
+
+def test_a_run_that_is_cancelled_at_once_leaves_nothing_active(bench: ServerBench, session: Session) -> None:
+    run = program(bench, session, "n1", duration=50.0)
+    run.close()
+    bench.step(3)
+    assert active(bench, session) == []
+
+
+def test_free_standing_reactions_would_stay(bench: ServerBench, session: Session) -> None:
+    text = PROGRAM + "reactions: [{when: time > 1, event: late}]\n"
+    plan = plan_program(bench.server, text, until_event="", timeout=0.0, parts={"hand": "arm"}, prefix="n1")
+    with pytest.raises(DefinitionError, match="free-standing reactions runs in a session of its own"):
+        Run(bench.server, plan, session=session)
+    assert not bench.server.contents(session).actions
+
+
+def test_the_end_of_the_session_ends_the_run(bench: ServerBench, session: Session) -> None:
+    run = program(bench, session, "n1", duration=50.0)
+    bench.step(3)
+    bench.server.close_session(session.id)
+    assert not finish(bench, run).success

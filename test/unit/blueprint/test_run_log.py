@@ -1,0 +1,56 @@
+"""The log of a run as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from blueprint_driver import Driver, calls, graph, leaf, node, sequence
+
+from robot_rt_control.blueprint import events
+from robot_rt_control.blueprint.run_log import KEPT, RunLog, outputs_of, present_nodes, read_log, was_interrupted
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+
+def test_draft_N30_what_is_written_is_read_also_of_a_process_that_died(tmp_path: Path) -> None:
+    outer = graph("g", node("seat", "drinks", leaf("wish")), node("drinks", (), calls("inner")))
+    run = Driver(outer, graph("inner", *sequence("open", "pour")))
+    run.end("seat", wish="tea")
+    run.end("drinks/open")
+    log = RunLog(tmp_path / "runs", "2026-01-01")
+    for record in run.log:
+        log.write(record)
+    log.close()
+    with log.path.open("a") as file:
+        file.write('{"tick": 4, "what": "en')
+    records = read_log(log.path)
+    assert records == run.log and was_interrupted(records)
+    assert present_nodes(records) == ("drinks", "drinks/pour") and outputs_of(records) == {"seat.wish": "tea"}
+    again = Driver(outer, graph("inner", *sequence("open", "pour")), at=("drinks", "pour"), outputs=outputs_of(records))
+    assert again.started == ["drinks/pour"]
+
+
+def test_outputs_of_a_node_that_was_cut_are_those_before(tmp_path: Path) -> None:
+    run = Driver(graph("g", node("a", "a", leaf("x"))))
+    run.end("a", x=1.0)
+    run.give(events.Pause(now=True))
+    run.end("a", "cancelled", x=2.0)
+    assert outputs_of(run.log) == {"a.x": 1.0}
+
+
+def test_only_so_many_runs_are_kept(tmp_path: Path) -> None:
+    for number in range(KEPT + 3):
+        RunLog(tmp_path, f"{number:05}").close()
+    names = sorted(path.stem for path in tmp_path.iterdir())
+    assert len(names) == KEPT and names[0] == "00003"
+    with pytest.raises(FileExistsError):
+        RunLog(tmp_path, names[-1])
+
+
+def test_a_file_that_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"what": "node"}\n[]\n{"what": "end"}\n')
+    with pytest.raises(DefinitionError, match=r"x.jsonl:2: not a record of a run; got no record"):
+        read_log(path)
+    with pytest.raises(DefinitionError, match="cannot be read"):
+        read_log(tmp_path / "missing")
