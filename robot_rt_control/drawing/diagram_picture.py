@@ -1,4 +1,4 @@
-"""Draws a state diagram as SVG or PNG."""
+"""Draws a diagram as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, PathPatc
 from matplotlib.path import Path as Curve
 from matplotlib.textpath import TextToPath
 
-from robot_rt_control.application.layered_layout import Box, Layout, Link, Route, is_drawn, lay_out, ranks
-from robot_rt_control.application.state_diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch
+from robot_rt_control.drawing.diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch
+from robot_rt_control.drawing.layered_layout import Box, Layout, Link, Route, is_drawn, lay_out, ranks
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 FORMATS = (".svg", ".png")
@@ -82,9 +82,9 @@ def _size(lines: Sequence[Line]) -> tuple[float, float]:
 
 def _blocks(state: State) -> list[tuple[float, list[Line], list[Line]]]:
     """What a state's box shows below its title: indent [pt], name and lines of each block."""
-    names = {axis: [Line(text=axis, style="axis")] for axis in state.strategies}
+    names = {axis: [Line(text=axis, style="axis")] for axis in state.blocks}
     indent = max((_size(name)[0] for name in names.values()), default=0.0) + _PAD_X
-    blocks = [(indent, names[axis], lines) for axis, lines in state.strategies.items()]
+    blocks = [(indent, names[axis], lines) for axis, lines in state.blocks.items()]
     return [*blocks, (0.0, [], state.inside)] if state.inside else blocks
 
 
