@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefinition
 from robot_rt_control.drawing.diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch
+from robot_rt_control.program.declarations import Role
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.validation.edges import Edge, edges
 
@@ -90,7 +91,7 @@ class _Builder:
         for edge in edges(definition):
             self.reaction(edge)
         template = self.program.template
-        return self.drawn((), template.name or template.source, _header(template))
+        return self.drawn((), template.name or template.source, header_of(template.description, template.roles, template.parameters))
 
     def level(self, path: Path) -> _Level:
         if path not in self.levels:
@@ -206,12 +207,13 @@ def _short(id: str, within: str) -> str:
     return id.removeprefix(f"{within}__") if within else id
 
 
-def _header(template: ProgramTemplate) -> list[Line]:
-    lines = [Line(text=text, style="detail") for text in textwrap.wrap(template.description, 90)]
-    for role in template.roles:
+def header_of(description: str, roles: Sequence[Role], parameters: Sequence[Parameter]) -> list[Line]:
+    """Description, roles and parameters."""
+    lines = [Line(text=text, style="detail") for text in textwrap.wrap(description, 90)]
+    for role in roles:
         text = f"{role.name}: {role.shown_kinds}" + (f" (default {role.default})" if role.default else "")
         lines.append(Line(text=text + (f" – {role.description}" if role.description else ""), style="detail"))
-    for parameter in template.parameters:
+    for parameter in parameters:
         lines.append(Line(text=f"${parameter.name}{described(parameter)}", style="condition"))
     return lines
 
