@@ -91,7 +91,8 @@ class _Builder:
         for edge in edges(definition):
             self.reaction(edge)
         template = self.program.template
-        return self.drawn((), template.name or template.source, header_of(template.description, template.roles, template.parameters))
+        header = header_of(template.description, template.roles, template.parameters)
+        return self.drawn((), template.name or template.source, header)
 
     def level(self, path: Path) -> _Level:
         if path not in self.levels:
