@@ -234,7 +234,7 @@ def _ended_as(activity: int, outcome: RunOutcome, results: frozenset[str]) -> ev
 
 
 def _names(plan: Plan, parts: Sequence[str]) -> Iterable[str]:
-    """State variables that conditions of the plan may name, so that they can be read together; roles can be any part."""
+    """State variables that conditions of the plan may name, to be read together; a role can be any part."""
     for graph in plan.graphs.values():
         for node in graph.nodes.values():
             for candidate in node.then:

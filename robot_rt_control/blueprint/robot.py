@@ -50,6 +50,8 @@ class Robot:
         """What the last event said of the protective stop; None: none has come since it was looked at."""
         self._stopped = False
         self._watches: dict[str, Watched] = {}
+        self.problem = ""
+        """Why the last question was not answered; empty: it was."""
         backend.add_listener(self._take)
 
     def close(self) -> None:
@@ -69,8 +71,13 @@ class Robot:
     # --- what is true now -----------------------------------------------------------------------
 
     def values(self, names: Sequence[str]) -> Values:
-        """State variables and vectors of the workcell, all of one tick; those that there are not are left out."""
-        found = self.backend.state_values(names, "") if names else {}
+        """State variables and vectors of the workcell, all of one tick; those that there are not are left out, and all
+        if nobody answers."""
+        try:
+            found = self.backend.state_values(names, "") if names else {}
+            self.problem = ""
+        except RobotControlError as error:
+            self.problem, found = str(error), {}
         vectors: dict[str, list[float]] = {}
         for name, value in found.items():
             if name.endswith("]"):
@@ -80,7 +87,9 @@ class Robot:
     def look_for_stop(self) -> bool:
         """Whether there is a protective stop, asked for at this moment."""
         self._stop_came = None
-        self._stopped = self.values([STOP_VARIABLE]).get(STOP_VARIABLE) == 1.0
+        found = self.values([STOP_VARIABLE])
+        if STOP_VARIABLE in found:
+            self._stopped = found[STOP_VARIABLE] == 1.0
         return self._stopped
 
     @property
