@@ -498,7 +498,7 @@ class Executor:
         found = [run.runner.engine.next_deadline for run in self.runs.values() if run.is_under_way and run.runner]
         return min((deadline for deadline in found if deadline is not None), default=None)
 
-    def under_way(self) -> Iterable[str]:
+    def under_way(self) -> list[str]:
         """Ids of the runs that have begun and not ended."""
         return [run.id for run in self.runs.values() if run.is_under_way]
 
