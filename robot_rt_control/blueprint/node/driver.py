@@ -21,7 +21,7 @@ class Driver:
     Args:
         connect: makes the executor. Raises RobotControlError: not yet; it is tried again.
         publish: gets each new state, in the thread.
-        log: gets what goes wrong.
+        log: gets what goes wrong once the workcell was reached, or why it is not.
 
     Attributes:
         lock: held while anybody uses the executor.
@@ -47,6 +47,7 @@ class Driver:
 
     def start(self) -> None:
         """Begin."""
+        self._publish(nothing(self.problem))
         self._thread.start()
 
     def close(self, timeout_s: float) -> None:
@@ -88,8 +89,10 @@ class Driver:
                 return self.executor.is_idle
         except RobotControlError as error:
             if str(error) != self.problem:
-                self._log(str(error))
-            self.problem = str(error)
+                self.problem = str(error)
+                self._log(self.problem)
+                if self.executor is None:
+                    self._publish(nothing(self.problem))
             time.sleep(_RUNNING_S)
         except Exception:  # it must not end: parts would stay with runs that nobody drives
             self._log(f"the executor of blueprints failed unexpectedly:\n{traceback.format_exc()}")
@@ -109,3 +112,10 @@ class Driver:
         if self.executor is not None:
             self._publish_change()
         self.wake()
+
+
+def nothing(problem: str) -> ExecutorState:
+    """The state of an executor that has not reached its workcell."""
+    return ExecutorState(
+        tick=0, time=0.0, nodes=(), protective_stop=False, armed=0.0, waiting=(), problem=problem, skills_changed=0
+    )
