@@ -17,6 +17,8 @@ from robot_rt_control.blueprint.remote import Blueprints, StartRequest
 from robot_rt_control.client import Client
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, Overtaken, SessionError
 
+from .policy import check_policy
+
 BENCH = Path(__file__).resolve().parents[2] / "config" / "bench.yaml"
 PATIENCE_S = 300.0
 REST_S = 1.5
@@ -156,6 +158,11 @@ def test_commands_by_topic(client: Client, blueprints: Blueprints) -> None:
     assert wait_for_node(blueprints, run, "", "ended").result == "cancelled"
     with pytest.raises(DefinitionError, match="'sving' is no known phrase.*swing"):
         blueprints.give_command("sving")
+
+
+def test_it_may_do_what_it_does_and_no_more(client: Client, blueprints: Blueprints) -> None:
+    check_policy(client.node, "blueprints")
+    check_policy(client.node, "blueprints_client")
 
 
 def executor_process() -> int:
