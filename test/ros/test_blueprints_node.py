@@ -28,13 +28,13 @@ BUSY_S = 10.0
 
 SWING = """
 name: swing
-parameters: {far: {unit: m, default: 0.02}}
+parameters: {far: {unit: m, default: 0.02}, speed: {unit: m/s, default: 0.1}}
 commands: [{say: swing}, {gesture: wave}]
 results: {reached: {}}
 outputs: {asked: {unit: m, value: $far}}
 nodes:
-  out:   {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, $far], speed: 0.1}, then: back}
-  back:  {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, -$far], speed: 0.1}, then: tell}
+  out:   {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, $far], speed: $speed}, then: back}
+  back:  {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, -$far], speed: $speed}, then: tell}
   tell:  {say: back again, then: [{end: reached}]}
 """
 FAR = {"far": (0.1, "m")}
@@ -177,10 +177,10 @@ def executor_process() -> int:
     return 0
 
 
-def test_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_listed(
+def test_draft_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_listed(
     client: Client, blueprints: Blueprints
 ) -> None:
-    begun = start(blueprints)
+    begun = start(blueprints, parameters={**FAR, "speed": (0.005, "m/s")})
     wait_for_node(blueprints, begun.id, "out", "runs")
     wait_for(lambda: client.value("arm.at_rest") == 0.0)
     first = executor_process()
@@ -194,5 +194,5 @@ def test_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_liste
     listed = {line["run"]: line for line in blueprints.read_runs()[0]}
     assert listed[begun.id]["interrupted_at"] == "out" and listed[begun.id]["result"] == ""
     assert client.sessions() == [], "nothing goes on by itself"
-    again = start(blueprints, start_at="back", outputs_of=begun.id, parameters={})
+    again = start(blueprints, start_at="tell", outputs_of=begun.id, parameters={})
     assert wait_for(lambda: again.poll()).result == "reached"
