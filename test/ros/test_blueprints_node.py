@@ -150,7 +150,7 @@ def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Bluep
 
 
 def test_draft_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
-    way = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
+    way: dict[str, Any] = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
     with client.session(["arm", "wrist"]) as session:
         for _ in range(2):
             outcome = client.programs.run("move_until_contact", session=session, prefix="touch", keep=True, **way)

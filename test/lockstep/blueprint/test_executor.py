@@ -281,7 +281,7 @@ def test_programs_and_action_types_run_alone(bench: Bench) -> None:
 def test_draft_N34_an_application_runs_programs_in_its_session(bench: Bench) -> None:
     client = bench.client
     with client.session(["arm", "wrist"]) as session:
-        way = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
+        way: dict[str, Any] = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
         for _ in range(2):
             outcome = client.programs.run("move_until_contact", session=session, prefix="touch", keep=True, **way)
             assert outcome.last_event == "not_found" and outcome.success and session.ended is None
