@@ -33,6 +33,10 @@ class Cell:
         return {name: value for name, value in known.items() if any(name.startswith(word) for word in names)}
 
 
+def problem(robot: Robot) -> str:
+    return robot.problem
+
+
 def made() -> tuple[Cell, Robot]:
     cell = Cell()
     return cell, Robot(cell)  # type: ignore[arg-type]
@@ -40,7 +44,7 @@ def made() -> tuple[Cell, Robot]:
 
 def test_all_values_of_a_moment_come_in_one_answer() -> None:
     cell, robot = made()
-    values = moment(robot, dict.fromkeys(["a.x", "a.q", "b.y"])).values
+    values: Any = moment(robot, dict.fromkeys(["a.x", "a.q", "b.y"])).values
     assert cell.asked == [], "only when one is needed"
     assert (values["a.x"], values["b.y"], values["a.q"]) == (1.0, 1.0, [1.0, 1.5])
     assert values.get("b.y") == 1.0 and math.isnan(values.get("c.z", math.nan))
@@ -50,19 +54,20 @@ def test_all_values_of_a_moment_come_in_one_answer() -> None:
 def test_without_an_answer_values_are_unknown_and_the_problem_is_told() -> None:
     cell, robot = made()
     cell.silent = True
-    assert math.isnan(moment(robot, {"a.x": None}).values.get("a.x", math.nan))
-    assert robot.problem == "nobody answers" and not robot.look_for_stop()
+    values: Any = moment(robot, {"a.x": None}).values
+    assert math.isnan(values.get("a.x", math.nan)) and problem(robot) == "nobody answers"
+    assert not robot.look_for_stop()
     cell.silent = False
     robot.values(["a.x"])
-    assert robot.problem == ""
+    assert problem(robot) == ""
 
 
 def test_a_stop_is_known_by_its_event_or_by_a_question() -> None:
     cell, robot = made()
-    assert not robot.is_stopped
-    cell.tell(Event(kind=Kind.PROTECTIVE_STOP))
-    assert robot.is_stopped
-    cell.tell(Event(kind=Kind.PROTECTIVE_STOP_RELEASED))
-    assert not robot.is_stopped
+    seen = [robot.is_stopped]
+    for kind in (Kind.PROTECTIVE_STOP, Kind.PROTECTIVE_STOP_RELEASED):
+        cell.tell(Event(kind=kind))
+        seen.append(robot.is_stopped)
+    assert seen == [False, True, False]
     cell.stopped = 1.0
-    assert not robot.is_stopped and robot.look_for_stop() and robot.is_stopped
+    assert robot.look_for_stop() and robot.is_stopped

@@ -48,10 +48,10 @@ def sent(server: Server, **fields: Any) -> SentGoal:
 def test_feedback_and_result() -> None:
     server, fed, changes = Server(), list[Any](), list[bool]()
     goal = sent(server, on_feedback=fed.append, on_change=lambda: changes.append(True))
-    assert goal.poll() is None and not goal.accepted
+    seen = [goal.poll(), goal.accepted]
     server.accept()
     server.feedback(SimpleNamespace(feedback="half"))
-    assert goal.accepted and fed == ["half"] and goal.poll() is None
+    assert [*seen, goal.poll(), goal.accepted] == [None, False, None, True] and fed == ["half"]
     result = action.RunProgram.Result(success=True)
     server.end(result)
     assert goal.poll() is result is goal.result() and len(changes) == 2
