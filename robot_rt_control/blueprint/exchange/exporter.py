@@ -25,7 +25,7 @@ from robot_rt_control.blueprint.exchange.ports import (
     written_value,
 )
 from robot_rt_control.blueprint.plan import Call, Given, Graph, Kind, Node
-from robot_rt_control.blueprint.results import DONE, FAILED
+from robot_rt_control.blueprint.results import DONE, FAILED, STANDARD
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.text.mistakes import Mistakes
@@ -36,6 +36,8 @@ MAX_NODES_OF_A_TREE = 2000
 
 _OK, _BAD = "=done", "=failed"
 """Ends, among ids of nodes."""
+_NONE = "=none"
+"""In place of the node that counts failures, in a branch that cannot fail."""
 
 
 @dataclass
@@ -169,7 +171,7 @@ class _Tree:
 
     def branch(self) -> Xml:
         """The same of a branch of ParallelAll, whose failures are counted."""
-        return self._made(self._counting() or _BAD)
+        return self._made(self._counting() or _NONE)
 
     def _made(self, failed: str) -> Xml:
         referenced = [name for node in self.graph.nodes.values() for name in node.references if "." in name]
@@ -204,7 +206,11 @@ class _Tree:
             self._check_counting(node)
             then = (type(then[0])(go=then[0].go, end=then[0].end), *then[1:])
         found: dict[bool, set[str]] = {False: set(), True: set()}
+        gives = any(reference.startswith(f"{node.id}.") for reference in self.entries)
+        named = any(not bad for result, bad in node.call.results.items() if result not in STANDARD)
         for result, failure in node.call.results.items():
+            if result == DONE and gives and named:
+                continue  # it has none of the outputs that are used
             to = _BAD if failure or then else _OK
             for candidate in then:
                 if candidate.when:
@@ -372,15 +378,17 @@ class _Tree:
         return found if is_counting else None
 
     def _counting(self) -> str | None:
-        """The node that counts the failure of a branch; None: this is no such branch."""
+        """The node that counts the failure of a branch; empty: it cannot fail; None: this is no such branch."""
         content = self.template.content
         setting = [id for id, node in content.nodes.items() if node.set is not None]
-        if [*content.values] != [FAILURES] or FAILURES not in self.graph.outputs or len(setting) != 1:
+        if [*content.values] != [FAILURES] or FAILURES not in self.graph.outputs or len(setting) > 1:
             return None
+        is_first = self.graph.values[FAILURES].value == 0 and reference_of(self.graph.outputs[FAILURES]) == FAILURES
+        if not setting:
+            return "" if is_first else None
         node = self.graph.nodes[setting[0]]
         set_to = {name: given.value for name, given in node.call.arguments.items()}
         is_plain = not node.then and not node.retry and not node.repeat
-        is_first = self.graph.values[FAILURES].value == 0 and reference_of(self.graph.outputs[FAILURES]) == FAILURES
         return setting[0] if is_plain and is_first and set_to == {FAILURES: 1} else None
 
     def _parallel(self, node: Node) -> Xml:

@@ -64,10 +64,12 @@ class Imported:
     Args:
         main: name of the outermost one.
         skills: by name, those that are called first.
+        warnings: elements that were left out, because nothing leads to them; with their lines.
     """
 
     main: str
     skills: dict[str, SkillTemplate]
+    warnings: tuple[str, ...] = ()
 
 
 def import_trees(text: str, catalogue: SkillCatalogue, *, source: str = "trees") -> Imported:
@@ -85,7 +87,7 @@ def import_trees(text: str, catalogue: SkillCatalogue, *, source: str = "trees")
         importer = _Importer(root, catalogue, mistakes)
         importer.read()
     mistakes.raise_all()
-    return Imported(main=importer.names[importer.main], skills=importer.made)
+    return Imported(main=importer.names[importer.main], skills=importer.made, warnings=tuple(importer.warnings))
 
 
 # --- expressions --------------------------------------------------------------------------------------
@@ -110,6 +112,8 @@ class _Unit:
     """It is done again without end, after "success" or "failure"."""
     at_most: int = 0
     """Of ParallelAll: it fails with this number of failures."""
+    skill: Skill | None = None
+    """Of a leaf."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,7 @@ class _Importer:
         """ID of a tree → name of its skill."""
         self.main = ""
         self.made: dict[str, SkillTemplate] = {}
+        self.warnings: list[str] = []
         self._finished: dict[str, _Made] = {}
         self._open: list[str] = []
         self._taken: set[str] = set()
@@ -245,10 +250,14 @@ class _Graph:
         self.nodes: dict[str, dict[str, Any]] = {}
         self.parameters: dict[str, Parameter] = {}
         self.written: dict[str, str] = {}
+        self.needed: dict[str, list[str]] = {}
+        """Node → its outputs that are read."""
         self.values: dict[str, Any] = {}
 
     def made(self, wanted: frozenset[str], *, caught: bool) -> _Made:
         expression = self.expression(self.element)
+        callers = [call for unit in self.units for call in (unit, *unit.branch_of.values())]
+        read = wanted | {entry for call in callers for entry, _ in call.reads.values()}
         for unit in self.units:
             for entry, output in unit.writes.items():
                 if entry in self.written:
@@ -256,6 +265,8 @@ class _Graph:
                         f"entry {{{entry}}} is written by two nodes", expected="one node that writes it"
                     )
                 self.written[entry] = f"${unit.id}.{output}"
+                if entry in read:
+                    self.needed.setdefault(unit.id, []).append(output)
         failed = _FAILED
         if caught:
             failed = ("go", self.free_id("failed"))
@@ -264,6 +275,7 @@ class _Graph:
         if caught:
             self.nodes[failed[1]] = {"set": {FAILURES: 1}}
         order = [unit.id for unit in self.units] + ([failed[1]] if caught else [])
+        self._leave_out(start[1])
         outputs: dict[str, Any] = {entry: {**self._output(entry), "value": self.written[entry]}
                                    for entry in sorted(wanted & self.written.keys())}  # fmt: skip
         if caught:
@@ -280,6 +292,20 @@ class _Graph:
         text = dump({key: value for key, value in data.items() if value})
         self.importer.made[self.name] = SkillTemplate(text, source=f"{self.name}.yaml")
         return _Made(name=self.name, parameters=self.parameters, outputs=outputs)
+
+    def _leave_out(self, start: str) -> None:
+        """Leave out what can never run, such as what follows ForceFailure in a Sequence."""
+        reached, waiting = {start}, [start]
+        while waiting:
+            then = self.nodes[waiting.pop()].get("then", [])
+            listed = [then] if isinstance(then, str) else [candidate.get("go", "") for candidate in then]
+            waiting += [id for id in listed if id and id not in reached]
+            reached |= {*filter(None, listed)}
+        for unit in self.units:
+            if unit.id not in reached:
+                del self.nodes[unit.id]
+                self.importer.warnings.append(str(unit.element.mistake(f"<{unit.element.tag}> can never run")))
+        self.nodes = {id: node for id, node in self.nodes.items() if id in reached}
 
     def _output(self, entry: str) -> dict[str, Any]:
         """Type and unit of what a node writes."""
@@ -435,7 +461,6 @@ class _Graph:
         return unit
 
     def leaf(self, element: Element) -> _Unit:
-        _children(element, 0, 0)
         tag = element.tag
         name = _attribute(element, "ID") if tag in ("Action", "Condition") else tag
         if tag in _OTHERS or name in _OTHERS:
@@ -444,6 +469,7 @@ class _Graph:
                 expected=", ".join(_KNOWN),
                 hint="A blueprint has conditions, reactions and values of its own for it",
             )
+        _children(element, 0, 0)
         given = {k: v for k, v in element.attributes.items() if k not in _WITHOUT_MEANING}
         if tag in ("Action", "Condition"):
             del given["ID"]
@@ -456,6 +482,7 @@ class _Graph:
         call: dict[str, Any] = {"skill": name}
         call["_outputs"] = {key: {"type": o.type, "unit": o.unit} for key, o in skill.outputs.items()}
         unit = self.add(element, call, name)
+        unit.skill = skill
         self._ports(unit, skill, given)
         return unit
 
@@ -544,9 +571,20 @@ class _Graph:
             ]
         else:
             node = self._filled(unit)
-            then = _candidates(success, failure)
+            then = _candidates(success, failure, self._giving(unit))
         self.nodes[unit.id] = {**node, **unit.bounds, **({"then": then} if then else {})}
         return here
+
+    def _giving(self, unit: _Unit) -> list[str]:
+        """The successes of a leaf that give the outputs that are read; empty: each does."""
+        needed = self.needed.get(unit.id)
+        if unit.skill is None or not needed:
+            return []
+        successes = [result for result, failure in unit.skill.results.items() if not failure]
+        giving = [result for result in successes if unit.skill.given.get(result, frozenset()) >= {*needed}]
+        if not giving:
+            raise unit.element.mistake(f"skill {unit.skill.name!r}: no success gives {', '.join(needed)}")
+        return [] if giving == successes else giving
 
     def _filled(self, unit: _Unit) -> dict[str, Any]:
         """The call with the entries that it reads."""
@@ -570,16 +608,17 @@ class _Graph:
             raise element.mistake(f"entry {{{entry}}} is read as different things", expected=kinds[0], got=kinds[1])
 
 
-def _candidates(success: End, failure: End) -> Any:
+def _candidates(success: End, failure: End, giving: list[str]) -> Any:
+    """The candidates. `giving`: the successes that count; empty: all."""
     if success == failure:
         return [_candidate(success, on=ANY_RESULT)]
     found = [] if failure == _FAILED else [_candidate(failure, on=FAILURE)]
-    if success != _DONE or found:
-        found.insert(0, _candidate(success))
-    return success[1] if len(found) == 1 and success[0] == "go" else found
+    if success != _DONE or found or giving:
+        found.insert(0, _candidate(success, on=giving[0] if len(giving) == 1 else giving))
+    return success[1] if len(found) == 1 and success[0] == "go" and not giving else found
 
 
-def _candidate(to: End, *, on: str = "", when: str = "") -> dict[str, str]:
+def _candidate(to: End, *, on: str | list[str] = "", when: str = "") -> dict[str, Any]:
     given = {"on": on, "when": when, to[0]: to[1]}
     return {key: value for key, value in given.items() if value}
 

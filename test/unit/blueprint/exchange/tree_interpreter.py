@@ -21,6 +21,7 @@ class TreeInterpreter:
         self.script, self.at_most = script, at_most
         self.counts: Counter[str] = Counter()
         self.trace: list[str] = []
+        self.slept = 0
 
     def run(self) -> bool:
         main = self.root.attrib.get("main_tree_to_execute") or next(iter(self.trees))
@@ -63,6 +64,9 @@ class TreeInterpreter:
             case "Timeout":
                 return self.tick(node[0])
             case "Sleep":
+                self.slept += 1
+                if self.slept > 10 * self.at_most:
+                    raise TooLong
                 return True
             case "SubTree":
                 return self.tick(self.trees[node.attrib["ID"]])
