@@ -7,8 +7,10 @@ It has no threads and no clock: whoever drives it calls `update` when something 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path as File
 from typing import Any
@@ -42,6 +44,8 @@ from robot_rt_control.vocabulary.errors import (
     unknown,
 )
 from robot_rt_control.vocabulary.names import REFERENCE_PATTERN
+
+_log = logging.getLogger(__name__)
 
 REFERENCE = re.compile(REFERENCE_PATTERN)
 KEPT_RUNS = 16
@@ -138,13 +142,28 @@ class Executor:
     def update(self) -> None:
         """Take in what has happened. Call it whenever something may have, and about every 20 ms while a run goes on."""
         for run in list(self.runs.values()):
-            if run.is_under_way:
-                assert run.runner is not None
-                outcome = run.runner.update()
+            if run.runner is not None and run.outcome is None:
+                try:
+                    outcome = run.runner.update()
+                except Exception as error:  # it must not hold up the other runs, nor its parts without anybody
+                    outcome = self._broken(run, error)
                 if outcome is not None:
                     self._end(run, outcome)
         self._begin_waiting()
         self._armed.update(self._moment().time if self._armed.is_armed else 0.0)
+
+    def _broken(self, run: ExecutedRun, error: Exception) -> Outcome:
+        """The outcome of a run that cannot be driven any more; closing its session brings its parts to rest."""
+        outcome = Outcome.standard(FAILED, f"internal error: {type(error).__name__}: {error}")
+        moment = self._moment()
+        self._problem = f"run {run.id}: {outcome.reason}"
+        _log.exception("run %s cannot be driven any more", run.id)
+        record = {"tick": moment.tick, "time": moment.time, "what": "end", "result": outcome.result, "failure": True,
+                  "reason": outcome.reason, "outputs": {}}  # fmt: skip
+        with suppress(OSError):
+            if run.log is not None:
+                run.log.write(record)
+        return outcome
 
     def _end(self, run: ExecutedRun, outcome: Outcome) -> None:
         run.close(outcome)
@@ -442,20 +461,20 @@ class Executor:
         try:
             skills = self.library.snapshot().skills
             said = _of_gesture(text, skills) if gesture else understand(text, skills)
-            name, arguments = said.skill, said.arguments
+            name = said.skill
             if not name:
                 return "", None, self._cancel_all(source)
-            run = self.start(Start(skill=name, parameters=arguments, source=source or word))
+            run = self.start(Start(skill=name, parameters=said.arguments, busy=said.busy, source=source or word))
         except RobotControlError as error:
             self._note(word, source, text, refused=str(error))
             raise
         self._note(word, source, text, started=run.id)
         return name, run, f"run {run.id} of {name!r}"
 
-    def _start_by_sensor(self, skill: str, condition: str) -> None:
+    def _start_by_sensor(self, skill: str, condition: str, busy: str) -> None:
         source = f"sensor: {condition}"
         try:
-            run = self.start(Start(skill=skill, source=source))
+            run = self.start(Start(skill=skill, busy=busy, source=source))
         except RobotControlError as error:
             self._note("sensor", source, condition, refused=str(error))
         else:
@@ -498,7 +517,7 @@ class Executor:
         found = [run.runner.engine.next_deadline for run in self.runs.values() if run.is_under_way and run.runner]
         return min((deadline for deadline in found if deadline is not None), default=None)
 
-    def under_way(self) -> Iterable[str]:
+    def under_way(self) -> list[str]:
         """Ids of the runs that have begun and not ended."""
         return [run.id for run in self.runs.values() if run.is_under_way]
 
@@ -529,14 +548,15 @@ def _json(value: Any) -> Any:
 
 
 def _of_gesture(label: str, skills: Mapping[str, SkillTemplate]) -> Said:
-    found: list[str] = []
+    found: dict[str, str] = {}
     known: list[str] = []
     for name, template in skills.items():
         for command in template.content.commands:
             known += command.gesture
             if label.strip().casefold() in (gesture.casefold() for gesture in command.gesture):
-                found.append(name)
-    if len(set(found)) != 1:
+                found[name] = command.busy
+    if len(found) != 1:
         what = f"gesture {label!r} " + ("starts several blueprints" if found else "is not known")
         raise DefinitionError(what, expected=", ".join(found) or unknown("gesture", label, known), got=repr(label))
-    return Said(skill=found[0], phrase=label)
+    ((name, busy),) = found.items()
+    return Said(skill=name, phrase=label, busy=busy)

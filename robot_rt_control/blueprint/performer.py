@@ -137,6 +137,7 @@ class RobotPerformer:
         if order.skill == "say":
             self._robot.say(str(order.arguments[0].value))
             self._soon.append(events.Ended(activity=order.activity, result=DONE))
+            self._robot.on_change()
         elif order.skill == "wait_until":
             self._waits[order.activity] = self._robot.watch(f"{self._name}: wait", (order.until,))
         else:
@@ -194,6 +195,7 @@ class RobotPerformer:
             self._works[activity].cancel()
         elif activity in self._waits:
             self._soon.append(self._end_wait(activity, CANCELLED))
+            self._robot.on_change()
 
     def watch(self, order: orders.Watch) -> None:
         self._watched[order.watch] = self._robot.watch(f"{self._name}: reactions", order.conditions)

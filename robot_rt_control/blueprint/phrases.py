@@ -33,11 +33,13 @@ class Said:
     Args:
         skill: name of the blueprint; empty: to stop everything.
         arguments: the parameters that the sentence filled.
+        busy: what happens while another run holds the parts.
     """
 
     skill: str
     phrase: str
     arguments: tuple[ParameterValue, ...] = ()
+    busy: str = "refuse"
 
 
 def words(text: str) -> list[str]:
@@ -81,7 +83,7 @@ def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
     known: list[str] = []
     refused: list[DefinitionError] = []
     for name, template in sorted(skills.items()):
-        for phrase, _ in phrases_of(template) if "@" not in name else ():
+        for phrase, index in phrases_of(template) if "@" not in name else ():
             known.append(phrase)
             filled = _filled(words(phrase), spoken)
             if filled is None:
@@ -91,7 +93,8 @@ def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
             except DefinitionError as error:
                 refused.append(error)
             else:
-                found.append(Said(skill=name, phrase=phrase, arguments=arguments))
+                busy = template.content.commands[index].busy
+                found.append(Said(skill=name, phrase=phrase, arguments=arguments, busy=busy))
     exact = [said for said in found if not said.arguments] or found  # words before blanks
     if len({said.skill for said in exact}) == 1:
         return exact[0]

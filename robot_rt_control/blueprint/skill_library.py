@@ -105,7 +105,8 @@ class SkillLibrary:
         self._skills: dict[tuple[str, int], SkillTemplate | None] = {}
         self._programs: dict[tuple[str, int], ProgramTemplate | None] = {}
         self._program_infos: dict[str, Any] = {}
-        self._seen: object = None
+        self._seen: tuple[Mapping[str, int], Mapping[str, int]] | None = None
+        """Name → version of programs and skills at the last look."""
         self._snapshot: SkillCatalogue | None = None
         self._problems: dict[str, str] = {}
 
@@ -119,10 +120,15 @@ class SkillLibrary:
         skills = {name: max(versions) for name, versions in self.store.kept().items()}
         seen = {name: info.version for name, info in infos.items()}, skills
         if self._snapshot is None or seen != self._seen:
-            self.changes += self._seen is not None
-            self._seen, self._program_infos, self._problems = seen, infos, {}
-            programs = Pinned(seen[0], self._load_program)
-            self._snapshot = SkillCatalogue(self._workcell, programs, Pinned(skills, self._load_skill))
+            old, self._program_infos, self._problems = self._seen, infos, {}
+            self.changes += old is not None
+            self._seen = seen
+            pinned = Pinned(skills, self._load_skill)
+            if self._snapshot is not None and old is not None and old[0] == seen[0]:
+                self._snapshot = self._snapshot.with_skills(pinned)
+            else:
+                programs = Pinned(seen[0], self._load_program)
+                self._snapshot = SkillCatalogue(self._workcell, programs, pinned)
         return self._snapshot
 
     def _load_skill(self, name: str, version: int) -> SkillTemplate | None:
