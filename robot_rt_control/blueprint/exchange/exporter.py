@@ -258,6 +258,8 @@ class _Tree:
         element = self._call(node)
         if node.retry and node.repeat:
             raise DefinitionError("retry and repeat in one node", expected="one of them")
+        if node.call.kind == Kind.ALL_OF and (node.retry or node.repeat):
+            raise DefinitionError("retry or repeat of branches side by side", expected="none")
         if node.timeout is not None:
             value = node.timeout.value
             milliseconds = value * 1000 if isinstance(value, int | float) else 0.5

@@ -51,6 +51,8 @@ _OTHERS = frozenset(
 )
 _WITHOUT_MEANING = ("name", "_description", "_uid", "_fullpath")
 _MAX_TIMES = 1_000_000
+_COUNTED = ("again", "Repeat", "RetryUntilSuccessful", "ParallelAll")
+"""What cannot have a number of attempts in the same node: whether ParallelAll failed is decided by its candidates."""
 
 End = tuple[str, str]
 """("go", node) or ("end", result)."""
@@ -371,7 +373,7 @@ class _Graph:
             endless = element.attributes.get("num_cycles", element.attributes.get("num_attempts")) == "-1"
             found.add("again" if endless else element.tag)
             element = element.children[0]
-        return found
+        return {*found, "ParallelAll"} if element.tag == "ParallelAll" else found
 
     def nested(self, child: Element, element: Element, *, caught: bool = False) -> _Unit:
         """A skill made of a part of this tree; entries have the same names in it."""
@@ -392,7 +394,7 @@ class _Graph:
             unit = self.bounded(element, without=["again"])
             unit.again = "success"
         else:
-            unit = self.bounded(element, without=["again", "Repeat", "RetryUntilSuccessful"])
+            unit = self.bounded(element, without=_COUNTED)
             unit.bounds["repeat"] = times - 1
         return unit
 
@@ -402,7 +404,7 @@ class _Graph:
             unit = self.bounded(element, without=["again"])
             unit.again = "failure"
         else:
-            unit = self.bounded(element, without=["again", "Repeat", "RetryUntilSuccessful"])
+            unit = self.bounded(element, without=_COUNTED)
             unit.bounds["retry"] = times - 1
         return unit
 

@@ -203,6 +203,11 @@ def tree(inside: str, more: str = "") -> str:
     return f'<root BTCPP_format="4">\n<BehaviorTree ID="Main">\n{inside}\n</BehaviorTree>{more}</root>'
 
 
+def test_attempts_of_branches_whose_failures_are_counted(leaves: SkillCatalogue) -> None:
+    inside = '<RetryUntilSuccessful num_attempts="3"><ParallelAll><a/><b/></ParallelAll></RetryUntilSuccessful>'
+    compare(leaves, tree(inside), script_of({"a": [False, True], "b": [True]}), parallel=True)
+
+
 def test_ports_units_and_entries_of_the_blackboard(leaves: SkillCatalogue) -> None:
     text = tree(
         '<Sequence>\n<a name="first" speed="0.25" way="1;2;3" word="cost $5" elapsed="{time}"/>\n'
