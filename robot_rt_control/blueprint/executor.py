@@ -1,6 +1,6 @@
 """Executes blueprints: several runs side by side on disjoint parts, commands, logs, and the state of it all as data.
 
-It has no threads and no clock: whoever drives it calls `update` when something may have happened. The node
+It has no thread and no clock of its own: whoever drives it calls `update` when something may have happened. The node
 `blueprints` does so over ROS, and tests in lockstep.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.events import Moment
 from robot_rt_control.blueprint.performer import Makers, RobotPerformer
-from robot_rt_control.blueprint.phrases import Said, understand
+from robot_rt_control.blueprint.phrases import Said, is_stop, understand
 from robot_rt_control.blueprint.plan import read_path, shown_path
 from robot_rt_control.blueprint.rehearsal import Rehearsal
 from robot_rt_control.blueprint.results import CANCELLED, FAILED, Outcome
@@ -96,7 +97,9 @@ COMMANDS = (
 
 
 class Executor:
-    """All runs of one process. One thread at a time.
+    """All runs of one process. All methods may be called from any thread.
+
+    A skill is read and checked without holding up the runs that go on.
 
     Args:
         robot: the workcell.
@@ -104,6 +107,10 @@ class Executor:
         logs: folder of the runs' logs.
         wall: the date and time as text; run ids begin with it, and sort by it. None: the tick.
         makers: of skills that are neither programs nor actions.
+
+    Attributes:
+        lock: held while runs change.
+        runs: by id, in the order in which they were asked for: those that go on, wait, or ended last.
     """
 
     def __init__(
@@ -118,8 +125,8 @@ class Executor:
         self.robot, self.library, self.history = robot, library, RunHistory(logs)
         self._logs, self._makers = logs, makers
         self._wall = wall or (lambda: f"{robot.backend.present()[0]:09d}")
+        self.lock = threading.RLock()
         self.runs: dict[str, ExecutedRun] = {}
-        """By id, in the order in which they were asked for: those that go on, wait, or ended last."""
         self._tried = -_ASK_AGAIN_S
         self._armed = Armed(robot, self._start_by_sensor)
         self._problem = ""
@@ -128,11 +135,12 @@ class Executor:
 
     def close(self) -> None:
         """End: sessions are closed, and parts take their safety action. Runs that go on have no end in their logs."""
-        self._armed.disarm()
-        for run in self.runs.values():
-            if run.outcome is None:
-                run.close(Outcome.standard(CANCELLED, "the executor has ended"))
-        self.robot.close()
+        with self.lock:
+            self._armed.disarm()
+            for run in self.runs.values():
+                if run.outcome is None:
+                    run.close(Outcome.standard(CANCELLED, "the executor has ended"))
+            self.robot.close()
 
     @property
     def is_idle(self) -> bool:
@@ -141,6 +149,10 @@ class Executor:
 
     def update(self) -> None:
         """Take in what has happened. Call it whenever something may have, and about every 20 ms while a run goes on."""
+        with self.lock:
+            self._update()
+
+    def _update(self) -> None:
         for run in list(self.runs.values()):
             if run.runner is not None and run.outcome is None:
                 try:
@@ -187,14 +199,21 @@ class Executor:
             CapacityError: too many runs.
             RobotControlError: its log cannot be written.
         """
-        going = [run for run in self.runs.values() if run.outcome is None]
+        with self.library.lock:
+            run = self._planned(start)
+        with self.lock:
+            return self._admitted(run)
+
+    def _admitted(self, run: ExecutedRun) -> ExecutedRun:
+        """Begin a planned run, or have it wait for its parts."""
+        start, going = run.start, [other for other in self.runs.values() if other.outcome is None]
         if len(going) >= MAX_BLUEPRINT_RUNS:
             raise CapacityError(
                 "too many runs side by side",
                 expected=f"at most {MAX_BLUEPRINT_RUNS} (MAX_BLUEPRINT_RUNS)",
-                got=", ".join(run.id for run in going),
+                got=", ".join(other.id for other in going),
             )
-        run = self._planned(start)
+        run.id = self._new_id()
         holders = self._holders(run)
         if holders and start.busy not in (WAIT, REPLACE):
             (first, *_) = holders
@@ -239,7 +258,6 @@ class Executor:
         called_names = dict.fromkeys([*plan.graphs, *(c.skill for g in plan.graphs.values()
                                       for n in g.nodes.values() for c in n.call.inner() if c.skill)])  # fmt: skip
         return ExecutedRun(
-            id=self._new_id(),
             start=start,
             skill=template.name or name,
             plan=plan,
@@ -365,6 +383,10 @@ class Executor:
         command = request.command
         if command not in COMMANDS:
             raise DefinitionError(f"unknown command {command!r}", expected=unknown("command", command, COMMANDS))
+        with self.lock:
+            return self._controlled(request, command)
+
+    def _controlled(self, request: ControlRequest, command: str) -> str:
         if command == "arm":
             self._armed.arm(request.seconds, self._moment().time, self.library.snapshot())
             self._note(command, request.source, f"for {request.seconds:g} s")
@@ -432,8 +454,9 @@ class Executor:
 
     def cancel(self, run: ExecutedRun, source: str) -> None:
         """Cancel a run; nothing happens if it has ended."""
-        if run.outcome is None:
-            self._cancel(run, source)
+        with self.lock:
+            if run.outcome is None:
+                self._cancel(run, source)
 
     def _cancel(self, run: ExecutedRun, source: str) -> None:
         if run.runner is None:  # it has not begun
@@ -442,6 +465,10 @@ class Executor:
             run.runner.give(events.Cancel(source=source))
 
     def _cancel_all(self, source: str) -> str:
+        with self.lock:
+            return self._all_cancelled(source)
+
+    def _all_cancelled(self, source: str) -> str:
         going = [run for run in self.runs.values() if run.outcome is None]
         for run in reversed(going):  # what waits first, so that nothing begins
             self._cancel(run, source)
@@ -458,12 +485,13 @@ class Executor:
             RobotControlError: as `start`.
         """
         word = "gesture" if gesture else "sentence"
+        if not gesture and is_stop(text):  # it waits for nobody
+            return "", None, self._cancel_all(source)
         try:
-            skills = self.library.snapshot().skills
-            said = _of_gesture(text, skills) if gesture else understand(text, skills)
+            with self.library.lock:
+                skills = self.library.snapshot().skills
+                said = _of_gesture(text, skills) if gesture else understand(text, skills)
             name = said.skill
-            if not name:
-                return "", None, self._cancel_all(source)
             run = self.start(Start(skill=name, parameters=said.arguments, busy=said.busy, source=source or word))
         except RobotControlError as error:
             self._note(word, source, text, refused=str(error))
@@ -498,6 +526,10 @@ class Executor:
 
     def state(self) -> ExecutorState:
         """What it does now."""
+        with self.lock:
+            return self._state()
+
+    def _state(self) -> ExecutorState:
         tick, time = self.robot.backend.present()
         problems = [run.runner.log_problem for run in self.runs.values() if run.is_under_way and run.runner]
         return ExecutorState(
@@ -519,7 +551,8 @@ class Executor:
 
     def under_way(self) -> list[str]:
         """Ids of the runs that have begun and not ended."""
-        return [run.id for run in self.runs.values() if run.is_under_way]
+        with self.lock:
+            return [run.id for run in self.runs.values() if run.is_under_way]
 
 
 def same_but_time(one: ExecutorState, other: ExecutorState) -> bool:

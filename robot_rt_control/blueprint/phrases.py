@@ -59,6 +59,11 @@ def phrases_of(template: SkillTemplate) -> Iterator[tuple[str, int]]:
             yield phrase, index
 
 
+def is_stop(sentence: str) -> bool:
+    """Whether it cancels all runs."""
+    return len(sentence) <= MAX_TEXT_LENGTH and [word.casefold() for word in words(sentence)] == [STOP]
+
+
 def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
     """Find what a sentence starts.
 
@@ -77,7 +82,7 @@ def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
     spoken = words(sentence)
     if len(spoken) > MAX_WORDS:
         raise CapacityError("the sentence is too long", expected=f"at most {MAX_WORDS} words", got=str(len(spoken)))
-    if [word.casefold() for word in spoken] == [STOP]:
+    if is_stop(sentence):
         return Said(skill="", phrase=STOP)
     found: list[Said] = []
     known: list[str] = []

@@ -24,7 +24,6 @@ class Driver:
         log: gets what goes wrong once the workcell was reached, or why it is not.
 
     Attributes:
-        lock: held while anybody uses the executor.
         changed: notified after each look.
         executor: None: the workcell has not been reached yet.
         problem: why not.
@@ -37,8 +36,8 @@ class Driver:
         log: Callable[[str], object],
     ) -> None:
         self._connect, self._publish, self._log = connect, publish, log
-        self.lock = threading.RLock()
-        self.changed = threading.Condition(self.lock)
+        self.changed = threading.Condition()
+        self._publishing = threading.Lock()
         self.executor: Executor | None = None
         self.problem = "the workcell has not been reached yet"
         self._wake, self._closing = threading.Event(), threading.Event()
@@ -70,23 +69,20 @@ class Driver:
             idle = self._look()
             self._wake.wait(_IDLE_S if idle else _RUNNING_S)
             self._wake.clear()
-        with self.lock:
-            executor, self.executor = self.executor, None
-            if executor is not None:
-                executor.close()
+        executor, self.executor = self.executor, None
+        if executor is not None:
+            executor.close()
+        with self.changed:
             self.changed.notify_all()
 
     def _look(self) -> bool:
         """Look once. Returns whether there is nothing to wait for but events."""
         try:
             if self.executor is None:
-                made = self._connect(self.wake)
-                with self.lock:
-                    self.executor, self.problem = made, ""
-            with self.lock:
-                self.executor.update()
-                self._publish_change()
-                return self.executor.is_idle
+                self.executor, self.problem = self._connect(self.wake), ""
+            self.executor.update()
+            self._publish_change(self.executor)
+            return self.executor.is_idle
         except RobotControlError as error:
             if str(error) != self.problem:
                 self.problem = str(error)
@@ -99,18 +95,19 @@ class Driver:
             time.sleep(_RUNNING_S)
         return False
 
-    def _publish_change(self) -> None:
-        assert self.executor is not None
-        state = self.executor.state()
-        if self._last is None or not same_but_time(state, self._last):
-            self._last = state
-            self._publish(state)
-        self.changed.notify_all()
+    def _publish_change(self, executor: Executor) -> None:
+        with self._publishing:
+            state = executor.state()
+            if self._last is None or not same_but_time(state, self._last):
+                self._last = state
+                self._publish(state)
+        with self.changed:
+            self.changed.notify_all()
 
     def publish_now(self) -> None:
-        """After a request that changed something. Under the lock."""
+        """After a request that changed something."""
         if self.executor is not None:
-            self._publish_change()
+            self._publish_change(self.executor)
         self.wake()
 
 

@@ -158,10 +158,9 @@ class BlueprintsNode(WorkcellNode):
         if driver is None or len(text) > MAX_TEXT_LENGTH:
             return
         try:
-            with driver.lock:
-                source = "topic gestures" if gesture else "topic commands"
-                executor_of(driver).give_command(text, gesture=gesture, source=source)
-                driver.publish_now()
+            source = "topic gestures" if gesture else "topic commands"
+            executor_of(driver).give_command(text, gesture=gesture, source=source)
+            driver.publish_now()
         except RobotControlError as error:
             self.get_logger().warning(f"a command was refused: {error}")
 

@@ -52,12 +52,12 @@ class RunAction:
         def judge() -> Any:
             try:
                 check_sizes("run", request)
-                with self._driver.lock:
-                    run = executor_of(self._driver).start(start_of(request))
+                run = executor_of(self._driver).start(start_of(request))
+                with self._driver.changed:
                     self._accepted[id(request)] = request, run
                     while len(self._accepted) > _KEPT:
                         self._accepted.pop(next(iter(self._accepted)))
-                    self._driver.publish_now()
+                self._driver.publish_now()
             except RobotControlError as error:
                 self._node.get_logger().warning(f"a run was rejected: {error}")
                 return refuse(action.RunBlueprint.Result(), error)
@@ -75,7 +75,7 @@ class RunAction:
         """In a thread of its own, which lives as long as the run."""
         result = action.RunBlueprint.Result()
         try:
-            with self._driver.lock:
+            with self._driver.changed:
                 _, run = self._accepted.pop(id(goal.request))
             self._follow(goal, run)
             fill_result(result, run)
@@ -96,22 +96,22 @@ class RunAction:
         driver, last, told = self._driver, None, float("-inf")
         cancelled = False
         while True:
-            feedback = None
-            with driver.changed:
-                if goal.is_cancel_requested and not cancelled:
-                    cancelled = True
-                    if driver.executor is not None:
-                        driver.executor.cancel(run, run.start.source or "the goal's client")
-                        driver.publish_now()
-                if driver.executor is not None:
-                    _, now = driver.executor.robot.backend.present()
+            executor = driver.executor
+            if executor is not None and goal.is_cancel_requested and not cancelled:
+                cancelled = True
+                executor.cancel(run, run.start.source or "the goal's client")
+                driver.publish_now()
+            if executor is not None:
+                _, now = executor.robot.backend.present()
+                with executor.lock:
                     views = run.views(now)
-                    if views != last or now - told > _ELAPSED_S:
-                        last, told = views, now
-                        nodes = [node_message(view) for view in views]
-                        feedback = action.RunBlueprint.Feedback(run=run.id, nodes=nodes, elapsed=now - run.asked)
-            if feedback is not None and goal.is_active:
-                goal.publish_feedback(feedback)
+                if views != last or now - told > _ELAPSED_S:
+                    last, told = views, now
+                    nodes = [node_message(view) for view in views]
+                    if goal.is_active:
+                        goal.publish_feedback(
+                            action.RunBlueprint.Feedback(run=run.id, nodes=nodes, elapsed=now - run.asked)
+                        )
             with driver.changed:
                 if run.outcome is not None:
                     return

@@ -59,10 +59,9 @@ class Services:
             def do() -> str:
                 if name != "save_skill":  # its text may be as long as a program; reading it looks at that
                     check_sizes(name, request)
-                with self._driver.lock:
-                    remark = handler(executor_of(self._driver), request, response)
-                    self._driver.publish_now()
-                    return remark
+                remark = handler(executor_of(self._driver), request, response)
+                self._driver.publish_now()
+                return remark
 
             return answer_to(name, do, response, self._node.get_logger().error)
 

@@ -155,7 +155,9 @@ def remove(server: ControlServer, session: Session, names: Iterable[str]) -> lis
         DefinitionError: nothing was installed under a prefix.
         SessionError: a run is under way there.
     """
-    found: dict[str, None] = {}
+    names, found = list(names), dict[str, None]()
+    if not any(name.endswith(PREFIXED) for name in names):
+        return names
     with session.installing:
         for name in names:
             if not name.endswith(PREFIXED):

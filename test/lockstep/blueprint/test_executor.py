@@ -17,6 +17,7 @@ from robot_rt_control.blueprint.run_history import RunHistory
 from robot_rt_control.blueprint.skill_library import SkillLibrary
 from robot_rt_control.blueprint.store import SkillStore
 from robot_rt_control.client.actions import parameter_values
+from robot_rt_control.client.backend import RunRequest, SessionKey
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.errors import (
@@ -275,6 +276,40 @@ def test_programs_and_action_types_run_alone(bench: Bench) -> None:
     )
     outcome = bench.finish(run)
     assert outcome.result in ("contact", "not_found", "failed", "done"), outcome
+
+
+def test_draft_N34_an_application_runs_programs_in_its_session(bench: Bench) -> None:
+    client = bench.client
+    with client.session(["arm", "wrist"]) as session:
+        way: dict[str, Any] = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
+        for _ in range(2):
+            outcome = client.programs.run("move_until_contact", session=session, prefix="touch", keep=True, **way)
+            assert outcome.last_event == "not_found" and outcome.success and session.ended is None
+        (info,) = client.sessions()
+        assert info.actions and all(id.startswith("touch__") for id in info.actions)
+        session.remove("touch__*")
+        assert client.sessions()[0].actions == []
+        ids = session.upload("move_until_contact", prefix="touch", **way)
+        assert ids and all(id.startswith("touch_2__") for id in ids), "ids are never used again (P6)"
+        wrong = RunRequest(
+            program="move_until_contact", parts=(), parameters=(), session=SessionKey(session.id, "guessed")
+        )
+        with refused(SessionError, "run_program was refused: .* belongs to somebody else"):
+            client.backend.run_program(wrong)
+
+
+def test_a_run_that_cannot_be_driven_ends_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, other = bench.start("swing"), bench.start("open_hand")
+    assert broken.runner is not None
+
+    def fail() -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(broken.runner, "update", fail)
+    bench.step(2)
+    assert broken.outcome is not None and broken.outcome.reason == "internal error: ValueError: a bug"
+    assert bench.finish(other).result == "done"
+    assert "a bug" in bench.executor.state().problem and bench.executor.history.runs()[1].result == "failed"
 
 
 def test_a_text_runs_without_being_kept_and_a_rehearsal_moves_nothing(bench: Bench) -> None:
