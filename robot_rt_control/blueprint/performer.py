@@ -124,7 +124,8 @@ class RobotPerformer:
             if event is not None:
                 del self._works[id]
                 found.append(event)
-        failed = any(isinstance(event, events.Ended) and event.result not in (DONE, CANCELLED) for event in found)
+        # A failure may be the first news of a stop: events come by another way than results of goals.
+        failed = any(isinstance(event, events.Ended) and event.result == FAILED for event in found)
         stopped = robot.look_for_stop() if failed and not self._stopped else robot.is_stopped
         if stopped != self._stopped:
             self._stopped = stopped
