@@ -173,7 +173,7 @@ class MemoryRobot:
         self.store = SkillStore(folder)
         self.seconds, self.speed, self.stopped = seconds, 1.0, False
         self.results: dict[str, str] = {}
-        self.variable_values: dict[str, float] = {"door.distance": 2.0}
+        self.variable_values: dict[str, float] = {"below.distance": 2.0, "ahead.distance": 1.0}
         self.connected = True
         self.started = time.monotonic()
         self.time = 0.0

@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from 'react';
 
 import {
-    type Answer, ask, type Live, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type Person, type ProgramInfo,
+    type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type Person, type ProgramInfo,
     type Refusal, type RunInfo, type SaveAnswer, type SkillInfo,
 } from './server.ts';
 import {
@@ -37,6 +37,14 @@ export interface Doc {
     link: { node: string; index: number } | null;
 }
 
+/** What the layout said. */
+export interface Laid {
+    structure: string;
+    places: Record<string, [number, number]>;
+    /** Points of a link between its ends, by "from>to". */
+    bends: Record<string, [number, number][]>;
+}
+
 export interface Replay {
     run: string;
     records: LogRecord[];
@@ -67,7 +75,7 @@ export class Store {
     docs: Doc[] = [];
     active = 0;
     view: 'picture' | 'text' = 'picture';
-    places = new Map<number, { structure: string; places: Record<string, [number, number]> }>();
+    places = new Map<number, Laid>();
     runs: RunInfo[] = [];
     log: { run: string; records: LogRecord[] } = { run: '', records: [] };
     replay: Replay | null = null;
@@ -84,6 +92,7 @@ export class Store {
     private skillsSeen = -1;
     private programsSeen = -1;
     private logBusy = false;
+    private shownNodes: { of: Live | null; run: string | undefined; nodes: LiveNode[] } = { of: null, run: undefined, nodes: [] };
 
     subscribe = (listener: () => void): (() => void) => {
         this.listeners.add(listener);
@@ -214,7 +223,12 @@ export class Store {
 
     get nodes() {
         const run = this.run?.run;
-        return (this.live.blueprints.nodes ?? []).filter((node) => node.run === run && node.path !== '');
+        if (this.shownNodes.of !== this.live || this.shownNodes.run !== run) {
+            const found = (this.live.blueprints.nodes ?? []).filter((node) => node.run === run && node.path !== '');
+            const same = JSON.stringify(found) === JSON.stringify(this.shownNodes.nodes);
+            this.shownNodes = { of: this.live, run, nodes: same ? this.shownNodes.nodes : found };
+        }
+        return this.shownNodes.nodes;
     }
 
     get operates(): boolean {
@@ -596,7 +610,7 @@ export class Store {
         if (place && this.doc && !this.doc.graph.isProgram && !link && (doc.graph.nodes.length > 0)) {
             const [x, y] = place;
             this.dropped = { id, x, y };
-        }
+        } else this.fitWanted += 1;
         this.select([id]);
     }
 

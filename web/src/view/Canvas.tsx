@@ -1,12 +1,12 @@
 import {
     applyNodeChanges, Background, BackgroundVariant, BaseEdge, type Connection, Controls, type Edge, EdgeLabelRenderer, type EdgeProps,
-    getBezierPath, getSmoothStepPath, Handle, MarkerType, MiniMap, type Node, type NodeChange, type NodeProps, Panel, Position, ReactFlow,
-    ReactFlowProvider, SelectionMode, useReactFlow,
+    getBezierPath, Handle, MarkerType, MiniMap, type Node, type NodeChange, type NodeProps, Panel, Position, ReactFlow,
+    ReactFlowProvider, SelectionMode, useReactFlow, useUpdateNodeInternals,
 } from '@xyflow/react';
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { ask, type Answer } from '../server.ts';
-import { base, store, useStore } from '../store.ts';
+import { base, type Laid, store, useStore } from '../store.ts';
 import { connect, disconnect, moveNode } from '../text/blueprint_edits.ts';
 import { addCandidate } from '../text/blueprint_edits.ts';
 import { wayOf, type Way } from '../way.ts';
@@ -43,6 +43,9 @@ const STATES: Record<string, string> = {
 const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<NodeData>>) {
     const { box } = data;
     const node = box.node;
+    const update = useUpdateNodeInternals();
+    const ports = box.ports.map((port) => port.name).join();
+    useEffect(() => update(box.id), [update, box.id, ports, box.width, data.reaction, data.state, data.result]);
     if (!node) {
         return (
             <div className="end-node" style={{ width: box.width, height: box.height }}>
@@ -88,13 +91,40 @@ interface LinkData extends Record<string, unknown> {
     chosen: boolean;
     node: string;
     index: number;
+    bends: [number, number][];
+    aside: number;
+}
+
+/** Out at the lower edge, up beside all boxes between, and in from above. */
+function backPath(x: number, y: number, tx: number, ty: number, aside: number): [string, number, number] {
+    const r = 12;
+    const low = y + 18;
+    const high = ty - 22;
+    const s = tx < aside ? -1 : 1;
+    const path = `M${x},${y} L${x},${low - r} Q${x},${low} ${x + r},${low} L${aside - r},${low} Q${aside},${low} ${aside},${low - r} L${aside},${high + r} Q${aside},${high} ${aside + s * r},${high} L${tx - s * r},${high} Q${tx},${high} ${tx},${high + r} L${tx},${ty}`;
+    return [path, aside, (low + high) / 2];
+}
+
+/** Curves with vertical tangents through points. */
+function bentPath(points: readonly (readonly [number, number])[]): [string, number, number] {
+    let path = `M${points[0]?.join() ?? ''}`;
+    for (let n = 1; n < points.length; n += 1) {
+        const [ax, ay] = points[n - 1] as readonly [number, number];
+        const [bx, by] = points[n] as readonly [number, number];
+        const half = (by - ay) / 2;
+        path += ax === bx ? ` L${bx},${by}` : ` C${ax},${ay + half} ${bx},${by - half} ${bx},${by}`;
+    }
+    const [ax, ay] = points[1] as readonly [number, number];
+    const [bx, by] = points[2] ?? [ax, ay];
+    return [path, (ax + bx) / 2, (ay + by) / 2];
 }
 
 const LinkEdge = memo(function LinkEdge(props: EdgeProps<Edge<LinkData>>) {
     const { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd, id } = props;
     const ends = { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition };
     const isBack = targetY < sourceY + 10;
-    const [path, labelX, labelY] = isBack ? getSmoothStepPath({ ...ends, borderRadius: 14, offset: 24 }) : getBezierPath({ ...ends, curvature: 0.35 });
+    const [path, labelX, labelY] = isBack ? backPath(sourceX, sourceY, targetX, targetY, data?.aside ?? Math.max(sourceX, targetX) + 120)
+        : data?.bends && data.bends.length > 0 ? bentPath([[sourceX, sourceY], ...data.bends, [targetX, targetY]]) : getBezierPath({ ...ends, curvature: 0.35 });
     const classes = ['link', data?.failure && 'failure', data?.taken && 'taken', data?.chosen && 'chosen'].filter(Boolean).join(' ');
     return (
         <>
@@ -117,17 +147,18 @@ const LinkEdge = memo(function LinkEdge(props: EdgeProps<Edge<LinkData>>) {
 
 const NODE_TYPES = { skill: SkillNode };
 const EDGE_TYPES = { link: LinkEdge };
+const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
 const NO_WAY: Way = { nodes: new Map(), links: new Set(), stands: '' };
 
-function usePlaces(key: number, structure: string, request: object): Record<string, [number, number]> {
+function usePlaces(key: number, structure: string, request: object): Laid {
     const known = store.places.get(key);
     const [, again] = useState(0);
     useEffect(() => {
         if (known?.structure === structure) return;
         let over = false;
-        void ask<Answer & { places?: Record<string, [number, number]> }>('layout', request).then((answer) => {
+        void ask<Answer & Partial<Laid>>('layout', request).then((answer) => {
             if (over || !answer.places) return;
-            store.places.set(key, { structure, places: answer.places });
+            store.places.set(key, { structure, places: answer.places, bends: answer.bends ?? {} });
             again((n) => n + 1);
         });
         return () => {
@@ -136,7 +167,7 @@ function usePlaces(key: number, structure: string, request: object): Record<stri
         // The request follows from the structure.
         // eslint-disable-next-line react-hooks/exhaustive-deps
     }, [key, structure]);
-    return known?.places ?? {};
+    return known ?? NOWHERE;
 }
 
 function Flow() {
@@ -172,7 +203,7 @@ function Flow() {
             const reaction = graph.reactions.find((each) => each.go === box.id);
             const isFailure = visited !== undefined && (visited.result === 'failed' || visited.result === 'timeout' || visited.result === 'cancelled' || (skill?.failures.includes(visited.result) ?? false));
             const dropped = it.dropped?.id === box.id ? it.dropped : null;
-            const place = box.node?.place ?? (dropped ? [dropped.x, dropped.y] : null) ?? laid[box.id] ?? [0, n * 110];
+            const place = box.node?.place ?? (dropped ? [dropped.x, dropped.y] : null) ?? laid.places[box.id] ?? [0, n * 110];
             return {
                 id: box.id,
                 type: 'skill',
@@ -210,24 +241,41 @@ function Flow() {
         if (!dragging.current) setNodes((before) => computed.map((node) => ({ ...node, measured: before.find((old) => old.id === node.id)?.measured })));
     }, [computed]);
 
-    const edges = useMemo((): Edge<LinkData>[] => (picture?.links ?? []).map((link) => {
+    const edges = useMemo((): Edge<LinkData>[] => {
+        const at = new Map(nodes.map((node) => [node.id, node]));
+        let backs = 0;
+        const isLaidOut = (id: string): boolean => {
+            const [x, y] = laid.places[id] ?? [NaN, NaN];
+            const place = at.get(id)?.position;
+            return place?.x === x && place.y === y;
+        };
+        return (picture?.links ?? []).map((link) => {
+        const from = at.get(link.from);
+        const to = at.get(link.to);
+        let aside = 0;
+        if (from && to && to.position.y < from.position.y + (from.height ?? 0) + 10) {
+            const between = nodes.filter((node) => node.position.y < from.position.y + (from.height ?? 0) + 20 && node.position.y + (node.height ?? 0) > to.position.y - 24);
+            aside = Math.max(...between.map((node) => node.position.x + (node.width ?? 0))) + 26 + 14 * (backs % 8);
+            backs += 1;
+        }
+        const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : [];
         const taken = way.links.has(`${link.from}>${link.to}`);
         const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
         return {
             id: link.id, type: 'link', source: link.from, sourceHandle: link.port, target: link.to, targetHandle: 'in', selected: chosen,
             ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
             markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b' },
-            data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index },
+            data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside },
         };
-    }), [picture, way, doc?.link]);
+        });
+    }, [picture, way, doc?.link, nodes, laid]);
 
-    const [fitted, setFitted] = useState(-1);
+    const fitted = useRef(-1);
     useEffect(() => {
-        if (!isLaid || fitted === it.fitWanted) return;
-        setFitted(it.fitWanted);
-        const timer = setTimeout(() => void flow.fitView({ padding: 0.15, maxZoom: 1.1, duration: 0 }), 30);
-        return () => clearTimeout(timer);
-    }, [isLaid, it.fitWanted, fitted, flow]);
+        if (!isLaid || fitted.current === it.fitWanted) return;
+        fitted.current = it.fitWanted;
+        setTimeout(() => void flow.fitView({ padding: 0.12, maxZoom: 1.1, duration: 0 }), 60);
+    }, [isLaid, it.fitWanted, flow]);
 
     const onNodesChange = useCallback((changes: NodeChange<Node<NodeData>>[]) => {
         setNodes((before) => applyNodeChanges(changes, before));

@@ -55,7 +55,7 @@ export function portsOf(node: GraphNode, skill: SkillInfo | undefined, isProgram
             ports.push({ name, failure: STANDARD_FAILURES.includes(name) || (skill?.failures.includes(name) ?? name === 'failure') });
         }
     }
-    return ports;
+    return [...ports.filter((port) => !port.failure), ...ports.filter((port) => port.failure)];
 }
 
 function answers(node: GraphNode): string[] {
@@ -70,7 +70,7 @@ function boxOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean
     const wide = ports.reduce((sum, port) => sum + port.name.length * LETTER + 16, 12);
     const title = Math.max(node.id.length * 8.2, (node.skill || node.kind).length * 6.6) + 60;
     const width = Math.round(Math.min(Math.max(190, wide, title), 460));
-    const height = 54 + (node.detail === '' ? 0 : 18) + (isProgram ? 10 : 24);
+    const height = 52 + (node.detail === '' ? 0 : 17) + (ports.length > 1 ? 24 : 10);
     return { id: node.id, width, height, node, ports, end: '' };
 }
 
@@ -93,7 +93,7 @@ export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | unde
         }
     }
     for (const end of ends) boxes.push({ id: `@${end}`, width: Math.round(end.length * 7.5 + 58), height: 30, node: null, ports: [], end });
-    const structure = JSON.stringify([boxes.map((box) => [box.id, box.width, box.height]), [...new Set(links.map((link) => `${link.from}>${link.to}`))]]);
+    const structure = JSON.stringify([boxes.map((box) => [box.id, box.width, box.height]), links.map((link) => `${link.from}>${link.to}${link.label === '' ? '' : '?'}`)]);
     return { boxes, links, structure };
 }
 
@@ -103,6 +103,6 @@ export function layoutRequest(picture: Picture, start: string): object {
     const rest = picture.boxes.filter((box) => box.id !== start);
     return {
         boxes: [...first, ...rest].map((box) => [box.id, box.width, box.height]),
-        links: picture.links.map((link) => [link.from, link.to]),
+        links: picture.links.map((link) => [link.from, link.to, link.label === '' ? 0 : Math.min(link.label.length, 44) * LETTER + 14]),
     };
 }
