@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from robot_rt_control.application.diagram_picture import FORMATS, draw
-from robot_rt_control.application.state_diagram import Now, diagram_of
 from robot_rt_control.client.program_state import ProgramState
+from robot_rt_control.drawing.diagram_picture import FORMATS, draw
+from robot_rt_control.drawing.state_diagram import Now, diagram_of
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.vocabulary.errors import RobotControlError
 

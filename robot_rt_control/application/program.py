@@ -117,8 +117,8 @@ def _checked_by(client: Any, text: str) -> list[str]:
 
 
 def _draw(given: argparse.Namespace, output: Output) -> int:
-    from robot_rt_control.application.diagram_picture import draw
-    from robot_rt_control.application.state_diagram import diagram_of
+    from robot_rt_control.drawing.diagram_picture import draw
+    from robot_rt_control.drawing.state_diagram import diagram_of
 
     template = find_template(given.program)
     diagram = diagram_of(template)

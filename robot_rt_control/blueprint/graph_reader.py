@@ -21,7 +21,8 @@ from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
-_SAMPLES: Mapping[str, Any] = {"float": 1.5, "int": 1, "bool": True, "text": "text"}
+SAMPLES: Mapping[str, Any] = {"float": 1.5, "int": 1, "bool": True, "text": "text"}
+"""Of each type of output: values with which what uses them can be computed before a run."""
 _TEXT = Parameter(name="text", type="text")
 _TIME = Parameter(name="time", unit="s", minimum=0.0)
 _DOING = ("skill", "wait", "wait_until", "say", "ask", "log", "set", "all_of", "first_of")
@@ -51,7 +52,7 @@ class GraphReader:
         known = {
             **samples,
             **{
-                name: KnownParameter(value=_SAMPLES[output.type], unit=output.unit, sampled=True)
+                name: KnownParameter(value=SAMPLES[output.type], unit=output.unit, sampled=True)
                 for name, output in self._outputs.items()
             },
         }

@@ -38,7 +38,8 @@ from robot_rt_control.client.conversions import (
 )
 from robot_rt_control.client.event_source import EventSource
 from robot_rt_control.client.program_state import ProgramState, RunOutcome
-from robot_rt_control.client.services import GONE_S, Services
+from robot_rt_control.client.sent_goal import SentGoal
+from robot_rt_control.client.services import Services
 from robot_rt_control.client.stream_link import StreamLink
 from robot_rt_control.client.workcell_clock import WorkcellClock
 from robot_rt_control.definitions.action_type import ActionType
@@ -417,49 +418,22 @@ class RosBackend(RosServices, ThreadedWaiting):
         return self._run(action.RunAction, "run_action", goal, request)
 
     def _run(self, kind: Any, name: str, goal: Any, request: RunRequest | ActionRequest) -> RunOutcome:
+        return _outcome(self._send(kind, name, goal, request).result(request.cancelled))
+
+    def _send(self, kind: Any, name: str, goal: Any, request: RunRequest | ActionRequest) -> SentGoal:
         with self._lock:
             if name not in self._runners:
                 self._runners[name] = GoalClient(self.node, kind, f"control_server/{name}")
         runner = self._runners[name]
         self._services.find(runner.wait_for_server, f"the ROS action 'control_server/{name}'")
-        report = request.on_progress or (lambda _: None)
-        sent = runner.send_goal_async(goal, feedback_callback=lambda message: report(message.feedback))
-        handle = _wait(sent, None, self._timeout_s)
-        if handle is None:
-            # A request on its way may still arrive, for example once a cut network is whole again.
-            sent.add_done_callback(_cancel)
-            raise NoAnswer(
-                f"the control server did not answer within {self._timeout_s:g} s whether it accepts the run",
-                hint="Is its machine connected? If the run is accepted later, it is cancelled at once",
-            )
-        if not handle.accepted:
-            rejected = _wait(handle.get_result_async(), None, self._timeout_s)  # with the reason
-            if rejected is None or not rejected.result.refusals:
-                raise RobotControlError("the control server did not accept the run", hint="Its log says why")
-            raise error_of(rejected.result)
-        done = handle.get_result_async()
-        seen = time.monotonic()
-
-        def look() -> None:
-            nonlocal seen
-            if runner.server_is_ready():
-                seen = time.monotonic()
-            elif time.monotonic() - seen > GONE_S:
-                raise NoAnswer(
-                    "the control server has gone during the run",
-                    hint="If its process has ended, the executor brings the run's parts to rest, unless the run is "
-                    "detached. If the network to its machine is cut, the run goes on there",
-                )
-
-        answer = _wait(done, request.cancelled, None, look)
-        if answer is None:
-            handle.cancel_goal_async()
-            answer = _wait(done, None, None, look)
-        result = answer.result
-        if result.refusals:
-            raise error_of(result)
-        return RunOutcome(
-            success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
+        return SentGoal(
+            runner,
+            goal,
+            server="the control server",
+            timeout_s=self._timeout_s,
+            on_feedback=request.on_progress,
+            hint="If its process has ended, the executor brings the run's parts to rest, unless the run is detached. "
+            "If the network to its machine is cut, the run goes on there",
         )
 
 
@@ -467,22 +441,10 @@ def _latched(depth: int) -> QoSProfile:
     return QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def _cancel(sent: Any) -> None:
-    """Cancel a run that was accepted too late."""
-    handle = sent.result()
-    if handle is not None and handle.accepted:
-        handle.cancel_goal_async()
-
-
-def _wait(
-    future: Any, unless: threading.Event | None, timeout_s: float | None, look: Callable[[], None] = lambda: None
-) -> Any:
-    """A future's result; None: it did not come in time, or `unless` was set before. `look` is called meanwhile."""
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    arrived = threading.Event()
-    future.add_done_callback(lambda _: arrived.set())
-    while not arrived.wait(0.05):
-        look()
-        if (unless is not None and unless.is_set()) or (deadline is not None and time.monotonic() > deadline):
-            return None
-    return future.result()
+def _outcome(result: Any) -> RunOutcome:
+    """Of a run's result. Raises RobotControlError: it could not be started."""
+    if result.refusals:
+        raise error_of(result)
+    return RunOutcome(
+        success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
+    )

@@ -115,6 +115,17 @@ class Services:
             RobotControlError: refused, by the exception that the server raised.
             NoAnswer: no server, or no answer in time, or the server has gone meanwhile.
         """
+        response = self.ask(service, path, timeout_s=timeout_s, **fields)
+        if not response.success:
+            raise error_of(response)
+        return response
+
+    def ask(self, service: Any, path: str, /, *, timeout_s: float | None = None, **fields: Any) -> Any:
+        """As `call`; a refusal is an answer as well.
+
+        Raises:
+            NoAnswer: as `call`.
+        """
         at_most = self._timeout_s if timeout_s is None else timeout_s
         client = self._client(service, path)
         self.find(client.wait_for_service, f"service {client.srv_name!r}", math.inf if timeout_s is None else timeout_s)
@@ -126,10 +137,7 @@ class Services:
         except RobotControlError:
             client.remove_pending_request(future)
             raise
-        response: Any = future.result()
-        if not response.success:
-            raise error_of(response)
-        return response
+        return future.result()
 
     def _wait(self, client: Any, answered: threading.Event, at_most: float, session: str) -> None:
         """Wait for an answer as long as one may come. Raises RobotControlError: it will not, with the reason."""

@@ -66,12 +66,17 @@ def _message(error: RobotControlError) -> Any:
 
 def error_of(answer: Any) -> RobotControlError:
     """The exception in a refusing answer, with the class and fields of the original."""
-    errors = [_error(message) for message in getattr(answer, "refusals", ())]
+    errors = errors_of(answer)
     if not errors:  # of a foreign node, or of a service of std_srvs
         return RobotControlError(answer.message)
     if len(errors) == 1:
         return errors[0]
     return ProgramError(e for e in errors if isinstance(e, DefinitionError))
+
+
+def errors_of(answer: Any) -> list[RobotControlError]:
+    """All mistakes in an answer, one by one."""
+    return [_error(message) for message in getattr(answer, "refusals", ())]
 
 
 def _error(message: Any) -> RobotControlError:

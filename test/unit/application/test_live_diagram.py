@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.application.live_diagram import described, follow, followed, now_of
-from robot_rt_control.application.state_diagram import diagram_of
 from robot_rt_control.client.program_state import ProgramState, StrategyState
+from robot_rt_control.drawing.state_diagram import diagram_of
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -55,7 +55,7 @@ def test_active_states_and_governing_strategies_are_marked() -> None:
     diagram = diagram_of(ProgramTemplate(TEXT), now_of(state("s1", 3, "near")))
     near, there = (s for s in diagram.states if s.key[0])
     assert (near.active, there.active) == (True, False)
-    assert [line.style for line in near.strategies["elbow"]] == ["condition", "governing"]
+    assert [line.style for line in near.blocks["elbow"]] == ["condition", "governing"]
     nothing = diagram_of(ProgramTemplate(TEXT), now_of(None))
     assert not any(s.active for s in nothing.states)
 

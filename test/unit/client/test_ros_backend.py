@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rclpy.task import Future
 
-from robot_rt_control.client import ros_backend
+from robot_rt_control.client import ros_backend, sent_goal
 from robot_rt_control.client.backend import ActionRequest
 from robot_rt_control.client.ros_backend import RosBackend
 from robot_rt_control.vocabulary.errors import NoAnswer
@@ -64,7 +64,7 @@ def test_a_run_that_is_accepted_after_its_client_has_given_up_is_cancelled(backe
 def test_a_run_whose_server_has_gone_is_not_waited_for(
     backend: Any, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ros_backend, "GONE_S", 0.02)
+    monkeypatch.setattr(sent_goal, "GONE_S", 0.02)
     runner.sent.set_result(SimpleNamespace(accepted=True, get_result_async=Future))
     runner.ready = False
     with pytest.raises(NoAnswer, match="has gone during the run.*If the network.* is cut, the run goes on"):

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot_rt_control.application.diagram_picture import _Picture, draw
-from robot_rt_control.application.state_diagram import ANY, END, HAND, START, Diagram, diagram_of
+from robot_rt_control.drawing.diagram import ANY, END, HAND, START, Diagram
+from robot_rt_control.drawing.diagram_picture import _Picture, draw
+from robot_rt_control.drawing.state_diagram import diagram_of
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -86,11 +87,11 @@ def test_what_a_diagram_shows() -> None:
     assert [line.text for line in states["down"].lines] == ["down", "velocity_move · part: robot"]
     assert [line.text for line in states["down"].inside] == ["elapsed > 9", "/ event slow, signal pause"]
     assert [line.text for line in states[ANY].inside] == ["speed < 0.1", "/ event too_slow"]
-    assert {axis: [line.text for line in lines] for axis, lines in states["stay"].strategies.items()} == {
+    assert {axis: [line.text for line in lines] for axis, lines in states["stay"].blocks.items()} == {
         "elbow": ["fast (velocity): eye.distance >= $near and eye.…", "velocity"],
         "robot.joint[2]": ["distance"],
     }, "as written, shortened"
-    assert not states["down"].strategies
+    assert not states["down"].blocks
     assert (states["down"].first, states["stay"].final, states["home"].first) == (True, True, False)
     assert [s.source[1] for s in diagram.switches if s.free] == [START, HAND, ANY]
 

@@ -1,4 +1,4 @@
-"""Draws a state diagram as SVG or PNG."""
+"""Draws a diagram as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, PathPatc
 from matplotlib.path import Path as Curve
 from matplotlib.textpath import TextToPath
 
-from robot_rt_control.application.layered_layout import Box, Layout, Link, Route, is_drawn, lay_out, ranks
-from robot_rt_control.application.state_diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch
+from robot_rt_control.drawing.diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch
+from robot_rt_control.drawing.layered_layout import Box, Layout, Link, Route, is_drawn, lay_out, ranks
+from robot_rt_control.drawing.moved_boxes import with_places
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 FORMATS = (".svg", ".png")
@@ -28,8 +29,12 @@ _LOOP = 20.0
 _INK, _QUIET = "#1c2733", "#5b6b7b"
 _FILL = {"first": "#e3f1e4", "plain": "#eaf0f8", "final": "#f6ecd9", "pseudo": "#ffffff"}
 _FILL |= {"used": "#f8fafd", "active": "#ffe8cc"}
+_FILL |= {"capability": "#e7edf3", "meta_skill": "#ddeefa", "motion_skill": "#fdf3cf", "behavior_skill": "#fde3d3"}
+_FILL |= {"blueprint": "#ebe2f7", "built_in": "#ffffff", "success": "#e3f1e4", "failure": "#fbdedc"}
 _EDGE = {"first": "#3d8b45", "plain": "#4a6c98", "final": "#a87a26", "pseudo": "#8d99a6"}
 _EDGE |= {"used": "#4a6c98", "active": "#d9480f"}
+_EDGE |= {"capability": "#6b7f93", "meta_skill": "#2b78ad", "motion_skill": "#a8861a", "behavior_skill": "#bf5b22"}
+_EDGE |= {"blueprint": "#7446b0", "built_in": "#6b7f93", "success": "#3d8b45", "failure": "#b3352c"}
 _STYLES: dict[str, tuple[float, str, bool, str]] = {
     # size, weight, whether slanted, colour
     "header": (13.0, "bold", False, _INK),
@@ -82,9 +87,9 @@ def _size(lines: Sequence[Line]) -> tuple[float, float]:
 
 def _blocks(state: State) -> list[tuple[float, list[Line], list[Line]]]:
     """What a state's box shows below its title: indent [pt], name and lines of each block."""
-    names = {axis: [Line(text=axis, style="axis")] for axis in state.strategies}
+    names = {axis: [Line(text=axis, style="axis")] for axis in state.blocks}
     indent = max((_size(name)[0] for name in names.values()), default=0.0) + _PAD_X
-    blocks = [(indent, names[axis], lines) for axis, lines in state.strategies.items()]
+    blocks = [(indent, names[axis], lines) for axis, lines in state.blocks.items()]
     return [*blocks, (0.0, [], state.inside)] if state.inside else blocks
 
 
@@ -106,7 +111,8 @@ class _Picture:
         self.nested = {s.key: _Picture(s.nested, depth + 1) for s in diagram.states if s.nested is not None}
         self.boxes = {state.key: self.box(state) for state in self.states}
         links = [Link(source=s.source, target=s.target, **_label_size(s)) for s in self.drawn]
-        self.layout: Layout = lay_out(list(self.boxes.values()), links, rank)
+        boxes = list(self.boxes.values())
+        self.layout: Layout = with_places(lay_out(boxes, links, rank), boxes, links, diagram.places)
 
     def box(self, state: State) -> Box:
         if state.key in (("", START), ("", END)):
@@ -186,7 +192,7 @@ class _Picture:
         nested = self.nested.get(state.key)
         kind = _kind(state)
         left, top = x - box.width / 2, y - box.height / 2
-        self.rounded(left, top, box.width, box.height, kind, dashed=kind == "pseudo")
+        self.rounded(left, top, box.width, box.height, kind, dashed=kind in ("pseudo", "built_in"))
         if state.final:
             self.rounded(left + 2.5, top + 2.5, box.width - 5, box.height - 5, kind)
         _, text_height = _size(state.lines)
@@ -275,6 +281,8 @@ def _kind(state: State) -> str:
         return "pseudo"
     if state.active:
         return "active"
+    if state.kind:
+        return state.kind
     if state.nested is not None:
         return "used"
     return "final" if state.final else "first" if state.first else "plain"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot_rt_control.application.layered_layout import Box, Layout, Link, is_drawn, lay_out, ranks
+from robot_rt_control.drawing.layered_layout import Box, Layout, Link, is_drawn, lay_out, ranks
 
 KEYS = "abcdefgh"
 

@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefinition
+from robot_rt_control.drawing.diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch
+from robot_rt_control.program.declarations import Role
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.validation.edges import Edge, edges
 
-START, END, ANY, HAND = "start", "end", "any state", "by hand"
-"""Nodes of the diagram that are not actions; their keys are ("", START) and so on."""
-
-Key = tuple[str, str]
-"""("action", id), ("use", id of the state that uses a program), or ("", START) and similar."""
 Path = tuple[Key, ...]
 """Where a node is drawn: the used programs that contain it, outermost first, then itself."""
 
@@ -25,53 +22,6 @@ _LONG = 48
 """Characters of a strategy."""
 _MOST_PARTS = 8
 """Parts of a motion group that are named."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """A line of text and its role: title, detail, axis, condition, response, governing."""
-
-    text: str
-    style: str
-
-
-@dataclass(kw_only=True)
-class State:
-    """A node of the diagram."""
-
-    key: Key
-    lines: list[Line] = field(default_factory=list)
-    strategies: dict[str, list[Line]] = field(default_factory=dict)
-    """Degree of freedom → its strategies in order of priority, a line for each."""
-    inside: list[Line] = field(default_factory=list)
-    """Reactions that do not lead out of it."""
-    final: bool = False
-    first: bool = False
-    """The program starts here."""
-    active: bool = False
-    nested: Diagram | None = None
-    """Of a used program, drawn within the box: its own states and switches."""
-
-
-@dataclass(kw_only=True)
-class Switch:
-    """An arrow of the diagram: all reactions that lead from one state to another."""
-
-    source: Key
-    target: Key
-    label: list[Line] = field(default_factory=list)
-    free: bool = False
-    """Not from one state: from the start, by hand, or free-standing."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Diagram:
-    """Everything that is drawn."""
-
-    title: str
-    header: tuple[Line, ...]
-    states: tuple[State, ...]
-    switches: tuple[Switch, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +91,8 @@ class _Builder:
         for edge in edges(definition):
             self.reaction(edge)
         template = self.program.template
-        return self.drawn((), template.name or template.source, _header(template))
+        header = header_of(template.description, template.roles, template.parameters)
+        return self.drawn((), template.name or template.source, header)
 
     def level(self, path: Path) -> _Level:
         if path not in self.levels:
@@ -183,7 +134,7 @@ class _Builder:
         return State(
             key=("action", action.id),
             lines=lines,
-            strategies={axis.axis: self.strategies(action, axis) for axis in action.strategies},
+            blocks={axis.axis: self.strategies(action, axis) for axis in action.strategies},
             final=action.final,
             active=action.id in self.now.active,
         )
@@ -257,12 +208,13 @@ def _short(id: str, within: str) -> str:
     return id.removeprefix(f"{within}__") if within else id
 
 
-def _header(template: ProgramTemplate) -> list[Line]:
-    lines = [Line(text=text, style="detail") for text in textwrap.wrap(template.description, 90)]
-    for role in template.roles:
+def header_of(description: str, roles: Sequence[Role], parameters: Sequence[Parameter]) -> list[Line]:
+    """Description, roles and parameters."""
+    lines = [Line(text=text, style="detail") for text in textwrap.wrap(description, 90)]
+    for role in roles:
         text = f"{role.name}: {role.shown_kinds}" + (f" (default {role.default})" if role.default else "")
         lines.append(Line(text=text + (f" – {role.description}" if role.description else ""), style="detail"))
-    for parameter in template.parameters:
+    for parameter in parameters:
         lines.append(Line(text=f"${parameter.name}{described(parameter)}", style="condition"))
     return lines
 

@@ -1,0 +1,1 @@
+"""Pictures of graphs: states of programs, nodes of blueprints."""
