@@ -58,7 +58,10 @@ class Runner:
 
     def give(self, command: Command) -> str:
         """Give a command. Returns why it is refused; empty: it is not."""
-        return self._take(command)
+        refused = self._take(command)
+        if isinstance(command, events.Answer) and not refused:
+            self.questions.pop(command.activity, None)
+        return refused
 
     def update(self) -> Outcome | None:
         """Take in what has happened. Returns how the run ended; None: it has not."""

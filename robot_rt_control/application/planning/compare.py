@@ -40,8 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     """See `Verb`."""
     import time
 
+    from robot_rt_control.application.command_line.cancelling import cancelled_by_signals
     from robot_rt_control.application.output import Output, table
-    from robot_rt_control.application.planning.cancelling import cancelled_by_signals
     from robot_rt_control.application.planning.progress_table import ProgressTable
 
     output = Output(as_json=arguments.json)

@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """See `Verb`."""
+    from robot_rt_control.application.command_line.cancelling import cancelled_by_signals
     from robot_rt_control.application.output import Output
-    from robot_rt_control.application.planning.cancelling import cancelled_by_signals
     from robot_rt_control.application.planning.plan_workcell import workcell_of
     from robot_rt_control.model.workcell import load_workcell
     from robot_rt_control.planner.execution import Cancelled, run_plan

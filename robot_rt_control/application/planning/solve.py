@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """See `Verb`."""
+    from robot_rt_control.application.command_line.cancelling import cancelled_by_signals
     from robot_rt_control.application.output import Output
-    from robot_rt_control.application.planning.cancelling import cancelled_by_signals
     from robot_rt_control.application.planning.progress_table import ProgressTable, iterate_table
     from robot_rt_control.planning.plan import Plan
     from robot_rt_control.vocabulary.errors import RobotControlError

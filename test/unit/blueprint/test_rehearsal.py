@@ -94,3 +94,12 @@ def test_an_unknown_result_is_refused(bench: SkillCatalogue) -> None:
     run = Rehearsed(bench, choose=lambda order, results: Ending(result="contct"))
     with pytest.raises(DefinitionError, match="no result 'contct'.*contact"):
         run.pass_(1.0)
+
+
+def test_a_question_is_gone_when_it_is_answered(bench: SkillCatalogue) -> None:
+    asks = "ask: {ask: {text: Go?}, then: [{on: 'yes', go: rest}]}"
+    run = Rehearsed(bench, f"name: tour\nnodes: {{{asks}, rest: {{wait: 1}}}}")
+    (question,) = run.runner.questions.values()
+    assert run.runner.give(events.Answer(activity=question.activity, answer="maybe")) and run.runner.questions
+    assert run.runner.give(events.Answer(activity=question.activity, answer="yes")) == ""
+    assert not run.runner.questions and run.run() == "done"

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while something is planned: the first ends it with what it has, the second at once."""
+"""Ctrl-C and SIGTERM while something is under way: the first ends it with what it has, the second at once."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The command line of blueprints, `robot-rt-control-blueprint`: one file for each group of verbs."""

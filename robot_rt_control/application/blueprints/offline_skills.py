@@ -1,0 +1,79 @@
+"""The skills that there are without a running workcell: of the package, beside a file, and in given files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from robot_rt_control.application.bringup import find_workcell
+from robot_rt_control.application.offline_catalogue import offline_catalogue
+from robot_rt_control.application.program import find_template
+from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.program.file import ProgramTemplate, library_template
+from robot_rt_control.program.library import library_programs
+from robot_rt_control.text.document import Document, read_text
+from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfflineSkills:
+    """The skills, and those that were asked for."""
+
+    catalogue: SkillCatalogue
+    asked: tuple[SkillTemplate, ...]
+
+
+def offline_skills(skills: Iterable[str], workcell: str | None) -> OfflineSkills:
+    """Read files, or find skills of the package.
+
+    A skill can call what is in files beside its own, under their names, and what comes with the package.
+
+    Args:
+        skills: files, or names of skills of the package.
+        workcell: file or name; None: parts and state variables may have any name.
+
+    Raises:
+        DefinitionError, ProgramError: a file cannot be read, or is no skill; or the workcell is not valid.
+    """
+    known = offline_catalogue(None if workcell is None else find_workcell(workcell))
+    programs = {name: library_template(name) for name in library_programs()}
+    kept = dict(SkillStore().templates())
+    files = [Path(name) for name in skills]
+    for folder in dict.fromkeys(file.parent for file in files if file.exists()):
+        _read_beside(folder, programs, kept)
+    asked = []
+    for name, file in zip(skills, files, strict=True):
+        if not file.exists() and name not in kept:
+            raise DefinitionError(
+                f"{name!r} is neither a file nor a skill of the package",
+                expected=unknown("skill", name, [n for n in kept if "@" not in n]),
+                hint="`show` prints the text of one that a robot keeps",
+            )
+        template = SkillTemplate.load(file) if file.exists() else kept[name]
+        kept[template.name or file.stem] = template
+        asked.append(template)
+    return OfflineSkills(catalogue=SkillCatalogue(known, programs, kept), asked=tuple(asked))
+
+
+def _read_beside(folder: Path, programs: dict[str, ProgramTemplate], skills: dict[str, SkillTemplate]) -> None:
+    """Programs and skills in the files of a folder that can be read and have the name of their file."""
+    for file in sorted(folder.glob("*.yaml")):
+        with suppress(DefinitionError):
+            text = read_text(file, MAX_PROGRAM_BYTES)
+            data = Document(text, file.name, max_bytes=MAX_PROGRAM_BYTES).data
+            if not isinstance(data, dict) or data.get("name", file.stem) != file.stem:
+                continue
+            if "nodes" in data or "is" in data:
+                skills[file.stem] = SkillTemplate(text, source=file.name)
+            elif "actions" in data and file.stem not in programs:
+                programs[file.stem] = ProgramTemplate(text, source=file.name, find=partial(_used, folder))
+
+
+def _used(folder: Path, program: str) -> ProgramTemplate:
+    return find_template(program if program in library_programs() else str(folder / f"{program}.yaml"))
