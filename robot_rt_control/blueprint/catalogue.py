@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 from robot_rt_control.blueprint.levels import CAPABILITY, META_SKILL
 from robot_rt_control.blueprint.results import DONE, FAILED, STANDARD, Results, with_standard
@@ -74,7 +76,8 @@ class SkillCatalogue:
 
     def with_skill(self, template: SkillTemplate) -> SkillCatalogue:
         """This catalogue with one more skill, or another version of one."""
-        found = SkillCatalogue(self.workcell, self.programs, {**self.skills, template.name: template})
+        skills = ChainMap({template.name: template}, cast("dict[str, SkillTemplate]", self.skills))  # it may be lazy
+        found = SkillCatalogue(self.workcell, self.programs, skills)
         found._existing = self._existing
         return found
 

@@ -225,6 +225,7 @@ class Engine:
             "ended",
             path=shown_path(path),
             result=outcome.result,
+            failure=outcome.failure,
             reason=outcome.reason,
             outputs=dict(outcome.outputs),
             **({"cut": cut} if cut else {}),
@@ -268,7 +269,11 @@ class Engine:
             )
         self.outcome = outcome
         self.record(
-            "end", result=outcome.result, reason=outcome.reason, outputs=dict(outcome.outputs)
+            "end",
+            result=outcome.result,
+            failure=outcome.failure,
+            reason=outcome.reason,
+            outputs=dict(outcome.outputs),
         )
         self.order(EndRun(outcome=outcome))
 

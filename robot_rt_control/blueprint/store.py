@@ -6,7 +6,6 @@ from pathlib import Path
 
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.program.text_store import TextStore, data_folder
-from robot_rt_control.vocabulary.errors import DefinitionError
 
 LIBRARY = Path(__file__).resolve().parents[1] / "blueprints"
 """One file for each skill, with its name."""
@@ -33,18 +32,3 @@ class SkillStore(TextStore[SkillTemplate]):
             owner="executor",
             read=lambda text, source: SkillTemplate(text, source=source),
         )
-
-    def templates(self) -> dict[str, SkillTemplate]:
-        """All skills that can be read, by name and by name and version: for a `SkillCatalogue`, which a run pins."""
-        found: dict[str, SkillTemplate] = {}
-        for name in self.names():
-            versions = self.get(name).versions
-            for version in versions:
-                try:
-                    template = self.template(f"{name}@{version}")
-                except DefinitionError:  # listed as broken by `get`
-                    continue
-                found[f"{name}@{version}"] = template
-                if version == versions[-1]:
-                    found[name] = template
-        return found

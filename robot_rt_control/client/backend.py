@@ -40,6 +40,17 @@ class SessionRequest:
     """[s] for which it may go on without client or server."""
 
 
+@dataclass(frozen=True)
+class SessionKey:
+    """The credentials for a session's commands."""
+
+    id: str
+    secret: str = ""
+    """Known to its opener only; empty: the session is unprotected."""
+    lease_s: float = 0.0
+    """[s] The granted lease."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
     """The arguments of `run_program`; see `Programs.run`."""
@@ -48,11 +59,36 @@ class RunRequest:
     parts: Sequence[str]
     """"role=part"."""
     parameters: Sequence[ParameterValue]
-    until_event: str
-    timeout_s: float
-    detached_s: float
-    on_progress: Callable[[Any], None] | None
-    cancelled: threading.Event | None
+    until_event: str = ""
+    timeout_s: float = 0.0
+    detached_s: float = 0.0
+    on_progress: Callable[[Any], None] | None = None
+    cancelled: threading.Event | None = None
+    session: SessionKey | None = None
+    """To run in; None: one of its own."""
+    prefix: str = ""
+    """Of the program's ids in that session."""
+    keep: bool = False
+    """What is active when the run ends goes on in that session."""
+    on_change: Callable[[], object] = lambda: None
+    """Of `begin_run`: called when there may be something new, in the receiving thread; it must return at once."""
+
+
+class StartedRun(Protocol):
+    """A run of a program under way. All methods may be called from any thread."""
+
+    def poll(self) -> RunOutcome | None:
+        """How it ended; None: it has not. In a given session a run that is cancelled or fails ends once its parts are
+        at rest.
+
+        Raises:
+            RobotControlError: it could not be started, or nobody knows how it goes on; the class says why.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Ask for its end; `poll` reports it. It does not wait."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,17 +103,6 @@ class ActionRequest:
     timeout_s: float
     on_progress: Callable[[Any], None] | None
     cancelled: threading.Event | None
-
-
-@dataclass(frozen=True)
-class SessionKey:
-    """The credentials for a session's commands."""
-
-    id: str
-    secret: str = ""
-    """Known to its opener only; empty: the session is unprotected."""
-    lease_s: float = 0.0
-    """[s] The granted lease."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +144,14 @@ class Backend(Protocol):
 
     def source_time(self) -> float:
         """[s] on the clock of a stream's source: see W15."""
+        ...
+
+    def present(self) -> tuple[int, float]:
+        """The present tick, and the loop's time then [s]; over ROS an estimate that never goes back.
+
+        Raises:
+            NoAnswer: no executor has reported.
+        """
         ...
 
     def sleep(self, seconds: float) -> None:
@@ -173,7 +206,13 @@ class Backend(Protocol):
     def replace(self, key: SessionKey, actions: Sequence[ActionDefinition], start: Sequence[str]) -> int: ...
 
     def upload_program(
-        self, key: SessionKey, program: str, parts: Sequence[str], parameters: Sequence[ParameterValue]
+        self,
+        key: SessionKey,
+        program: str,
+        parts: Sequence[str],
+        parameters: Sequence[ParameterValue],
+        *,
+        prefix: str = "",
     ) -> list[str]:
         """Returns the ids of the program's actions. `parts`: "role=part"."""
         ...
@@ -281,3 +320,11 @@ class Backend(Protocol):
         ...
 
     def run_program(self, request: RunRequest) -> RunOutcome: ...
+
+    def begin_run(self, request: RunRequest) -> StartedRun:
+        """As `run_program`, but returns at once.
+
+        Raises:
+            RobotControlError: it could not be started. `StartedRun.poll` may raise this too.
+        """
+        ...

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,3 +47,5 @@ class RunOutcome:
     ticks: int
     last_event: str
     """Its exit: name of the last event that a reaction emitted."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """What that event captured, by the names in the program's text; NaN: unknown."""

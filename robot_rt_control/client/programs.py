@@ -10,6 +10,7 @@ from typing import Any
 from robot_rt_control.client.actions import parameter_values, role_texts
 from robot_rt_control.client.backend import Backend, RunRequest
 from robot_rt_control.client.program_state import ProgramState, RunOutcome
+from robot_rt_control.client.session import Session
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 __all__ = ["ProgramState", "Programs", "RunOutcome", "read_program"]
@@ -110,9 +111,12 @@ class Programs:
         detached_s: float = 0.0,
         on_progress: Callable[[Any], None] | None = None,
         cancelled: threading.Event | None = None,
+        session: Session | None = None,
+        prefix: str = "",
+        keep: bool = False,
         **parameters: Any,
     ) -> RunOutcome:
-        """Run a program in a session of its own, and wait for its end.
+        """Run a program in a session of its own or in a given one, and wait for its end.
 
         Args:
             program: a name, YAML text, or a file on this machine.
@@ -123,6 +127,10 @@ class Programs:
                 `until_event` nor `timeout_s` ends it: let its last action end by `stop`.
             on_progress: called with the ROS action's feedback about ten times a second, in the client's thread.
             cancelled: when it is set, the run is cancelled, and its parts take their default action.
+            session: to run in; it stays open. None: one of its own.
+            prefix: before the ids in that session: the same program with the same values is installed once, and other
+                values take its place. `session.remove("n1__*")` removes what was installed under "n1".
+            keep: what is active at the end goes on in that session, such as a grasp.
             parameters: values of its parameters, as those of an Action.
 
         Raises:
@@ -139,5 +147,8 @@ class Programs:
                 detached_s=float(detached_s),
                 on_progress=on_progress,
                 cancelled=cancelled,
+                session=session.key if session is not None else None,
+                prefix=prefix,
+                keep=keep,
             )
         )

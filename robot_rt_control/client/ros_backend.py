@@ -26,6 +26,7 @@ from robot_rt_control.client.backend import (
     RunRequest,
     SessionKey,
     SessionRequest,
+    StartedRun,
     StreamKey,
 )
 from robot_rt_control.client.callback_queue import CallbackQueue
@@ -123,11 +124,23 @@ class RosServices(ABC):
         return int(answer.tick)
 
     def upload_program(
-        self, key: SessionKey, program: str, parts: Sequence[str], parameters: Sequence[ParameterValue]
+        self,
+        key: SessionKey,
+        program: str,
+        parts: Sequence[str],
+        parameters: Sequence[ParameterValue],
+        *,
+        prefix: str = "",
     ) -> list[str]:
         messages = parameter_messages(parameters)
         answer = self._command(
-            key, srv.UploadProgram, "upload_program", program=program, parts=list(parts), parameters=messages
+            key,
+            srv.UploadProgram,
+            "upload_program",
+            program=program,
+            parts=list(parts),
+            parameters=messages,
+            prefix=prefix,
         )
         return list(answer.actions)
 
@@ -268,6 +281,10 @@ class RosBackend(RosServices, ThreadedWaiting):
             msg.Event, "control_server/events", lambda m: self._source.receive(event_of(m)), _latched(1000)
         )
         self._clock = WorkcellClock()
+        self._reported = 0, 0.0, 0.0
+        """Tick and period [s] of the executor's last status, and `now` then."""
+        self._tick = 0
+        """The last one that `present` gave."""
         self._status: Any = None
         self._status_came = threading.Event()
         self.node.listen(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1)
@@ -318,8 +335,21 @@ class RosBackend(RosServices, ThreadedWaiting):
     def _on_status(self, message: Any) -> None:
         stamp = message.stamp.sec + message.stamp.nanosec * 1e-9
         self._clock.take(stamp if message.clock == LOCKSTEP else None, message.real_time_factor)
+        with self._lock:
+            tick, period, _ = self._reported
+            if message.tick < tick or message.period != period:
+                self._tick = 0  # another executor
+            self._reported = int(message.tick), float(message.period), self._clock.now()
         self._status = message
         self._status_came.set()
+
+    def present(self) -> tuple[int, float]:
+        if not self._reported[1]:
+            self.executor_status()
+        with self._lock:
+            tick, period, since = self._reported
+            self._tick = max(self._tick, tick + int((self._clock.now() - since) / period))
+            return self._tick, self._tick * period
 
     def now(self) -> float:
         return self._clock.now()
@@ -397,6 +427,13 @@ class RosBackend(RosServices, ThreadedWaiting):
     # --- runs -----------------------------------------------------------------------------------
 
     def run_program(self, request: RunRequest) -> RunOutcome:
+        return _outcome(self._send_program(request).result(request.cancelled))
+
+    def begin_run(self, request: RunRequest) -> StartedRun:
+        return _StartedRun(self._send_program(request))
+
+    def _send_program(self, request: RunRequest) -> SentGoal:
+        session = request.session or SessionKey("")
         goal = action.RunProgram.Goal(
             program=request.program,
             parts=list(request.parts),
@@ -404,8 +441,12 @@ class RosBackend(RosServices, ThreadedWaiting):
             until_event=request.until_event,
             timeout=request.timeout_s,
             detached=request.detached_s,
+            session=session.id,
+            secret=session.secret,
+            prefix=request.prefix,
+            keep=request.keep,
         )
-        return self._run(action.RunProgram, "run_program", goal, request)
+        return self._send(action.RunProgram, "run_program", goal, request)
 
     def run_action(self, request: ActionRequest) -> RunOutcome:
         goal = action.RunAction.Goal(
@@ -415,10 +456,7 @@ class RosBackend(RosServices, ThreadedWaiting):
             until=request.until,
             timeout=request.timeout_s,
         )
-        return self._run(action.RunAction, "run_action", goal, request)
-
-    def _run(self, kind: Any, name: str, goal: Any, request: RunRequest | ActionRequest) -> RunOutcome:
-        return _outcome(self._send(kind, name, goal, request).result(request.cancelled))
+        return _outcome(self._send(action.RunAction, "run_action", goal, request).result(request.cancelled))
 
     def _send(self, kind: Any, name: str, goal: Any, request: RunRequest | ActionRequest) -> SentGoal:
         with self._lock:
@@ -432,6 +470,7 @@ class RosBackend(RosServices, ThreadedWaiting):
             server="the control server",
             timeout_s=self._timeout_s,
             on_feedback=request.on_progress,
+            on_change=request.on_change if isinstance(request, RunRequest) else lambda: None,
             hint="If its process has ended, the executor brings the run's parts to rest, unless the run is detached. "
             "If the network to its machine is cut, the run goes on there",
         )
@@ -441,10 +480,25 @@ def _latched(depth: int) -> QoSProfile:
     return QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
+class _StartedRun:
+    """A `StartedRun` that is a goal on its way."""
+
+    def __init__(self, sent: SentGoal) -> None:
+        self._sent, self.cancel = sent, sent.cancel
+
+    def poll(self) -> RunOutcome | None:
+        result = self._sent.poll()
+        return None if result is None else _outcome(result)
+
+
 def _outcome(result: Any) -> RunOutcome:
     """Of a run's result. Raises RobotControlError: it could not be started."""
     if result.refusals:
         raise error_of(result)
     return RunOutcome(
-        success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
+        success=result.success,
+        message=result.message,
+        ticks=result.ticks,
+        last_event=result.last_event,
+        values=dict(zip(getattr(result, "names", ()), getattr(result, "values", ()), strict=True)),
     )

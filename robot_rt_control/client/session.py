@@ -144,6 +144,15 @@ class Session:
         """The secret of the session's commands, for calls by hand; empty: the session is unprotected."""
         return self._key.secret
 
+    @property
+    def key(self) -> SessionKey:
+        """The credentials for its commands, for a run in it.
+
+        Raises:
+            SessionError: the session has ended.
+        """
+        return self._live()
+
     def _lost(self, reason: str) -> None:
         """In the thread that renews the lease."""
         self._inbox.end(reason)
@@ -256,19 +265,23 @@ class Session:
             if stream.action in actions:
                 stream.close(f"its action {stream.action!r} was {how}")
 
-    def upload(self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, **parameters: Any) -> list[str]:
+    def upload(
+        self, program: str, parts: Mapping[str, str] | Iterable[str] = (), /, *, prefix: str = "", **parameters: Any
+    ) -> list[str]:
         """Define all of a program or, on an error, nothing. Returns the ids of its actions.
 
         Args:
             program: YAML text, or the name of a stored program: "trace_edge", "trace_edge@2".
             parts: parts for its roles, role → part or "role=part".
+            prefix: before its ids, as in `Programs.run`.
             parameters: values of its parameters, as those of an Action.
 
         Raises:
             DefinitionError, ProgramError: all that is wrong, each with its line; nothing has changed.
             SessionError: the session has ended.
         """
-        return self._backend.upload_program(self._live(), program, role_texts(parts), parameter_values(parameters))
+        values = parameter_values(parameters)
+        return self._backend.upload_program(self._live(), program, role_texts(parts), values, prefix=prefix)
 
     # --- running --------------------------------------------------------------------------------
 

@@ -137,7 +137,12 @@ class TextStore(Generic[_T]):
 
     def names(self) -> list[str]:
         """Of all texts, without versions."""
-        return sorted({*self._in_library(), *self._versions(self.folder)})
+        return sorted(self.kept())
+
+    def kept(self) -> dict[str, tuple[int, ...]]:
+        """Name → versions, of all texts; nothing is read."""
+        kept = {name: tuple(sorted(files)) for name, files in self._versions(self.folder).items()}
+        return {**{name: (1,) for name in self._in_library()}, **kept}
 
     def _find(self, reference: str) -> tuple[str, int, Path]:
         match = _REFERENCE.fullmatch(reference)

@@ -14,6 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.defaults import DETACHED_LIMIT_S, LEASE_S
@@ -63,6 +64,12 @@ class Session:
     """Log of the last ticks before it ended by a failure; empty: there is none."""
     setting: threading.Lock = field(default_factory=threading.Lock, repr=False)
     """Held while parameters change, so that none of two changes undoes the other's values."""
+    installed: dict[str, Any] = field(default_factory=dict, repr=False)
+    """Prefix → plan of what runs have installed in it (`server.runs.shared`), the longest unused first."""
+    running: set[str] = field(default_factory=set, repr=False)
+    """Prefixes of the runs under way in it."""
+    installing: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    """Held while `installed` and `running` change, and definitions with them."""
     program: str = ""
     """Name of the last program that was added to it; empty: none, or one without a name."""
 

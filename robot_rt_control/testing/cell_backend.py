@@ -34,7 +34,8 @@ from robot_rt_control.server.node import conversions
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
 from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
 from robot_rt_control.server.programs.programs import find_programs, save_program
-from robot_rt_control.server.runs.runs import Run, RunPlan, plan_action, plan_program
+from robot_rt_control.server.runs import shared
+from robot_rt_control.server.runs.runs import Run, RunResult, plan_action, plan_program, upload_prefixed
 from robot_rt_control.server.tables.entities import SessionContents
 from robot_rt_control.testing.stepped_cell import SteppedCell
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
@@ -61,7 +62,7 @@ class CellBackend:
         self._queues: list[tuple[tuple[str, str, str], CallbackQueue[OutputSample]]] = []
         self._states = ProgramStates(self._program_of, self._take_state)
         self._program_states: dict[str, ProgramState] = {}
-        self._entries: dict[tuple[str, ...], tuple[SessionContents, list[VariableEntry]]] = {}
+        self._entries: dict[tuple[str, ...], tuple[SessionContents | None, list[VariableEntry]]] = {}
         cell.listeners += [self._states.take, lambda event: self._source.receive(event_of(event))]
         cell.sample_listeners.append(self._take_sample)
 
@@ -81,6 +82,9 @@ class CellBackend:
 
     def source_time(self) -> float:
         return self.now()
+
+    def present(self) -> tuple[int, float]:
+        return self.cell.tick, self.now()
 
     def sleep(self, seconds: float) -> None:
         self.cell.step(max(round(seconds / self.cell.workcell.period), 1))
@@ -165,13 +169,24 @@ class CellBackend:
         return self.server.replace(key.id, actions, start)
 
     def upload_program(
-        self, key: SessionKey, program: str, parts: Sequence[str], parameters: Sequence[ParameterValue]
+        self,
+        key: SessionKey,
+        program: str,
+        parts: Sequence[str],
+        parameters: Sequence[ParameterValue],
+        *,
+        prefix: str = "",
     ) -> list[str]:
+        if prefix:
+            filled = self.server.programs.template(program).fill(parameters=parameters, parts=parts)
+            return upload_prefixed(self.server, self.server.session(key.id), filled, prefix)
         return [a.id for a in self.server.upload_program(key.id, program, parameters, parts).actions]
 
     def remove(self, key: SessionKey, actions: Sequence[str], reactions: Sequence[str]) -> None:
         if actions or reactions:
-            self.server.remove(key.id, actions, reactions)
+            ids = shared.remove(self.server, self.server.session(key.id), actions)
+            if ids or reactions:
+                self.server.remove(key.id, ids, reactions)
         else:
             self.server.clear(key.id)
 
@@ -244,7 +259,8 @@ class CellBackend:
         return conversions.variable_messages(self.server, " ".join(prefixes), session)
 
     def state_values(self, prefixes: Iterable[str], session: str) -> dict[str, float]:
-        wanted, contents = tuple(prefixes), self.server.contents(self.server.session(session))
+        wanted = tuple(prefixes)
+        contents = self.server.contents(self.server.session(session)) if session else None
         known = self._entries.get(wanted)
         if known is None or known[0] is not contents:  # a recording asks for the same ones in each tick
             known = contents, variable_entries(wanted, self.server.variables.values(), contents)
@@ -305,6 +321,12 @@ class CellBackend:
         return deleted_remark(self.server.programs.delete(name))
 
     def run_program(self, request: RunRequest) -> RunOutcome:
+        return self._drive(self.begin_run(request), request)
+
+    def begin_run(self, request: RunRequest) -> _CellRun:
+        session = None
+        if request.session is not None:
+            session = self.server.authorize(request.session.id, request.session.secret, "run_program")
         plan = plan_program(
             self.server,
             request.program,
@@ -313,8 +335,10 @@ class CellBackend:
             detached=request.detached_s,
             parameters=request.parameters,
             parts=request.parts,
+            prefix=request.prefix,
+            session=session,
         )
-        return self._run(plan, request)
+        return _CellRun(Run(self.server, plan, session=session), keep=request.keep)
 
     def run_action(self, request: ActionRequest) -> RunOutcome:
         plan = plan_action(
@@ -325,16 +349,14 @@ class CellBackend:
             until=request.until,
             timeout=request.timeout_s,
         )
-        return self._run(plan, request)
+        return self._drive(_CellRun(Run(self.server, plan)), request)
 
-    def _run(self, plan: RunPlan, request: RunRequest | ActionRequest) -> RunOutcome:
-        run = Run(self.server, plan)
+    def _drive(self, run: _CellRun, request: RunRequest | ActionRequest) -> RunOutcome:
         next_feedback = 0.0
         try:
-            while (result := run.update()) is None:
+            while (outcome := run.poll()) is None:
                 if request.cancelled is not None and request.cancelled.is_set():
-                    result = run.cancelled()
-                    break
+                    run.cancel()
                 if request.on_progress is not None and self.now() >= next_feedback:
                     next_feedback = self.now() + _FEEDBACK_S
                     at = run.progress()
@@ -349,9 +371,44 @@ class CellBackend:
                 self.cell.step()
         finally:
             run.close()
+        return outcome
+
+
+class _CellRun:
+    """A `StartedRun` of a cell."""
+
+    def __init__(self, run: Run, *, keep: bool = False) -> None:
+        self._run, self._keep = run, keep
+        self._result: RunResult | None = None
+        self.progress = run.progress
+
+    def poll(self) -> RunOutcome | None:
+        if self._result is None:
+            self._result = self._run.update()
+            if self._result is not None:
+                self.close()
+        result = self._result
+        if result is None or not (result.success or not self._run.is_shared or self._run.at_rest()):
+            return None
         return RunOutcome(
-            success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
+            success=result.success,
+            message=result.message,
+            ticks=result.ticks,
+            last_event=result.last_event,
+            values=result.values,
         )
+
+    def cancel(self) -> None:
+        if self._result is None:
+            self._result = self._run.cancelled()
+            self.close()
+
+    def close(self) -> None:
+        """Stop what is not to go on."""
+        if self._keep and self._result is not None and self._result.success:
+            self._run.leave()
+        else:
+            self._run.close()
 
 
 def event_of(event: ServerEvent) -> Event:

@@ -49,6 +49,8 @@ MAX_CALL_DEPTH = 16
 """Levels of calls of a blueprint."""
 MAX_NODES = 1000
 """Nodes of one graph."""
+MAX_BLUEPRINT_RUNS = 8
+"""Runs of blueprints side by side, those that wait included."""
 MAX_CHANGES_PER_TICK = 100
 """Nodes that a run of a blueprint may start in one tick."""
 MAX_ACTION_TYPES = 256

@@ -28,11 +28,15 @@ from robot_rt_control.server.runs.runs import (
     plan_action,
     plan_program,
 )
-from robot_rt_control.vocabulary.errors import ChannelError, InternalError, RobotControlError
+from robot_rt_control.server.sessions import Session
+from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError, InternalError, RobotControlError
 
 _FEEDBACK_S = 0.1
 _LOOK_S = 0.02
 """A request to cancel is seen after this time at the latest."""
+
+_REST_S = 10.0
+"""[s] at most for which the result of a run in a given session waits until its parts are at rest."""
 
 _CLOSE_S = 2.0
 """How long `close` waits for runs to end."""
@@ -75,7 +79,8 @@ class RunActions:
                 server = self._get()
                 if server is None:
                     raise ChannelError("the control server is not active", hint="Configure and activate it")
-                check_plan(server, plan(server, request))
+                if _session_of(server, request) is None:  # otherwise it is checked once, where it is installed
+                    check_plan(server, plan(server, request))
             except RobotControlError as error:
                 self._node.get_logger().warning(f"a goal of {name} was rejected: {error}")
                 return refuse(kind.Result(), error)
@@ -109,7 +114,8 @@ class RunActions:
                 server = self._get()
                 if server is None:
                     raise ChannelError("the control server is not active", hint="Configure and activate it")
-                result = self._drive(kind, goal, Run(server, plan(server, goal.request)))
+                session = _session_of(server, goal.request)
+                result = self._drive(kind, goal, Run(server, plan(server, goal.request), session=session))
             except RobotControlError as error:
                 goal.abort()
                 return refuse(kind.Result(), error)
@@ -117,15 +123,19 @@ class RunActions:
                 self._node.get_logger().error(f"a run failed unexpectedly:\n{traceback.format_exc()}")
                 goal.abort()
                 return refuse(kind.Result(), InternalError.of("a run", error))
-            return kind.Result(
+            answer = kind.Result(
                 success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
             )
+            if kind is action.RunProgram:
+                answer.names, answer.values = list(result.values), list(result.values.values())
+            return answer
 
         return execute
 
     def _drive(self, kind: Any, goal: Any, run: Run) -> RunResult:
         """Drive a run to its end, with feedback; the goal's state shows how it ended."""
         next_feedback = 0.0
+        result: RunResult | None = None
         try:
             while True:
                 result = run.update()
@@ -139,7 +149,15 @@ class RunActions:
                     goal.publish_feedback(_feedback(kind, run.progress()))
                 run.wait(_LOOK_S)
         finally:
-            run.close()
+            if result is not None and result.success and run.is_shared and goal.request.keep:
+                run.leave()
+            else:
+                run.close()
+        deadline = time.monotonic() + _REST_S
+        while run.is_shared and not (result.success or run.at_rest() or self._closing.is_set()):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(_LOOK_S / 4)
         if goal.is_cancel_requested and not result.success:
             goal.canceled()
         elif result.success:
@@ -147,6 +165,16 @@ class RunActions:
         else:
             goal.abort()
         return result
+
+
+def _session_of(server: ControlServer, request: Any) -> Session | None:
+    """The session that a goal runs in; None: one of its own.
+
+    Raises:
+        SessionError: there is no such session, or this is not its secret.
+    """
+    given = getattr(request, "session", "")
+    return server.authorize(given, request.secret, "run_program") if given else None
 
 
 def _feedback(kind: Any, progress: RunProgress) -> Any:
@@ -171,6 +199,11 @@ def _action_plan(server: ControlServer, goal: Any) -> RunPlan:
 
 
 def _program_plan(server: ControlServer, goal: Any) -> RunPlan:
+    if not goal.session and (goal.prefix or goal.keep):
+        what = "a prefix" if goal.prefix else "keep"
+        raise DefinitionError(f"{what} is for a run in a given session", expected="session and secret", got="none")
+    if goal.session and goal.detached:
+        raise DefinitionError("a run in a given session", expected="detached: 0; the session says it", got="another")
     return plan_program(
         server,
         goal.program,
@@ -179,4 +212,6 @@ def _program_plan(server: ControlServer, goal: Any) -> RunPlan:
         detached=goal.detached,
         parameters=parameter_values(goal.parameters),
         parts=list(goal.parts),
+        prefix=goal.prefix,
+        session=_session_of(server, goal),
     )

@@ -25,7 +25,9 @@ from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
 from robot_rt_control.server.node.request_sizes import check_sizes
 from robot_rt_control.server.programs.programs import find_programs, save_program
+from robot_rt_control.server.runs import shared
 from robot_rt_control.server.runs.recovery import Recoveries
+from robot_rt_control.server.runs.runs import upload_prefixed
 from robot_rt_control.vocabulary.errors import ChannelError
 
 _MAY_TAKE_LONG = (
@@ -181,12 +183,16 @@ class Services:
         return self._remark(server)
 
     def _upload_program(self, server: ControlServer, request: Any, response: Any) -> str:
+        session = server.session(request.session)
         template = server.programs.template(request.program)
         program = template.fill(
             parameters=parameter_values(request.parameters),
             parts=list(request.parts),
-            defined=server.contents(server.session(request.session)).actions,
+            defined=() if request.prefix else server.contents(session).actions,
         )
+        if request.prefix:
+            response.actions = upload_prefixed(server, session, program, request.prefix)
+            return self._remark(server)
         warnings = server.install_program(request.session, program)
         response.actions = [a.id for a in program.definition.actions]
         return "\n".join([*warnings, *filter(None, [self._remark(server)])])
@@ -206,7 +212,9 @@ class Services:
 
     def _remove_actions(self, server: ControlServer, request: Any, response: Any) -> str:
         if request.actions or request.reactions:
-            server.remove(request.session, list(request.actions), list(request.reactions))
+            ids = shared.remove(server, server.session(request.session), request.actions)
+            if ids or request.reactions:
+                server.remove(request.session, ids, list(request.reactions))
         else:
             server.clear(request.session)
         return self._remark(server)

@@ -24,6 +24,7 @@ from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.programs.programs import check_for_session
+from robot_rt_control.server.runs import shared
 from robot_rt_control.server.sessions import Session, check_detached
 from robot_rt_control.validation.catalogue import moved_parts
 from robot_rt_control.validation.definitions import SessionFacts, check_definitions
@@ -83,21 +84,23 @@ class RunPlan:
     prefix: str = ""
     """Before all its ids, for a run in a session that others use as well."""
 
-    @property
-    def in_session(self) -> ProgramDefinition:
-        """The program under its prefix.
+    asked: object = None
+    """What it was made from, if that says all of it: a text, not a name whose program may change."""
+
+    def under(self, prefix: str) -> ProgramDefinition:
+        """The program with a prefix before its ids; empty: as it is.
 
         Raises:
             DefinitionError: it has free-standing reactions, which would stay in the session; or an id becomes too long.
         """
-        if self.prefix and self.program.reactions:
+        if self.program.reactions:
             raise DefinitionError(
                 "a program with free-standing reactions runs in a session of its own",
                 expected="reactions of its actions only",
                 got=str(len(self.program.reactions)),
                 hint="Give them to an action that is active all the time, like `watch` in the programs of the library",
             )
-        return prefixed(self.program, self.prefix) if self.prefix else self.program
+        return prefixed(self.program, prefix) if prefix else self.program
 
 
 def plan_action(
@@ -109,7 +112,6 @@ def plan_action(
     until: str,
     timeout: float,
     commands: Sequence[MotionCommand] = (),
-    prefix: str = "",
 ) -> RunPlan:
     """The plan for one action.
 
@@ -117,7 +119,6 @@ def plan_action(
         parts: "arm", or "slot=part".
         commands: of a motion group.
         until: the condition that ends it; empty: the action's own `is_done`.
-        prefix: as of `plan_program`.
 
     Raises:
         DefinitionError: unknown type, or it has no `is_done` and there is no `until`.
@@ -134,8 +135,7 @@ def plan_action(
     id_ = type_name.rpartition(".")[2]
     while id_ in server.parts:
         id_ += "_action"
-    # In a session of others it goes on, such as a grasp, until somebody uses its parts.
-    end = ReactionDefinition(condition=until or "is_done", name="until", event=_DONE, stop=not prefix)
+    end = ReactionDefinition(condition=until or "is_done", name="until", event=_DONE, stop=True)
     definition = ActionDefinition(
         id=id_,
         type=type_name,
@@ -151,7 +151,6 @@ def plan_action(
         parts=_moved_parts(server, program),
         end_event=_DONE,
         timeout=_checked_timeout(timeout),
-        prefix=prefix,
     )
 
 
@@ -165,6 +164,7 @@ def plan_program(
     parameters: Iterable[ParameterValue] = (),
     parts: Mapping[str, str] | Iterable[str] = (),
     prefix: str = "",
+    session: Session | None = None,
 ) -> RunPlan:
     """The plan for a program.
 
@@ -174,10 +174,20 @@ def plan_program(
         parts: parts for its roles, role → part or "role=part".
         until_event: name of the event that ends it; empty: it ends when everything that is active is done.
         prefix: of its ids, for a run in a session that others use as well.
+        session: that one; the plan that it remembers for the same text, values and parts is not made again.
 
     Raises:
         DefinitionError: the program is not valid, starts nothing, or never emits `until_event`; with the line.
     """
+    parameters, parts = tuple(parameters), parts if isinstance(parts, Mapping) else tuple(parts)
+    asked = None
+    if "\n" in program:
+        given = tuple(sorted(parts.items())) if isinstance(parts, Mapping) else parts
+        asked = program, parameters, given, until_event, timeout, detached
+        known = session.installed.get(prefix) if session is not None else None
+        if known is not None and known.plan.asked == asked:
+            plan: RunPlan = known.plan
+            return plan
     is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
     find = server.programs.template
     template = ProgramTemplate.load(program, find=find) if is_path else find(program)
@@ -203,7 +213,26 @@ def plan_program(
         detached=detached,
         filled=filled,
         prefix=prefix,
+        asked=asked,
     )
+
+
+def upload_prefixed(server: ControlServer, session: Session, program: FilledProgram, prefix: str) -> list[str]:
+    """Add a program's actions to a session under a prefix, as a run would; nothing starts. Returns their ids.
+
+    Raises:
+        DefinitionError: the program is not valid, with the line; or it has free-standing reactions.
+        SessionError: the session has ended, or a run of this prefix is under way.
+    """
+    check_for_session(server.core, program, None)
+    read = program.definition
+    plan = RunPlan(name=read.name, program=read, parts=(), end_event="", timeout=0.0, filled=program, prefix=prefix)
+    wanted = shared.enter(server, session, plan)
+    try:
+        shared.install(server, session, wanted, ())
+    finally:
+        shared.leave(session, plan)
+    return [action.id for action in wanted.program.actions]
 
 
 def check_plan(server: ControlServer, plan: RunPlan) -> None:
@@ -242,8 +271,8 @@ class Run:
 
     Args:
         prepare: called once the session holds the parts, before anything starts.
-        session: to run in, under the plan's prefix; it stays open. None: one of its own.
-        installed: the session has the plan's actions already, of an earlier run with the same values.
+        session: to run in, under the plan's prefix; it stays open, and remembers what was installed. None: one of its
+            own.
 
     Raises:
         RobotControlError: it could not be started; nothing is left of it.
@@ -256,14 +285,14 @@ class Run:
         prepare: Callable[[], None] | None = None,
         *,
         session: Session | None = None,
-        installed: bool = False,
     ) -> None:
         self._server, self._plan = server, plan
-        self._program = plan.in_session
-        self._ids = frozenset(action.id for action in self._program.actions)
+        self._program, self._prefix = plan.program, ""
+        self._ids: frozenset[str] = frozenset()
         self._written = captured_as_written(plan.filled) if plan.filled is not None else {}
         self._values: dict[str, float] = {}
         self._shared = session is not None
+        self._entered = False
         self._changed = threading.Event()
         self._lock = threading.Lock()
         self._active: dict[str, None] = {}
@@ -275,9 +304,15 @@ class Run:
         try:
             if prepare is not None:
                 prepare()
-            if plan.filled is not None and not self._shared:
+            if self._shared:
+                wanted = shared.enter(server, self._session, plan)
+                self._entered, self._program, self._prefix = True, wanted.program, wanted.prefix
+                self._ids = frozenset(wanted.ids)
+                shared.install(server, self._session, wanted, wanted.program.start)
+                return
+            if plan.filled is not None:
                 server.install_program(self._session.id, plan.filled)
-            elif not installed:
+            else:
                 server.define(self._session.id, self._program.actions, self._program.reactions)
             server.start(self._session.id, self._program.start)
         except BaseException:
@@ -311,13 +346,13 @@ class Run:
                     self._end_reached = True
             elif event.kind == Kind.SESSION_ENDED:
                 self._end = event.reason
-            elif event.kind == Kind.COMMAND_REFUSED:
+            elif event.kind in (Kind.COMMAND_REFUSED, Kind.REPLACE_REFUSED):
                 self._end = f"the loop refused a command: {event.reason}"
         self._changed.set()
 
     def _as_written(self, captured: str) -> str:
         """The name that the program's text has for a captured state variable."""
-        name = captured.removeprefix(f"{self._plan.prefix}__") if self._plan.prefix else captured
+        name = captured.removeprefix(f"{self._prefix}__") if self._prefix else captured
         return self._written.get(name, name)
 
     def wait(self, timeout_s: float) -> None:
@@ -417,7 +452,7 @@ class Run:
         """Stop what is still active, with its default action, and give the parts back. In a session of others: what
         this run has started."""
         if self._session.end_reason:
-            self._server.remove_listener(self._take)
+            self.leave()
             return
         try:
             self._server.take_events()  # so that what it has just started is known
@@ -436,6 +471,21 @@ class Run:
     def leave(self) -> None:
         """Let what is active go on, in a session of others."""
         self._server.remove_listener(self._take)
+        if self._entered:
+            self._entered = False
+            shared.leave(self._session, self._plan)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether its session is one that others use as well."""
+        return self._shared
+
+    def at_rest(self) -> bool:
+        """Whether the parts of its actions stand still, as far as that is known."""
+        view = self._server.snapshot()
+        names = [f"{part}.at_rest" for part in self._plan.parts]
+        variables = [self._server.variables[name] for name in names if name in self._server.variables]
+        return view is None or all(view.value(variable.offset) != 0.0 for variable in variables)
 
     def _is_stopping(self) -> bool:
         """Whether a motion group has yet to come to rest on its paths."""

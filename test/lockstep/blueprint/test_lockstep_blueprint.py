@@ -210,7 +210,7 @@ def test_draft_N17_reactions_are_judged_by_the_loop() -> None:
         run.step(200)
         (reaction,) = [r for r in run.records if r["what"] == "reaction"]
         assert reaction["time"] == pytest.approx(0.101, abs=0.003)
-        assert run.performer.said == ["hello"]
+        assert run.said == ["hello"]
         assert [r["path"] for r in run.records if r["what"] == "start"] == ["wait", "say", "touch"]
 
 

@@ -40,13 +40,12 @@ def test_a_writer_in_another_process_between_look_and_write(store: SkillStore, m
     assert other.read_text() == TEXT % "coffee" and store.get("tea").versions == (1, 2)
 
 
-def test_templates_for_a_catalogue(store: SkillStore) -> None:
+def test_what_is_kept(store: SkillStore) -> None:
     store.save(TEXT % "tea")
     store.save(TEXT % "green tea")
     assert store.folder is not None
     (store.folder / "broken@1.yaml").write_text("nodes: [")
-    found = store.templates()
-    assert sorted(found) == ["tea", "tea@1", "tea@2"] and found["tea"] is found["tea@2"]
+    assert store.kept() == {"broken": (1,), "tea": (1, 2)}
     assert store.get("broken").problem.startswith("broken@1.yaml:1: not valid YAML")
     with pytest.raises(DefinitionError, match="unknown skill; expected one of the known names; did you mean 'tea'"):
         store.get("teas")

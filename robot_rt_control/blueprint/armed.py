@@ -1,0 +1,92 @@
+"""Blueprints that the robot starts by itself: `when` over state variables, for a time only after a person armed it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.robot import Robot, Watched
+from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+LONGEST_S = 24 * 3600.0
+
+
+class Armed:
+    """The conditions that may start runs. One thread.
+
+    Args:
+        start: called with the name of a blueprint and its condition.
+    """
+
+    def __init__(self, robot: Robot, start: Callable[[str, str], None]) -> None:
+        self._robot, self._start = robot, start
+        self._watches: list[tuple[Watched, str, str, float]] = []
+        """With blueprint, condition and cooldown."""
+        self._until = -math.inf
+        self._last: dict[tuple[str, str], float] = {}
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether sensors may start runs."""
+        return self._until > -math.inf
+
+    def left(self, time: float) -> float:
+        """[s] for which it is armed."""
+        return max(self._until - time, 0.0) if self.is_armed else 0.0
+
+    def arm(self, seconds: float, time: float, catalogue: SkillCatalogue) -> None:
+        """Let sensors start runs for a time, instead of what was armed.
+
+        Args:
+            time: now [s of the loop].
+
+        Raises:
+            DefinitionError: not a time, or a condition cannot be watched; then nothing is armed.
+        """
+        self.disarm()
+        if not 0.0 < seconds <= LONGEST_S:
+            raise DefinitionError("arm: seconds", expected=f"0 to {LONGEST_S:g}", got=f"{seconds:g}")
+        try:
+            for name, when, cooldown in _conditions(catalogue.skills):
+                self._watches.append((self._robot.watch(f"armed: {name}", [when]), name, when, cooldown))
+        except BaseException:
+            self.disarm()
+            raise
+        if not self._watches:
+            raise DefinitionError("no blueprint has a `when` among its commands", expected="commands: [{when: …}]")
+        self._until = time + seconds
+
+    def disarm(self) -> None:
+        """Sensors start nothing any more."""
+        self._until = -math.inf
+        for watched, *_ in self._watches:
+            watched.close()
+        self._watches = []
+
+    def update(self, time: float) -> None:
+        """Start what sensors ask for.
+
+        Args:
+            time: now [s of the loop].
+        """
+        if not self.is_armed:
+            return
+        if time >= self._until:
+            self.disarm()
+            return
+        self._robot.sort_fired()
+        for watched, name, when, cooldown in list(self._watches):
+            if watched.fired:
+                watched.fired.clear()
+                if time - self._last.get((name, when), -math.inf) >= cooldown:
+                    self._last[name, when] = time
+                    self._start(name, when)
+
+
+def _conditions(skills: Mapping[str, SkillTemplate]) -> Iterator[tuple[str, str, float]]:
+    for name, template in skills.items():
+        for command in template.content.commands:
+            if command.when and "@" not in name:
+                yield name, command.when, command.cooldown

@@ -1,0 +1,542 @@
+"""Executes blueprints: several runs side by side on disjoint parts, commands, logs, and the state of it all as data.
+
+It has no threads and no clock: whoever drives it calls `update` when something may have happened. The node
+`blueprints` does so over ROS, and tests in lockstep.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path as File
+from typing import Any
+
+from robot_rt_control.blueprint import events
+from robot_rt_control.blueprint.armed import Armed
+from robot_rt_control.blueprint.calls import Calls
+from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.check import check_skill
+from robot_rt_control.blueprint.events import Moment
+from robot_rt_control.blueprint.performer import Makers, RobotPerformer
+from robot_rt_control.blueprint.phrases import Said, understand
+from robot_rt_control.blueprint.plan import read_path, shown_path
+from robot_rt_control.blueprint.rehearsal import Rehearsal
+from robot_rt_control.blueprint.results import CANCELLED, FAILED, Outcome
+from robot_rt_control.blueprint.robot import Robot
+from robot_rt_control.blueprint.run import REPLACE, WAIT, ExecutedRun, NodeView, Start, read_breakpoints
+from robot_rt_control.blueprint.run_history import RUN, RunHistory
+from robot_rt_control.blueprint.run_log import RunLog, outputs_of
+from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.skill_library import SkillLibrary
+from robot_rt_control.definitions.parameter_value import ParameterValue
+from robot_rt_control.text.dump import dump
+from robot_rt_control.vocabulary.capacities import MAX_BLUEPRINT_RUNS
+from robot_rt_control.vocabulary.errors import (
+    CapacityError,
+    CommandRefused,
+    DefinitionError,
+    RobotControlError,
+    SessionError,
+    unknown,
+)
+from robot_rt_control.vocabulary.names import REFERENCE_PATTERN
+
+REFERENCE = re.compile(REFERENCE_PATTERN)
+KEPT_RUNS = 16
+"""Runs that have ended and are still part of the state."""
+COMMANDS_FILE = "commands.log"
+"""JSON lines: every command, whether it started something or not."""
+_COMMANDS_BYTES = 1_000_000
+_REHEARSED_S = 1.0
+"""[s] that a rehearsed skill takes."""
+_ASK_AGAIN_S = 1.0
+"""[s] of the loop's time after which a run that waits tries its parts again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutorState:
+    """What the executor does: msg/BlueprintState."""
+
+    tick: int
+    time: float
+    nodes: tuple[NodeView, ...]
+    protective_stop: bool
+    armed: float
+    waiting: tuple[str, ...]
+    problem: str
+    skills_changed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlRequest:
+    """A command to a run: srv/ControlRun."""
+
+    command: str
+    run: str = ""
+    node: str = ""
+    now: bool = False
+    come_back: bool = False
+    into: bool = False
+    how: str = ""
+    value: str = ""
+    breakpoints: tuple[str, ...] = ()
+    seconds: float = 0.0
+    source: str = ""
+
+
+COMMANDS = (
+    "pause", "resume", "step", "jump", "skip", "answer", "cancel", "breakpoints", "arm", "disarm"
+)  # fmt: skip
+
+
+class Executor:
+    """All runs of one process. One thread at a time.
+
+    Args:
+        robot: the workcell.
+        library: of skills.
+        logs: folder of the runs' logs.
+        wall: the date and time as text; run ids begin with it, and sort by it. None: the tick.
+        makers: of skills that are neither programs nor actions.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        library: SkillLibrary,
+        logs: File,
+        *,
+        wall: Callable[[], str] | None = None,
+        makers: Makers | None = None,
+    ) -> None:
+        self.robot, self.library, self.history = robot, library, RunHistory(logs)
+        self._logs, self._makers = logs, makers
+        self._wall = wall or (lambda: f"{robot.backend.present()[0]:09d}")
+        self.runs: dict[str, ExecutedRun] = {}
+        """By id, in the order in which they were asked for: those that go on, wait, or ended last."""
+        self._tried = -_ASK_AGAIN_S
+        self._armed = Armed(robot, self._start_by_sensor)
+        self._problem = ""
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End: sessions are closed, and parts take their safety action. Runs that go on have no end in their logs."""
+        self._armed.disarm()
+        for run in self.runs.values():
+            if run.outcome is None:
+                run.close(Outcome.standard(CANCELLED, "the executor has ended"))
+        self.robot.close()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no run goes on or waits, and no sensor can start one."""
+        return not self._armed.is_armed and all(run.outcome is not None for run in self.runs.values())
+
+    def update(self) -> None:
+        """Take in what has happened. Call it whenever something may have, and about every 20 ms while a run goes on."""
+        for run in list(self.runs.values()):
+            if run.is_under_way:
+                assert run.runner is not None
+                outcome = run.runner.update()
+                if outcome is not None:
+                    self._end(run, outcome)
+        self._begin_waiting()
+        self._armed.update(self._moment().time if self._armed.is_armed else 0.0)
+
+    def _end(self, run: ExecutedRun, outcome: Outcome) -> None:
+        run.close(outcome)
+        ended = [other.id for other in self.runs.values() if other.outcome is not None]
+        for id in ended[:-KEPT_RUNS]:
+            del self.runs[id]
+
+    def _moment(self) -> Moment:
+        tick, time = self.robot.backend.present()
+        return Moment(tick=tick, time=time)
+
+    # --- starting -------------------------------------------------------------------------------
+
+    def start(self, start: Start) -> ExecutedRun:
+        """Start a run, or have it wait for its parts.
+
+        Raises:
+            DefinitionError, ProgramError: what is wrong with the skill, its values or parts; each with its line.
+            SessionError: a part is taken; names the holder.
+            CommandRefused: a part is disabled or faulted, or there is a protective stop.
+            CapacityError: too many runs.
+            RobotControlError: its log cannot be written.
+        """
+        going = [run for run in self.runs.values() if run.outcome is None]
+        if len(going) >= MAX_BLUEPRINT_RUNS:
+            raise CapacityError(
+                "too many runs side by side",
+                expected=f"at most {MAX_BLUEPRINT_RUNS} (MAX_BLUEPRINT_RUNS)",
+                got=", ".join(run.id for run in going),
+            )
+        run = self._planned(start)
+        holders = self._holders(run)
+        if holders and start.busy not in (WAIT, REPLACE):
+            (first, *_) = holders
+            shared = sorted(set(first.parts) & set(run.parts))
+            raise SessionError(
+                f"part {shared[0]!r} is held by run {first.id!r} of {first.skill!r}",
+                expected="free parts, or `busy`: wait or replace",
+                got=", ".join(shared),
+            )
+        if holders:
+            self.runs[run.id] = run
+            for holder in holders if start.busy == REPLACE else ():
+                self._cancel(holder, f"{start.source or 'somebody'}: replaced by run {run.id}")
+            return run
+        self._begin(run)
+        self.runs[run.id] = run
+        return run
+
+    def _planned(self, start: Start) -> ExecutedRun:
+        """A run, checked but not begun."""
+        catalogue, name, start = self._found(start)
+        calls, skill = Calls(catalogue), catalogue.find(name)
+        template = skill.template
+        assert isinstance(template, SkillTemplate)
+        check_skill(template, catalogue)
+        plan = calls.plan(name)
+        for called in plan.graphs:
+            inner = catalogue.find(called).template
+            if called != name and isinstance(inner, SkillTemplate):
+                check_skill(inner, catalogue)
+        roles = {role.name: role.default for role in skill.roles if role.default} | dict(start.parts)
+        for role in skill.roles:
+            if role.name not in roles:
+                raise DefinitionError(f"skill {name!r}: no part for role {role.name!r}", expected=role.shown_kinds)
+        for given in roles:
+            if given not in {role.name for role in skill.roles}:
+                known = unknown("role", given, [role.name for role in skill.roles])
+                raise DefinitionError(f"skill {name!r} has no role {given!r}", expected=known)
+        read_breakpoints(start.breakpoints, plan)
+        if start.start_at:
+            plan.find(read_path(start.start_at))
+        called_names = dict.fromkeys([*plan.graphs, *(c.skill for g in plan.graphs.values()
+                                      for n in g.nodes.values() for c in n.call.inner() if c.skill)])  # fmt: skip
+        return ExecutedRun(
+            id=self._new_id(),
+            start=start,
+            skill=template.name or name,
+            plan=plan,
+            catalogue=catalogue,
+            roles=roles,
+            parts=tuple(sorted({roles.get(part, part) for part in calls.moved_parts(name)})),
+            versions=self.library.versions(catalogue, called_names),
+            outputs=outputs_of(self.history.records(start.outputs_of)) if start.outputs_of else {},
+            asked=self._moment().time,
+        )
+
+    def _new_id(self) -> str:
+        wall, count = self._wall(), 1
+        while (id := f"{wall}-{count}") in self.runs or (self._logs / f"{id}.jsonl").exists():
+            count += 1
+        return id
+
+    def _found(self, start: Start) -> tuple[SkillCatalogue, str, Start]:
+        """The catalogue for a run, the name of the graph in it, and what is left to be given to that."""
+        catalogue, text = self.library.snapshot(), start.skill
+        if REFERENCE.fullmatch(text.strip()):
+            name = text.strip()
+            skill = catalogue.find(name)
+            if isinstance(skill.template, SkillTemplate):
+                return catalogue, name, start
+            text = _wrapped(name, start.parameters, start.parts, [role.name for role in skill.roles])
+            start = replace(start, parameters=(), parts={})
+        template = SkillTemplate(text)
+        if not template.name:
+            raise DefinitionError("the skill has no name", expected="name: … at its top", got="none")
+        return catalogue.with_skill(template), template.name, start
+
+    def _holders(self, run: ExecutedRun) -> list[ExecutedRun]:
+        """The runs that hold, or wait before it for, parts that this one moves."""
+        found = []
+        for other in self.runs.values():
+            if other is run:
+                break
+            if other.outcome is None and not other.start.rehearse and set(other.parts) & set(run.parts):
+                found.append(other)
+        return found if not run.start.rehearse else []
+
+    def _begin(self, run: ExecutedRun) -> None:
+        """Raises RobotControlError: it cannot; nothing of it is left."""
+        moment = self._moment()
+        performer: RobotPerformer | Rehearsal
+        if run.start.rehearse:
+            performer = Rehearsal(run.catalogue, self._moment, seconds=_REHEARSED_S)
+        else:
+            self.robot.check(run.parts)
+            name = f"blueprint {run.skill}"
+            performer = RobotPerformer(
+                self.robot, run.catalogue, run.plan, name, run.parts, makers=self._makers
+            )
+        refused = ""
+        try:
+            run.log = RunLog(self._logs, run.id)
+            run.log.write(self._first_record(run, moment))
+            refused = run.begin(performer, run.log)
+        except (OSError, RobotControlError) as error:
+            self._undo(run, performer)
+            if isinstance(error, RobotControlError):
+                raise
+            raise RobotControlError(f"the log of the run cannot be written: {error}") from None
+        if refused:
+            self._undo(run, performer)
+            raise DefinitionError(f"blueprint {run.skill!r} cannot begin: {refused}")
+
+    @staticmethod
+    def _undo(run: ExecutedRun, performer: RobotPerformer | Rehearsal) -> None:
+        if isinstance(performer, RobotPerformer):
+            performer.close()
+        if run.log is not None:
+            run.log.close()
+            run.log.path.unlink(missing_ok=True)
+        run.runner = run.performer = run.log = None
+
+    def _first_record(self, run: ExecutedRun, moment: Moment) -> Mapping[str, Any]:
+        start = run.start
+        return {
+            "tick": moment.tick,
+            "time": moment.time,
+            "what": RUN,
+            "run": run.id,
+            "skill": run.skill,
+            "began": self._wall(),
+            "source": start.source,
+            "parts": list(run.parts),
+            "roles": dict(run.roles),
+            "parameters": {p.name: _json(p.value) for p in start.parameters},
+            "versions": dict(run.versions),
+            "rehearsed": start.rehearse,
+            "outputs_of": start.outputs_of,
+            "breakpoints": list(start.breakpoints),
+        }
+
+    def _begin_waiting(self) -> None:
+        waiting = [run for run in self.runs.values() if run.runner is None and run.outcome is None]
+        if not waiting:
+            return
+        time = self._moment().time
+        for run in waiting:
+            if self._holders(run):
+                continue
+            if 0.0 <= time - self._tried < _ASK_AGAIN_S and run.asked < self._tried:
+                continue  # another application holds its parts
+            try:
+                self._begin(run)
+            except SessionError:
+                self._tried = time
+            except RobotControlError as error:
+                run.close(Outcome.standard(FAILED, str(error)))
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def control(self, request: ControlRequest) -> str:
+        """Give a command to a run. Returns a remark.
+
+        Raises:
+            CommandRefused: with what would be possible.
+            DefinitionError: unknown command, run or node.
+        """
+        command = request.command
+        if command not in COMMANDS:
+            raise DefinitionError(f"unknown command {command!r}", expected=unknown("command", command, COMMANDS))
+        if command == "arm":
+            self._armed.arm(request.seconds, self._moment().time, self.library.snapshot())
+            self._note(command, request.source, f"for {request.seconds:g} s")
+            return f"sensors may start runs for {request.seconds:g} s"
+        if command == "disarm":
+            self._armed.disarm()
+            self._note(command, request.source, "")
+            return ""
+        if command == "cancel" and not request.run:
+            return self._cancel_all(request.source)
+        run = self._run_of(request.run)
+        if command == "cancel":
+            self._cancel(run, request.source)
+            return ""
+        if run.runner is None:
+            raise CommandRefused(f"run {run.id!r} waits for its parts", expected="cancel", got=command)
+        refused = run.runner.give(self._command(run, request))
+        if refused:
+            raise CommandRefused(f"{command} was refused: {refused}")
+        return ""
+
+    def _command(self, run: ExecutedRun, request: ControlRequest) -> events.Command:
+        source, path = request.source, read_path(request.node)
+        match request.command:
+            case "pause":
+                return events.Pause(now=request.now, source=source)
+            case "resume":
+                return events.Resume(how=request.how, source=source)
+            case "step":
+                return events.Step(into=request.into, source=source)
+            case "jump":
+                return events.Jump(target=path, now=request.now, come_back=request.come_back, source=source)
+            case "skip":
+                return events.Skip(result=request.value, node=path, source=source)
+            case "breakpoints":
+                before, after = read_breakpoints(request.breakpoints, run.plan)
+                return events.SetBreakpoints(before=before, after=after, source=source)
+        assert run.runner is not None and request.command == "answer"
+        questions = [q for q in run.runner.questions.values() if not path or q.path == path]
+        if len(questions) != 1:
+            asked = ", ".join(shown_path(q.path) for q in run.runner.questions.values())
+            raise CommandRefused(
+                "nobody asks" if not questions else "several nodes ask",
+                expected=f"one of: {asked}" if asked else "a question",
+                got=request.node,
+            )
+        return events.Answer(activity=questions[0].activity, answer=request.value, source=source)
+
+    def _run_of(self, id: str) -> ExecutedRun:
+        going = [run for run in self.runs.values() if run.outcome is None]
+        if not id:
+            if len(going) != 1:
+                shown = ", ".join(f"{run.id} ({run.skill})" for run in going)
+                raise CommandRefused(
+                    "no run is under way" if not going else "several runs are under way",
+                    expected=f"`run`: one of {shown}" if going else "a run that was started",
+                )
+            return going[0]
+        run = self.runs.get(id)
+        if run is None:
+            raise DefinitionError(f"unknown run {id!r}", expected=unknown("run", id, [r.id for r in going]))
+        if run.outcome is not None:
+            raise CommandRefused(f"run {id!r} has ended as {run.outcome.result}")
+        return run
+
+    def cancel(self, run: ExecutedRun, source: str) -> None:
+        """Cancel a run; nothing happens if it has ended."""
+        if run.outcome is None:
+            self._cancel(run, source)
+
+    def _cancel(self, run: ExecutedRun, source: str) -> None:
+        if run.runner is None:  # it has not begun
+            run.close(Outcome.standard(CANCELLED, f"by {source}" if source else ""))
+        else:
+            run.runner.give(events.Cancel(source=source))
+
+    def _cancel_all(self, source: str) -> str:
+        going = [run for run in self.runs.values() if run.outcome is None]
+        for run in reversed(going):  # what waits first, so that nothing begins
+            self._cancel(run, source)
+        self._note("cancel", source, ", ".join(run.id for run in going))
+        return f"cancelled: {', '.join(run.id for run in going)}" if going else "no run is under way"
+
+    def give_command(
+        self, text: str, *, gesture: bool = False, source: str = ""
+    ) -> tuple[str, ExecutedRun | None, str]:
+        """Say a sentence, or show a gesture's label. Returns what it started, the run, and a remark.
+
+        Raises:
+            DefinitionError: it fits nothing, or several; with the nearest.
+            RobotControlError: as `start`.
+        """
+        word = "gesture" if gesture else "sentence"
+        try:
+            skills = self.library.snapshot().skills
+            said = _of_gesture(text, skills) if gesture else understand(text, skills)
+            name, arguments = said.skill, said.arguments
+            if not name:
+                return "", None, self._cancel_all(source)
+            run = self.start(Start(skill=name, parameters=arguments, source=source or word))
+        except RobotControlError as error:
+            self._note(word, source, text, refused=str(error))
+            raise
+        self._note(word, source, text, started=run.id)
+        return name, run, f"run {run.id} of {name!r}"
+
+    def _start_by_sensor(self, skill: str, condition: str) -> None:
+        source = f"sensor: {condition}"
+        try:
+            run = self.start(Start(skill=skill, source=source))
+        except RobotControlError as error:
+            self._note("sensor", source, condition, refused=str(error))
+        else:
+            self._note("sensor", source, condition, started=run.id)
+
+    def _note(self, what: str, source: str, content: str, **more: str) -> None:
+        """Keep a command that belongs to no run."""
+        moment, path = self._moment(), self._logs / COMMANDS_FILE
+        line = {"tick": moment.tick, "time": moment.time, "at": self._wall(), "what": what, "source": source,
+                "content": content, **more}  # fmt: skip
+        try:
+            self._logs.mkdir(parents=True, exist_ok=True)
+            if path.exists() and path.stat().st_size > _COMMANDS_BYTES:
+                path.replace(path.with_suffix(".old"))
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            self._problem = f"{path} cannot be written: {error}"
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def state(self) -> ExecutorState:
+        """What it does now."""
+        tick, time = self.robot.backend.present()
+        problems = [run.runner.log_problem for run in self.runs.values() if run.is_under_way and run.runner]
+        return ExecutorState(
+            tick=tick,
+            time=time,
+            nodes=tuple(view for run in self.runs.values() for view in run.views(time)),
+            protective_stop=self.robot.is_stopped,
+            armed=self._armed.left(time),
+            waiting=tuple(run.id for run in self.runs.values() if run.runner is None and run.outcome is None),
+            problem=next(filter(None, [self.robot.problem, *problems, self._problem]), ""),
+            skills_changed=self.library.changes,
+        )
+
+    @property
+    def next_deadline(self) -> float | None:
+        """[s] of the loop's time when `update` has to be called at the latest; None: when something happens."""
+        found = [run.runner.engine.next_deadline for run in self.runs.values() if run.is_under_way and run.runner]
+        return min((deadline for deadline in found if deadline is not None), default=None)
+
+    def under_way(self) -> Iterable[str]:
+        """Ids of the runs that have begun and not ended."""
+        return [run.id for run in self.runs.values() if run.is_under_way]
+
+
+def same_but_time(one: ExecutorState, other: ExecutorState) -> bool:
+    """Whether nothing has changed but the time."""
+    armed = bool(one.armed) == bool(other.armed)
+    return armed and replace(one, tick=0, time=0.0, armed=0.0) == replace(other, tick=0, time=0.0, armed=0.0)
+
+
+def _wrapped(name: str, parameters: Iterable[ParameterValue], parts: Mapping[str, str], roles: Iterable[str]) -> str:
+    """A text that calls one program or action type."""
+    values = {
+        p.name: {"value": _written(p.value), "unit": p.unit} if p.unit else _written(p.value) for p in parameters
+    }
+    call = {"skill": name, "with": values, "parts": {role: parts[role] for role in roles if role in parts}}
+    return dump({"name": f"run_{name.partition('@')[0].replace('.', '_')}", "is": {k: v for k, v in call.items() if v}})
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_written(v) for v in value] if len(value) != 1 else _written(value[0])
+    return value.replace("$", "$$") if isinstance(value, str) else value
+
+
+def _json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _of_gesture(label: str, skills: Mapping[str, SkillTemplate]) -> Said:
+    found: list[str] = []
+    known: list[str] = []
+    for name, template in skills.items():
+        for command in template.content.commands:
+            known += command.gesture
+            if label.strip().casefold() in (gesture.casefold() for gesture in command.gesture):
+                found.append(name)
+    if len(set(found)) != 1:
+        what = f"gesture {label!r} " + ("starts several blueprints" if found else "is not known")
+        raise DefinitionError(what, expected=", ".join(found) or unknown("gesture", label, known), got=repr(label))
+    return Said(skill=found[0], phrase=label)

@@ -1,0 +1,245 @@
+"""Carries the orders of one run out: programs and actions in the run's session, waits, and texts to say."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from robot_rt_control.blueprint import events, orders
+from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
+from robot_rt_control.blueprint.events import Event, Moment
+from robot_rt_control.blueprint.plan import Plan
+from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED
+from robot_rt_control.blueprint.robot import Robot, Watched, moment
+from robot_rt_control.client.backend import RunRequest, StartedRun
+from robot_rt_control.client.program_state import RunOutcome
+from robot_rt_control.client.session import Session
+from robot_rt_control.definitions.declared_type import DeclaredType
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.program.one_action import program_of_action
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.names import VARIABLE_PATTERN
+
+KEPT_PREFIXES = 32
+"""Programs with their values that are remembered to be in the session; as many as a session keeps."""
+
+_VARIABLE = re.compile(VARIABLE_PATTERN)
+
+
+class Work(Protocol):
+    """A skill under way that is neither a program nor an action. One thread."""
+
+    def poll(self) -> events.Ended | None:
+        """How it ended; None: it has not."""
+
+    def cancel(self) -> None:
+        """Ask for its end; `poll` reports it."""
+
+
+Makers = Callable[[orders.StartSkill, Skill, Robot, "Session | None"], Work]
+"""Starts a skill of another kind, with the run's session. Raises RobotControlError: it cannot be started."""
+
+
+@dataclass(eq=False)
+class _Started:
+    """A program or action that runs."""
+
+    run: StartedRun
+    results: frozenset[str]
+    prefix: str
+    cancelled: bool = False
+
+
+class RobotPerformer:
+    """A run's `Performer`. One thread.
+
+    Args:
+        name: of the run, for sessions.
+        parts: all that the run can move; they are held from now on.
+        makers: for other kinds of skills.
+
+    Raises:
+        SessionError: a part is taken; names the holder.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        catalogue: SkillCatalogue,
+        plan: Plan,
+        name: str,
+        parts: Iterable[str],
+        *,
+        makers: Makers | None = None,
+    ) -> None:
+        self._robot, self._catalogue, self._name, self._makers = robot, catalogue, name, makers
+        self.parts = tuple(sorted(parts))
+        self._session = self._open()
+        self._started: dict[int, _Started] = {}
+        self._works: dict[int, Work] = {}
+        self._waits: dict[int, Watched] = {}
+        self._watched: dict[int, Watched] = {}
+        self._prefixes: OrderedDict[Any, str] = OrderedDict()
+        """What was started → the prefix of its ids in the session."""
+        self._soon: list[Event] = []
+        self._stopped = robot.is_stopped
+        self._names = dict.fromkeys(_names(plan, self.parts))
+
+    def _open(self) -> Session | None:
+        """A session on all parts that the run moves; None: it moves none."""
+        return self._robot.open(self._name, self.parts) if self.parts else None
+
+    def close(self) -> None:
+        """Close the sessions: parts take their safety action."""
+        for watched in (*self._waits.values(), *self._watched.values()):
+            watched.close()
+        if self._session is not None and self._session.ended is None:
+            self._session.close()
+
+    # --- as Performer ---------------------------------------------------------------------------
+
+    def moment(self) -> Moment:
+        return moment(self._robot, self._names)
+
+    def happened(self) -> list[Event]:
+        robot = self._robot
+        robot.sort_fired()
+        found: list[Event] = []
+        for id, watched in list(self._watched.items()):
+            found += [events.Fired(watch=id, reaction=index) for index in watched.fired]
+            watched.fired.clear()
+        for id, watched in list(self._waits.items()):
+            if watched.fired:
+                found.append(self._end_wait(id, DONE))
+        for id, started in list(self._started.items()):
+            event = self._ended(id, started)
+            if event is not None:
+                found.append(event)
+        for id, work in list(self._works.items()):
+            event = work.poll()
+            if event is not None:
+                del self._works[id]
+                found.append(event)
+        failed = any(isinstance(event, events.Ended) and event.result not in (DONE, CANCELLED) for event in found)
+        stopped = robot.look_for_stop() if failed and not self._stopped else robot.is_stopped
+        if stopped != self._stopped:
+            self._stopped = stopped
+            found.append(events.Stopped() if stopped else events.Released())
+        found, self._soon = [*self._soon, *found], []
+        order = (events.Stopped, events.Released, events.Fired, events.Ended)
+        return sorted(found, key=lambda event: order.index(type(event)))
+
+    def start(self, order: orders.StartSkill) -> None:
+        if order.skill == "say":
+            self._robot.say(str(order.arguments[0].value))
+            self._soon.append(events.Ended(activity=order.activity, result=DONE))
+        elif order.skill == "wait_until":
+            self._waits[order.activity] = self._robot.watch(f"{self._name}: wait", (order.until,))
+        else:
+            self._start(order)
+
+    def _start(self, order: orders.StartSkill) -> None:
+        skill = self._catalogue.find(order.skill)
+        if self._session is not None and self._session.ended is not None:  # a failed action ended it (A6)
+            self._session = self._open()
+            self._prefixes.clear()
+        if not isinstance(skill.template, ProgramTemplate | DeclaredType):
+            if self._makers is None:
+                raise DefinitionError(f"skill {order.skill!r} cannot be performed here")
+            self._works[order.activity] = self._makers(order, skill, self._robot, self._session)
+            return
+        prefix = self._prefix(order)
+        run = self._robot.backend.begin_run(
+            RunRequest(
+                program=self._program(order, skill),
+                parts=[f"{role}={part}" for role, part in order.parts.items()]
+                if isinstance(skill.template, ProgramTemplate)
+                else (),
+                parameters=order.arguments if isinstance(skill.template, ProgramTemplate) else (),
+                until_event="" if isinstance(skill.template, ProgramTemplate) else DONE,
+                session=self._session.key if self._session is not None else None,
+                prefix=prefix if self._session is not None else "",
+                keep=self._session is not None,
+                on_change=self._robot.on_change,
+            )
+        )
+        self._started[order.activity] = _Started(run, frozenset(skill.results), prefix)
+
+    def _program(self, order: orders.StartSkill, skill: Skill) -> str:
+        if isinstance(skill.template, ProgramTemplate):
+            return skill.template.text
+        taken = self._catalogue.workcell.parts or ()
+        return program_of_action(skill.name, order.parts, order.arguments, until=order.until, taken=taken)
+
+    def _prefix(self, order: orders.StartSkill) -> str:
+        """The same for the same skill, values and parts, unless it runs in another branch at this moment."""
+        key = (order.skill, order.arguments, tuple(sorted(order.parts.items())), order.until)
+        prefix = self._prefixes.pop(key, "")
+        if not prefix or any(started.prefix == prefix for started in self._started.values()):
+            prefix = f"n{order.activity}"
+        self._prefixes[key] = prefix
+        if len(self._prefixes) > KEPT_PREFIXES:
+            self._prefixes.popitem(last=False)
+        return prefix
+
+    def cancel(self, activity: int) -> None:
+        if activity in self._started:
+            self._started[activity].cancelled = True
+            self._started[activity].run.cancel()
+        elif activity in self._works:
+            self._works[activity].cancel()
+        elif activity in self._waits:
+            self._soon.append(self._end_wait(activity, CANCELLED))
+
+    def watch(self, order: orders.Watch) -> None:
+        self._watched[order.watch] = self._robot.watch(f"{self._name}: reactions", order.conditions)
+
+    def unwatch(self, watch: int) -> None:
+        watched = self._watched.pop(watch, None)  # none: it could not be watched
+        if watched is not None:
+            watched.close()
+
+    # --- details --------------------------------------------------------------------------------
+
+    def _end_wait(self, activity: int, result: str) -> events.Ended:
+        self._waits.pop(activity).close()
+        return events.Ended(activity=activity, result=result)
+
+    def _ended(self, activity: int, started: _Started) -> events.Ended | None:
+        """How a run ended, once what it leaves is at rest or goes on by itself."""
+        try:
+            outcome = started.run.poll()
+        except RobotControlError as error:
+            del self._started[activity]
+            result = CANCELLED if started.cancelled else FAILED
+            return events.Ended(activity=activity, result=result, reason=str(error))
+        if outcome is None:
+            return None
+        del self._started[activity]
+        if started.cancelled:
+            return events.Ended(activity=activity, result=CANCELLED)
+        return _ended_as(activity, outcome, started.results)
+
+
+def _ended_as(activity: int, outcome: RunOutcome, results: frozenset[str]) -> events.Ended:
+    name = outcome.last_event if outcome.last_event in results else DONE
+    outputs = {key: value for key, value in outcome.values.items() if not math.isnan(value)}
+    if not outcome.success:
+        return events.Ended(activity=activity, result=FAILED, reason=outcome.message, outputs=outputs)
+    return events.Ended(activity=activity, result=name, outputs=outputs)
+
+
+def _names(plan: Plan, parts: Sequence[str]) -> Iterable[str]:
+    """State variables that conditions of the plan may name, to be read together; a role can be any part."""
+    for graph in plan.graphs.values():
+        for node in graph.nodes.values():
+            for candidate in node.then:
+                for name in _VARIABLE.findall(candidate.when):
+                    head, dot, rest = name.partition(".")
+                    if dot:
+                        yield name
+                        yield from (f"{part}.{rest}" for part in parts if part != head)

@@ -1,0 +1,320 @@
+"""All skills of a workcell: those that users keep, the programs of its control server, and its action types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from robot_rt_control.blueprint.calls import Calls, Expanded
+from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
+from robot_rt_control.blueprint.check import check_skill
+from robot_rt_control.blueprint.schema import CallKeys
+from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.client.backend import Backend
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, unknown
+
+_T = TypeVar("_T")
+
+ACTION_TYPE, PROGRAM, LIBRARY, STORE, CAPABILITY = "action_type", "program", "library", "store", "capability"
+"""Where a skill comes from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A skill as it is listed.
+
+    Args:
+        skill: None: its text cannot be read.
+        problem: what is wrong with it; empty: nothing.
+        calls: the skills that it calls itself.
+        moves: parts and roles that it moves, through all that it calls.
+        saved_ns: since the epoch; 0: unknown.
+    """
+
+    name: str
+    origin: str
+    skill: Skill | None
+    version: int = 0
+    versions: tuple[int, ...] = ()
+    problem: str = ""
+    calls: tuple[str, ...] = ()
+    moves: tuple[str, ...] = ()
+    saved_ns: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """What became of a text that was to be saved.
+
+    Args:
+        mistakes: of a draft that is kept although it has them, each with its node.
+    """
+
+    name: str
+    version: int
+    warnings: tuple[str, ...] = ()
+    mistakes: tuple[tuple[DefinitionError, str], ...] = ()
+
+
+class Pinned(Mapping[str, _T], Generic[_T]):
+    """Texts by name, and by name and version; read when asked for. The version of a name does not change any more.
+
+    Args:
+        newest: name → version.
+        load: reads one version; None: it cannot be read.
+    """
+
+    def __init__(self, newest: Mapping[str, int], load: Callable[[str, int], _T | None]) -> None:
+        self.newest, self._load = newest, load
+
+    def __getitem__(self, reference: str) -> _T:
+        name, _, wanted = reference.partition("@")
+        version = int(wanted) if wanted.isdigit() else self.newest.get(name, 0)
+        template = self._load(name, version) if version and name in self.newest else None
+        if template is None:
+            raise KeyError(reference)
+        return template
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.newest if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class SkillLibrary:
+    """One thread at a time.
+
+    Args:
+        store: of users' skills.
+        workcell: action types, parts and state variables.
+        backend: whose control server keeps the programs.
+
+    Attributes:
+        changes: counts what has changed since the start, as far as it was seen.
+    """
+
+    def __init__(self, store: SkillStore, workcell: Catalogue, backend: Backend) -> None:
+        self.store, self._workcell, self._backend = store, workcell, backend
+        self.changes = 0
+        self._skills: dict[tuple[str, int], SkillTemplate | None] = {}
+        self._programs: dict[tuple[str, int], ProgramTemplate | None] = {}
+        self._program_infos: dict[str, Any] = {}
+        self._seen: object = None
+        self._snapshot: SkillCatalogue | None = None
+        self._problems: dict[str, str] = {}
+
+    def snapshot(self) -> SkillCatalogue:
+        """All skills of this moment, pinned to their versions (P14).
+
+        Raises:
+            NoAnswer: the control server does not tell its programs.
+        """
+        infos = {info.name: info for info in self._backend.list_programs("", search="", tags=(), with_text=False)}
+        skills = {name: max(versions) for name, versions in self.store.kept().items()}
+        seen = {name: info.version for name, info in infos.items()}, skills
+        if self._snapshot is None or seen != self._seen:
+            self.changes += self._seen is not None
+            self._seen, self._program_infos, self._problems = seen, infos, {}
+            programs = Pinned(seen[0], self._load_program)
+            self._snapshot = SkillCatalogue(self._workcell, programs, Pinned(skills, self._load_skill))
+        return self._snapshot
+
+    def _load_skill(self, name: str, version: int) -> SkillTemplate | None:
+        key = name, version
+        if key not in self._skills:
+            try:
+                self._skills[key] = self.store.template(f"{name}@{version}")
+            except RobotControlError:
+                self._skills[key] = None
+        return self._skills[key]
+
+    def _load_program(self, name: str, version: int) -> ProgramTemplate | None:
+        key = name, version
+        if key not in self._programs:
+            try:
+                self._programs[key] = self._program(f"{name}@{version}")
+            except RobotControlError:
+                self._programs[key] = None
+        return self._programs[key]
+
+    def _program(self, reference: str) -> ProgramTemplate:
+        (info,) = self._backend.list_programs(reference, search="", tags=(), with_text=True)
+        return ProgramTemplate(info.text, source=reference, find=self._program)
+
+    def versions(self, catalogue: SkillCatalogue, names: Mapping[str, Any]) -> dict[str, int]:
+        """The versions to which names of skills and programs are pinned; without those of action types."""
+        found = {}
+        for name in names:
+            for kept in (catalogue.skills, catalogue.programs):
+                newest = getattr(kept, "newest", {})
+                if "@" not in name and name in newest:
+                    found[name] = newest[name]
+                    break
+        return found
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def entries(self, name: str = "") -> list[Entry]:
+        """All skills by name, or the one of this name, or name and version.
+
+        Raises:
+            DefinitionError: there is none.
+        """
+        catalogue, kept = self.snapshot(), self.store.kept()
+        if name:
+            return [self._entry(catalogue, kept, name)]
+        return [self._entry(catalogue, kept, one) for one in sorted({*catalogue.names, *kept})]
+
+    def _entry(self, catalogue: SkillCatalogue, kept: Mapping[str, tuple[int, ...]], reference: str) -> Entry:
+        name = reference.partition("@")[0]
+        if name in kept:
+            return self._kept(catalogue, kept[name], reference)
+        skill = catalogue.find(reference)
+        if name not in catalogue.programs:
+            return Entry(name=name, origin=ACTION_TYPE, skill=skill, moves=tuple(sorted(skill.moves)))
+        info = self._program_infos[name]
+        assert isinstance(skill.template, ProgramTemplate)
+        try:
+            calls = dict.fromkeys(action.type for action in skill.template.sample().draft.actions)
+        except DefinitionError:
+            calls = {}
+        return Entry(
+            name=name,
+            origin=LIBRARY if info.origin == "library" else PROGRAM,
+            skill=skill,
+            version=int(reference.partition("@")[2] or info.version),
+            versions=tuple(info.versions),
+            problem=skill.problem,
+            calls=tuple(calls),
+            moves=tuple(sorted(skill.moves)),
+            saved_ns=info.saved.sec * 10**9 + info.saved.nanosec,
+            text=skill.template.text,
+        )
+
+    def _kept(self, catalogue: SkillCatalogue, versions: tuple[int, ...], reference: str) -> Entry:
+        stored = self.store.get(reference)
+        if stored.template is None:
+            return Entry(
+                name=stored.name,
+                origin=LIBRARY if stored.library else STORE,
+                skill=None,
+                version=stored.version,
+                versions=versions,
+                problem=stored.problem,
+                saved_ns=stored.saved_ns,
+                text=stored.text,
+            )
+        moves: frozenset[str] = frozenset()
+        problem = self._problem(catalogue, f"{stored.name}@{stored.version}", stored.template)
+        if not problem:
+            moves = Calls(catalogue).moved_parts(reference)
+        return Entry(
+            name=stored.name,
+            origin=LIBRARY if stored.library else STORE,
+            skill=catalogue.find(reference),
+            version=stored.version,
+            versions=versions,
+            problem=problem,
+            calls=tuple(called_by(stored.template)),
+            moves=tuple(sorted(moves)),
+            saved_ns=stored.saved_ns,
+            text=stored.text,
+        )
+
+    def _problem(self, catalogue: SkillCatalogue, reference: str, template: SkillTemplate) -> str:
+        if reference not in self._problems:
+            try:
+                check_skill(template, catalogue)
+                self._problems[reference] = ""
+            except DefinitionError as error:
+                self._problems[reference] = str(error)
+        return self._problems[reference]
+
+    def expand(self, name: str) -> Expanded:
+        """A skill with all that it calls. Raises DefinitionError: there is none of this name."""
+        return Calls(self.snapshot()).expand(name)
+
+    # --- changing -------------------------------------------------------------------------------
+
+    def save(
+        self, text: str, *, based_on: int | None = None, check_only: bool = False, draft: bool = False
+    ) -> Saved:
+        """Check a skill and keep it as the next version of its name, or only check it.
+
+        Args:
+            based_on: the version that it was made from; None: whatever there is.
+            draft: keep it although it has mistakes.
+
+        Raises:
+            DefinitionError, ProgramError: all that is wrong; each has its `item`, the node that it is in.
+            Overtaken: another version has come between.
+        """
+        template = SkillTemplate(text)
+        warnings: list[str] = []
+        mistakes: tuple[tuple[DefinitionError, str], ...] = ()
+        try:
+            warnings = check_skill(template, self.snapshot())
+        except DefinitionError as error:
+            mistakes = mistakes_of(error, template)
+            if not draft:
+                raise
+        version = 0
+        if not check_only:
+            self._refuse_taken(template.name)
+            version = self.store.save(text, based_on=based_on)
+            self.snapshot()
+        return Saved(name=template.name, version=version, warnings=tuple(warnings), mistakes=mistakes)
+
+    def _refuse_taken(self, name: str) -> None:
+        catalogue = self.snapshot()
+        if name in catalogue.names and name not in catalogue.skills:
+            kind = "a program" if name in catalogue.programs else "an action type"
+            raise DefinitionError(f"the name {name!r} belongs to {kind}", expected="another name", got=repr(name))
+
+    def delete(self, reference: str) -> list[int]:
+        """Delete all versions of a skill, or one. Returns the versions.
+
+        Raises:
+            DefinitionError: there is none, it comes with the package, or others call it.
+        """
+        catalogue, name = self.snapshot(), reference.partition("@")[0]
+        kept = self.store.kept()
+        if name not in kept and name in catalogue.names:
+            raise DefinitionError(f"{name!r} is no kept skill", expected=unknown("skill", name, kept))
+        last = "@" not in reference or kept.get(name) == (int(reference.partition("@")[2] or 0),)
+        wanted = {reference, name} if last else {reference}
+        callers = [other for other, template in catalogue.skills.items() if wanted & set(called_by(template))]
+        callers = [other for other in callers if other != name]
+        if callers:
+            shown = ", ".join(sorted(callers))
+            raise DefinitionError(f"skill {reference!r} is called by others", expected="none", got=shown)
+        deleted = self.store.delete(reference)
+        self._skills = {key: template for key, template in self._skills.items() if key[0] != name}
+        self.snapshot()
+        return deleted
+
+
+def called_by(template: SkillTemplate) -> list[str]:
+    """The skills that a text names, each once."""
+    found: dict[str, None] = {}
+    waiting: list[CallKeys] = [*template.content.nodes.values()]
+    if template.content.is_ is not None:
+        waiting.append(template.content.is_)
+    while waiting:
+        call = waiting.pop(0)
+        if call.skill:
+            found[call.skill] = None
+        waiting += [*(call.all_of or {}).values(), *(call.first_of or {}).values()]
+    return list(found)
+
+
+def mistakes_of(error: DefinitionError, template: SkillTemplate | None) -> tuple[tuple[DefinitionError, str], ...]:
+    """Each mistake with the node that it is in."""
+    found = error.mistakes if isinstance(error, ProgramError) else (error,)
+    return tuple((one, template.node_at(one.line) if template is not None and one.line else "") for one in found)

@@ -1,0 +1,330 @@
+"""The executor of blueprints on the simulated bench: runs side by side, commands, busy parts, logs and state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robot_rt_control.application.offline_catalogue import offline_catalogue
+from robot_rt_control.blueprint.executor import ControlRequest, Executor, same_but_time
+from robot_rt_control.blueprint.robot import Robot
+from robot_rt_control.blueprint.run import ExecutedRun, Start
+from robot_rt_control.blueprint.run_history import RunHistory
+from robot_rt_control.blueprint.skill_library import SkillLibrary
+from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.client.actions import parameter_values
+from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.vocabulary.errors import (
+    CapacityError,
+    CommandRefused,
+    DefinitionError,
+    Overtaken,
+    RobotControlError,
+    SessionError,
+)
+
+BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"
+
+ARM = """
+name: swing
+parameters: {far: {unit: m, default: 0.02}}
+commands: [{say: ['swing {far}', swing]}, {gesture: wave}, {when: arm.tool.z < 0, cooldown: 5}]
+nodes:
+  out:  {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, $far], speed: 0.1}, then: back}
+  back: {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, -$far], speed: 0.1}}
+"""
+HAND = """
+name: open_hand
+nodes: {open: {skill: move_gripper, parts: {gripper: gripper}, with: {opening: 1.0}}}
+"""
+ASKS = """
+name: asks
+nodes:
+  ask: {ask: {text: Tea?, answers: [yes, no]}, then: [{on: yes, go: nap}, {on: no, end: done}]}
+  nap: {wait: 0.02}
+"""
+CALLER = "{name: caller, level: blueprint, nodes: {inner: {skill: swing, then: hand}, hand: {skill: open_hand}}}"
+
+
+class Bench:
+    """The executor beside a cell."""
+
+    def __init__(self, client: LockstepClient, folder: Path) -> None:
+        self.client, self.said = client, list[str]()
+        self.robot = Robot(client.backend, say=self.said.append)
+        self.store = SkillStore(folder / "skills")
+        self.library = SkillLibrary(self.store, offline_catalogue(BENCH), client.backend)
+        self.logs = folder / "logs"
+        self.executor = Executor(self.robot, self.library, self.logs)
+
+    def step(self, ticks: int = 1) -> None:
+        for _ in range(ticks):
+            self.client.cell.step()
+            self.executor.update()
+
+    def finish(self, run: ExecutedRun, at_most: int = 3000) -> Any:
+        for _ in range(at_most):
+            if run.outcome is not None:
+                return run.outcome
+            self.step()
+        raise AssertionError(f"the run did not end: {self.executor.state()}")
+
+    def start(self, skill: str, **fields: Any) -> ExecutedRun:
+        return self.executor.start(Start(skill=skill, source="test", **fields))
+
+    def control(self, command: str, **fields: Any) -> str:
+        return self.executor.control(ControlRequest(command=command, source="test", **fields))
+
+    def views(self) -> dict[str, str]:
+        """Path → state, of the only run."""
+        return {view.path: view.state for view in self.executor.state().nodes}
+
+    def at_rest(self) -> bool:
+        return self.client.value("arm.at_rest") == 1.0
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[LockstepClient]:
+    with LockstepClient(BENCH, hardware="mock") as made:
+        made.sleep(0.02)
+        yield made
+
+
+@pytest.fixture
+def bench(client: LockstepClient, tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(client, tmp_path)
+    for text in (ARM, HAND, ASKS, CALLER):
+        made.library.save(text)
+    yield made
+    made.executor.close()
+    client.sleep(0.5)
+    assert client.sessions() == []
+
+
+def refused(error: type[RobotControlError], text: str) -> Any:
+    return pytest.raises(error, match=text)
+
+
+def test_runs_on_disjoint_parts_go_side_by_side(bench: Bench) -> None:
+    arm, hand = bench.start("swing"), bench.start("open_hand")
+    bench.step(5)
+    assert {s.name: list(s.parts) for s in bench.client.sessions()} == {
+        "blueprint swing": ["arm"], "blueprint open_hand": ["gripper"]
+    }  # fmt: skip
+    assert [bench.finish(run).result for run in (arm, hand)] == ["done", "done"]
+    assert bench.client.sessions() == []
+
+
+def test_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
+    first = bench.start("swing")
+    with refused(SessionError, rf"part 'arm' is held by run '{first.id}' of 'swing'"):
+        bench.start("caller")
+    waiting = bench.start("swing", busy="wait")
+    assert bench.executor.state().waiting == (waiting.id,)
+    bench.step(20)
+    assert waiting.runner is None
+    third = bench.start("swing", busy="replace")
+    bench.finish(first)
+    assert first.outcome is not None and first.outcome.result == "cancelled" and bench.at_rest()
+    assert "replaced by run" in first.outcome.reason
+    assert waiting.outcome is not None and waiting.outcome.result == "cancelled"
+    assert bench.finish(third).result == "done"
+    with refused(DefinitionError, "busy; expected one of: refuse, wait, replace; got 'later'"):
+        bench.start("swing", busy="later")
+
+
+def test_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
+    client = bench.client
+    with client.session("gripper", name="someone") as _:
+        with refused(SessionError, r"part 'gripper' is held by session 's\d+' \(someone\)"):
+            bench.start("caller")
+    client.disable("gripper")
+    client.sleep(0.1)
+    with refused(CommandRefused, "part 'gripper' is disabled. Enable it first"):
+        bench.start("caller")
+    client.enable("gripper")
+    client.sleep(0.1)
+    client.protective_stop("a person")
+    with refused(CommandRefused, "a protective stop holds the robot"):
+        bench.start("caller")
+    client.release()
+    with refused(DefinitionError, "unknown skill 'swin'; .*did you mean 'swing'"):
+        bench.start("swin")
+    with refused(DefinitionError, "'far'"):
+        bench.start("swing", parameters=parameter_values({"far": "much"}))
+    with refused(DefinitionError, "unknown node 'nowhere'"):
+        bench.start("swing", breakpoints=("nowhere",))
+    assert client.sessions() == [] and not list(bench.logs.glob("*.jsonl"))
+
+
+def test_eight_runs_at_most(bench: Bench) -> None:
+    runs = [bench.start("asks") for _ in range(8)]
+    with refused(CapacityError, "too many runs side by side; expected at most 8"):
+        bench.start("asks")
+    assert "cancelled: " in bench.control("cancel")
+    bench.step()
+    assert {run.outcome.result for run in runs if run.outcome} == {"cancelled"}
+
+
+def test_commands_and_the_state_as_data(bench: Bench) -> None:
+    run = bench.start("caller", breakpoints=("hand",))
+    bench.step(10)
+    assert bench.views() == {"": "runs", "inner": "runs", "inner/out": "runs"}
+    assert bench.control("pause") == ""
+    (itself, *_) = bench.executor.state().nodes
+    assert itself.will_pause and itself.parts == ("arm", "gripper") and itself.breakpoints == ("hand",)
+    with refused(CommandRefused, "resume was refused: the run does not stand"):
+        bench.control("resume")
+    with refused(DefinitionError, "unknown command 'jmp'; .*did you mean 'jump'"):
+        bench.control("jmp")
+    while bench.views()[""] == "runs":
+        bench.step()
+    assert bench.views() == {"": "after", "inner": "runs", "inner/out": "after"}
+    before = bench.executor.state()
+    bench.client.cell.step(30)
+    assert same_but_time(before, bench.executor.state())
+    bench.control("resume")
+    while bench.views()[""] != "before":
+        bench.step()
+    assert bench.views()["hand"] == "before"
+    bench.control("jump", node="inner/back", now=True)
+    bench.step(20)
+    assert bench.views()["inner/back"] == "runs" and not bench.at_rest()
+    bench.control("cancel", run=run.id)
+    assert bench.finish(run).result == "cancelled" and bench.at_rest()
+    with refused(CommandRefused, f"run '{run.id}' has ended as cancelled"):
+        bench.control("pause", run=run.id)
+    with refused(CommandRefused, "no run is under way"):
+        bench.control("pause")
+
+
+def test_a_question_is_answered(bench: Bench) -> None:
+    run = bench.start("asks")
+    bench.step()
+    (view,) = [v for v in bench.executor.state().nodes if v.path]
+    assert (view.state, view.question, view.answers) == ("asks", "Tea?", ("yes", "no"))
+    with refused(CommandRefused, "expected one of: yes, no; got 'maybe'"):
+        bench.control("answer", value="maybe")
+    bench.control("answer", value="yes")
+    assert bench.finish(run).result == "done"
+    with refused(CommandRefused, "no run is under way"):
+        bench.control("answer", value="yes")
+
+
+def test_a_protective_stop_leaves_the_run_standing(bench: Bench) -> None:
+    run = bench.start("swing")
+    bench.step(20)
+    bench.client.protective_stop("a person")
+    bench.step(50)
+    (itself, *_) = bench.executor.state().nodes
+    assert bench.executor.state().protective_stop and itself.state == "cut" and itself.has_to_be_said
+    bench.client.release()
+    bench.step(50)
+    assert not bench.executor.state().protective_stop and bench.at_rest()
+    bench.control("resume", how="again")
+    assert bench.finish(run).result == "done"
+
+
+def test_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
+    name, run, _ = bench.executor.give_command("Swing 0.01!", source="speech")
+    assert name == "swing" and run is not None and run.start.parameters[0].value == 0.01
+    with refused(SessionError, "part 'arm' is held by run"):
+        bench.executor.give_command("wave", gesture=True)
+    assert bench.executor.give_command("stop")[2] == f"cancelled: {run.id}"
+    assert bench.finish(run).result == "cancelled"
+    with refused(DefinitionError, "'sing' is no known phrase; expected one such as .*swing"):
+        bench.executor.give_command("sing")
+    with refused(DefinitionError, "gesture 'nod' is not known"):
+        bench.executor.give_command("nod", gesture=True)
+    lines = (bench.logs / "commands.log").read_text().splitlines()
+    assert len(lines) == 5 and '"refused"' in lines[1] and '"source": "speech"' in lines[0]
+
+
+def test_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> None:
+    bench.library.save("{name: early, commands: [{when: arm.tool.z > -10, cooldown: 10}], nodes: {a: {wait: 0.01}}}")
+    bench.step(20)
+    assert not bench.executor.runs
+    bench.control("arm", seconds=0.1)
+    bench.step(5)
+    (run,) = bench.executor.runs.values()
+    assert run.skill == "early" and run.start.source == "sensor: arm.tool.z > -10"
+    assert 0.0 < bench.executor.state().armed < 0.1
+    bench.step(100)
+    assert bench.executor.state().armed == 0.0 and len(bench.executor.runs) == 1 and bench.executor.is_idle
+    with refused(DefinitionError, "arm: seconds"):
+        bench.control("arm")
+
+
+def test_programs_and_action_types_run_alone(bench: Bench) -> None:
+    run = bench.start("wait", parts={"part": "arm"}, parameters=parameter_values({"duration": 0.05}))
+    assert bench.finish(run).result == "done"
+    run = bench.start(
+        "move_until_contact", parameters=parameter_values({"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")})
+    )
+    outcome = bench.finish(run)
+    assert outcome.result in ("contact", "not_found", "failed", "done"), outcome
+
+
+def test_a_text_runs_without_being_kept_and_a_rehearsal_moves_nothing(bench: Bench) -> None:
+    run = bench.start(ARM.replace("name: swing", "name: other"), rehearse=True)
+    bench.start("swing", rehearse=True)
+    bench.step(10)
+    assert bench.client.sessions() == [] and run.start.rehearse
+    bench.control("skip", run=run.id, value="failed")
+    assert bench.finish(run).result == "failed" and bench.at_rest()
+
+
+def test_the_history_has_ends_interruptions_statistics_and_outputs(bench: Bench) -> None:
+    first = bench.start("caller")
+    bench.finish(first)
+    second = bench.start("swing")
+    bench.step(10)
+    history = RunHistory(bench.logs)  # of an executor that began after the other one died
+    (interrupted, done) = history.runs()
+    assert (interrupted.run, interrupted.interrupted_at, interrupted.result) == (second.id, "out", "")
+    assert (done.run, done.interrupted_at, done.result, done.source) == (first.id, "", "done", "test")
+    assert bench.executor.history.runs(bench.executor.under_way())[0].interrupted_at == ""
+    statistics = history.statistics()
+    assert (statistics["swing"].runs, statistics["swing"].succeeded) == (1, 1), "called by the other one"
+    assert statistics["move_linear"].runs == 2 and statistics["move_linear"].duration > 0.1
+    assert history.records(first.id)[0]["versions"] == {"swing": 1, "open_hand": 1, "caller": 1}
+    with refused(DefinitionError, "unknown run 'x'"):
+        bench.start("swing", outputs_of="x")
+
+
+def test_a_run_keeps_the_versions_that_it_began_with(bench: Bench) -> None:
+    run = bench.start("caller", paused=True)
+    bench.library.save(ARM.replace("back:", "again:").replace("then: back", "then: again"))
+    bench.control("resume")
+    bench.finish(run)
+    paths = [r["path"] for r in bench.executor.history.records(run.id) if r["what"] == "start"]
+    assert paths == ["inner/out", "inner/back", "hand"]
+    assert bench.start("swing", start_at="again").versions == {"swing": 2}
+    assert bench.library.entries("swing@1")[0].versions == (1, 2)
+
+
+def test_the_library_says_what_is_wrong_and_who_calls(bench: Bench) -> None:
+    entries = {entry.name: entry for entry in bench.library.entries()}
+    assert entries["caller"].calls == ("swing", "open_hand") and entries["caller"].moves == ("arm", "gripper")
+    assert entries["move_linear"].origin == "action_type" and entries["move_until_contact"].origin == "library"
+    with refused(DefinitionError, "skill 'swing' is called by others; expected none; got caller"):
+        bench.library.delete("swing")
+    with refused(DefinitionError, "the name 'wait' belongs to an action type"):
+        bench.library.save(HAND.replace("open_hand", "wait"))
+    bad = HAND.replace("skill: move_gripper", "skill: move_griper")
+    with refused(DefinitionError, r"unknown skill 'move_griper'"):
+        bench.library.save(bad)
+    saved = bench.library.save(bad, draft=True)
+    assert saved.version == 2 and [node for _, node in saved.mistakes] == ["open"]
+    assert re.search("unknown skill 'move_griper'", bench.library.entries("open_hand")[0].problem)
+    with refused(DefinitionError, "unknown skill 'move_griper'"):
+        bench.start("caller")
+    with refused(Overtaken, "was saved by somebody else"):
+        bench.library.save(HAND, based_on=1)
+    bench.library.delete("open_hand@2")
+    assert bench.library.entries("open_hand")[0].problem == ""
+    assert bench.library.delete("caller") == [1] and bench.library.changes >= 3
