@@ -221,7 +221,13 @@ class MemoryRobot:
                 callback(whole)
 
     def _catalogue(self) -> SkillCatalogue:
-        found = SkillCatalogue(self.workcell, self.programs, self.store.templates())
+        kept: dict[str, SkillTemplate] = {}
+        for name, versions in self.store.kept().items():
+            for version in versions:
+                template = self.store.get(f"{name}@{version}").template
+                if template is not None:
+                    kept[f"{name}@{version}"] = kept[name] = template
+        found = SkillCatalogue(self.workcell, self.programs, kept)
         found._existing = self._base._existing
         return found
 
@@ -240,7 +246,7 @@ class MemoryRobot:
 
     def _info(self, skill: Skill, calls: list[str], *, with_text: bool) -> Json:
         template = skill.template
-        own = isinstance(template, SkillTemplate)
+        own = template if isinstance(template, SkillTemplate) else None
         stored = self.store.get(skill.name) if own else None
         origin = "action_type" if skill.level == "capability" and not own else "program"
         return {
@@ -263,7 +269,7 @@ class MemoryRobot:
                 for n, o in skill.outputs.items()
                 if o.type != "text"
             ],
-            "phrases": [p for c in template.content.commands for p in c.say] if own else [],
+            "phrases": [p for c in own.content.commands for p in c.say] if own else [],
             "gestures": [],
             "calls": calls,
             "runs": sum(r.plan.root == skill.name for r in self.runs),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from robot_rt_control.application.layered_layout import Box, Link, lay_out
+from robot_rt_control.drawing.layered_layout import Box, Link, lay_out
 from robot_rt_control.vocabulary.capacities import MAX_NODES
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
@@ -13,7 +13,9 @@ _STRETCH = 1.35
 
 
 def graph_layout(graph: Any) -> dict[str, Any]:
-    """The places of the boxes' top left corners, and what links pass: {"places": {id: [x, y]}, "bends": {"id>id": [[x, y]]}}.
+    """The places of the boxes' top left corners, and the points that links pass.
+
+    That is {"places": {id: [x, y]}, "bends": {"id>id": [[x, y]]}}.
 
     Args:
         graph: {"boxes": [[id, width, height]], "links": [[id, id, width of its label]]}, in reading order.
@@ -28,7 +30,8 @@ def graph_layout(graph: Any) -> dict[str, Any]:
         for a, b, width in graph["links"]:
             widths[str(a), str(b)] = max(widths.get((str(a), str(b)), 0.0), float(width))
     except (KeyError, TypeError, ValueError):
-        raise DefinitionError("layout", expected='{"boxes": [[id, width, height]], "links": [[id, id, width]]}') from None
+        expected = '{"boxes": [[id, width, height]], "links": [[id, id, width]]}'
+        raise DefinitionError("layout", expected=expected) from None
     if len(boxes) > MAX_NODES or len(widths) > 20 * MAX_NODES:
         raise CapacityError("too many nodes", expected=f"at most {MAX_NODES}", got=str(len(boxes)))
     known = {box.key: box for box in boxes}

@@ -124,6 +124,10 @@ class EditorServer:
         except web.HTTPException as error:
             self.refused[error.status] = self.refused.get(error.status, 0) + 1
             response = web.json_response({"success": False, "message": error.text or error.reason}, status=error.status)
+        except Exception as error:
+            _log.exception("%s %s failed", request.method, request.path)
+            text = f"internal error: {type(error).__name__}: {error}"
+            response = web.json_response({"success": False, "message": text}, status=500)
         if not response.prepared:
             response.headers.update(_HEADERS)
         return response

@@ -1,4 +1,5 @@
-"""What browsers are shown. Each has a queue of its own, of one place: a slow one gets fewer states, and delays nobody."""
+"""What browsers are shown. Each has a queue of its own, of one place: a slow one gets fewer states, and delays nobody.
+"""
 
 from __future__ import annotations
 

@@ -155,7 +155,8 @@ function SkillItem({ item }: { item: Item }) {
 /** What is kept: blueprints and skills, programs, runs of the past. */
 export function Files() {
     const it = useStore();
-    const own = it.skills.filter((skill) => skill.origin === 'store' || skill.origin === 'library');
+    const programs = new Set(it.programs.map((program) => program.name));
+    const own = it.skills.filter((skill) => (skill.origin === 'store' || skill.origin === 'library') && !programs.has(skill.name));
     return (
         <div className="files">
             <button className="primary wide" onClick={() => { it.dialog = { kind: 'new' }; it.changed(); }}>New blueprint</button>

@@ -149,7 +149,7 @@ export function Expression({ label, value, change, placeholder, hint, bad, isCon
                 onChange={(event) => {
                     setText(event.target.value);
                     change(event.target.value);
-                    requestAnimationFrame(offer);
+                    offer();
                 }}
                 onKeyDown={(event) => {
                     if (options.length === 0) return;
