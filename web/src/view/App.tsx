@@ -217,10 +217,10 @@ function Centre() {
     const isChanged = doc !== undefined && doc.history.text !== doc.savedText;
     return (
         <main className="centre">
-            <div className="docs" role="tablist" aria-label="Open blueprints">
+            <nav className="docs" aria-label="Open blueprints">
                 {it.docs.map((each, n) => (
                     <div key={each.key} className={n === it.active ? 'doc-tab active' : 'doc-tab'}>
-                        <button role="tab" aria-selected={n === it.active} onClick={() => it.activate(n)}>
+                        <button aria-current={n === it.active ? 'page' : undefined} onClick={() => it.activate(n)}>
                             {each.graph.name || 'unnamed'}{each.history.text !== each.savedText && <span title="not saved"> ●</span>}
                         </button>
                         <button className="small" aria-label={`Close ${each.graph.name}`} onClick={() => {
@@ -229,7 +229,7 @@ function Centre() {
                     </div>
                 ))}
                 <button className="small new-doc" aria-label="New blueprint" title="New blueprint" onClick={() => { it.dialog = { kind: 'new' }; it.changed(); }}>+</button>
-            </div>
+            </nav>
             {doc && (
                 <div className="tools" role="toolbar" aria-label="Edit">
                     <button aria-pressed={it.view === 'picture'} onClick={() => { it.view = 'picture'; it.changed(); }}>Picture</button>

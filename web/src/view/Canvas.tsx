@@ -43,9 +43,6 @@ const STATES: Record<string, string> = {
 const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<NodeData>>) {
     const { box } = data;
     const node = box.node;
-    const update = useUpdateNodeInternals();
-    const ports = box.ports.map((port) => port.name).join();
-    useEffect(() => update(box.id), [update, box.id, ports, box.width, data.reaction, data.state, data.result]);
     if (!node) {
         return (
             <div className="end-node" style={{ width: box.width, height: box.height }}>
@@ -269,6 +266,20 @@ function Flow() {
         };
         });
     }, [picture, way, doc?.link, nodes, laid]);
+
+    // Where links begin has to be measured again when a node got other ports; in one go, for each call draws everything.
+    const update = useUpdateNodeInternals();
+    const portsSeen = useRef(new Map<string, string>());
+    useEffect(() => {
+        const changed: string[] = [];
+        for (const box of picture?.boxes ?? []) {
+            const ports = `${box.ports.map((port) => port.name).join()} ${box.width} ${box.height}`;
+            const before = portsSeen.current.get(box.id);
+            if (before !== undefined && before !== ports) changed.push(box.id);
+            portsSeen.current.set(box.id, ports);
+        }
+        if (changed.length > 0) requestAnimationFrame(() => update(changed));
+    }, [picture, update]);
 
     const fitted = useRef(-1);
     useEffect(() => {

@@ -107,7 +107,7 @@ export function Expression({ label, value, change, placeholder, hint, bad, isCon
     };
     const offer = (): void => {
         const [, found] = word();
-        const matching = found === '' || (!isCondition && !found.startsWith('$')) ? [] : store.completions(isCondition).filter(({ name }) => name !== found && name.toLowerCase().includes(found.toLowerCase()));
+        const matching = !/^[$A-Za-z_]/.test(found) || (!isCondition && !found.startsWith('$')) ? [] : store.completions(isCondition).filter(({ name }) => name !== found && name.toLowerCase().includes(found.toLowerCase()));
         setOptions(matching.slice(0, 8));
         setAt(0);
     };
