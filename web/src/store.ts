@@ -7,7 +7,7 @@ import {
     type Refusal, type RunInfo, type SaveAnswer, type SkillInfo,
 } from './server.ts';
 import {
-    addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, type OutputType, pasteNodes, renameSkill,
+    addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, moveNode, type OutputType, pasteNodes, renameSkill,
 } from './text/blueprint_edits.ts';
 import { EMPTY, type Graph, readGraph } from './text/graph.ts';
 import { begin, edit, type History, redo, undo } from './text/history.ts';
@@ -604,18 +604,15 @@ export class Store {
         const after = doc.selection.length === 1 ? doc.selection[0] : undefined;
         const before = after === undefined ? undefined : doc.graph.nodes.find((node) => node.id === after);
         const leads = before !== undefined && place === undefined && before.candidates.every((c) => c.on[0] !== 'success' || c.when !== '');
-        this.edit((text) =>
-            link ? insertOnLink(text, link.node, link.index, id, content)
-                : addNode(text, id, content, leads && after !== undefined ? { node: after, result: 'success' } : undefined));
-        if (place && this.doc && !this.doc.graph.isProgram && !link && (doc.graph.nodes.length > 0)) {
-            const [x, y] = place;
-            this.dropped = { id, x, y };
-        } else this.fitWanted += 1;
+        this.edit((text) => {
+                if (link) return insertOnLink(text, link.node, link.index, id, content);
+                const added = addNode(text, id, content, leads && after !== undefined ? { node: after, result: 'success' } : undefined);
+                // It stays where it was dropped. The first one begins the picture.
+                return place && !doc.graph.isProgram && doc.graph.nodes.length > 0 ? moveNode(added, id, place[0], place[1]) : added;
+            });
+        if (!place || link || doc.graph.isProgram || doc.graph.nodes.length === 0) this.fitWanted += 1;
         this.select([id]);
     }
-
-    /** Where a node was dropped that the layout has not seen yet. */
-    dropped: { id: string; x: number; y: number } | null = null;
 
     async copy(): Promise<void> {
         const doc = this.doc;

@@ -237,7 +237,7 @@ function Centre() {
                     <span className="gap" />
                     <button disabled={doc.history.past.length === 0} onClick={() => it.undo()} title="Ctrl+Z">Undo</button>
                     <button disabled={doc.history.future.length === 0} onClick={() => it.redo()} title="Ctrl+Y">Redo</button>
-                    <button disabled={doc.graph.content.view === undefined} onClick={() => { it.dropped = null; it.edit((text) => arrange(text)); it.fitWanted += 1; it.changed(); }} title="Place all nodes anew">Arrange</button>
+                    <button disabled={doc.graph.content.view === undefined} onClick={() => { it.edit((text) => arrange(text)); it.fitWanted += 1; it.changed(); }} title="Place all nodes anew">Arrange</button>
                     <button onClick={() => { it.fitWanted += 1; it.changed(); }} title="Alt+0">Fit</button>
                     <input className="find-node" list="node-names" placeholder="Find a node" aria-label="Find a node" onChange={(event) => {
                         const id = event.target.value;
@@ -246,7 +246,7 @@ function Centre() {
                     <datalist id="node-names">{doc.graph.nodes.map((node) => <option key={node.id} value={node.id} />)}</datalist>
                     <span className="gap" />
                     {doc.savedName !== '' && !doc.graph.isProgram && <button onClick={() => { it.dialog = { kind: 'expand', name: doc.savedName }; it.changed(); }}>Expand</button>}
-                    <button disabled={!isChanged || !it.me?.may_operate || doc.readOnly || mistakes === 0 || doc.graph.isProgram || doc.graph.problem !== ''} onClick={() => void it.save({ draft: true })} title="Keep it with its mistakes; it cannot be run">Keep draft</button>
+                    {mistakes > 0 && !doc.graph.isProgram && <button disabled={!isChanged || !it.me?.may_operate || doc.readOnly || doc.graph.problem !== ''} onClick={() => void it.save({ draft: true })} title="Keep it with its mistakes; it cannot be run">Keep draft</button>}
                     <button className="primary" disabled={!isChanged || !it.me?.may_operate || doc.readOnly} onClick={() => void it.save()} title="Ctrl+S">Save</button>
                 </div>
             )}

@@ -199,8 +199,7 @@ function Flow() {
             const wrong = doc.mistakes.filter((mistake) => mistake.node === box.id && box.node);
             const reaction = graph.reactions.find((each) => each.go === box.id);
             const isFailure = visited !== undefined && (visited.result === 'failed' || visited.result === 'timeout' || visited.result === 'cancelled' || (skill?.failures.includes(visited.result) ?? false));
-            const dropped = it.dropped?.id === box.id ? it.dropped : null;
-            const place = box.node?.place ?? (dropped ? [dropped.x, dropped.y] : null) ?? laid.places[box.id] ?? [0, n * 110];
+            const place = box.node?.place ?? laid.places[box.id] ?? [0, n * 110];
             return {
                 id: box.id,
                 type: 'skill',
@@ -327,7 +326,15 @@ function Flow() {
         const label = document.elementsFromPoint(event.clientX, event.clientY).find((element) => element.classList.contains('link-label'));
         const id = under?.getAttribute('data-id') ?? '';
         const link = picture?.links.find((each) => each.id === id) ?? (label ? picture?.links.find((each) => each.label === label.getAttribute('title')) : undefined);
-        store.add(what, [Math.round(x - 95), Math.round(y - 30)], link ? { node: link.node, index: link.index } : undefined);
+        // Below what is there already: nodes do not lie on each other.
+        const left = Math.round(x - 95);
+        let top = Math.round(y - 30);
+        for (let again = true; again; ) {
+            const under = flow.getNodes().find((node) => node.position.x < left + 250 && node.position.x + (node.width ?? 0) > left && node.position.y < top + 110 && node.position.y + (node.height ?? 0) > top);
+            again = under !== undefined;
+            if (under) top = Math.round(under.position.y + (under.height ?? 0) + 24);
+        }
+        store.add(what, [left, top], link ? { node: link.node, index: link.index } : undefined);
     }, [flow, picture]);
 
     if (!doc || !graph) return <Welcome />;
