@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import FLAGS, NOT_RUN, browser_path
 from memory_robot import MemoryRobot
 from served_editor import Served, served
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 PICTURES = Path(__file__).parents[2] / ".build" / "screenshots"
-NOT_RUN = "BROWSER TESTS WERE NOT RUN: no Chromium or Chrome is installed (Debian, Ubuntu: apt install chromium)"
-
-
-def browser_path() -> str | None:
-    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
-
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:

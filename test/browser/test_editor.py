@@ -385,7 +385,13 @@ def test_a_program_is_edited_and_saved(come: Callable[..., Any], robot: MemoryRo
     settled(page)
     assert overlaps(page) == []
     picture(page, "program_of_the_library")
-    open_text(page, 'name: my_hold\nactions:\n  a: {type: hold, parts: arm, reactions: [{when: "elapsed > 1", stop: true}]}\n')
+    page.get_by_role("button", name="Make a copy to change").click()
+    page.locator(".doc-tab.active", has_text="my_move_until_contact").wait_for()
+    robot.active = ["n1__approach"]
+    page.wait_for_selector(".react-flow__node[data-id=approach] .is-runs")
+    robot.active = []
+    hold = '{type: hold, parts: arm, reactions: [{when: "elapsed > 1", stop: true}]}'
+    open_text(page, f"name: my_hold\nactions:\n  a: {hold}\n")
     page.get_by_role("tab", name="Skills").click()
     page.get_by_label(SEARCH).fill("stop")
     page.get_by_label(SEARCH).press("Enter")

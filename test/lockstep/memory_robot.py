@@ -175,6 +175,7 @@ class MemoryRobot:
         self.results: dict[str, str] = {}
         self.variable_values: dict[str, float] = {"below.distance": 2.0, "ahead.distance": 1.0}
         self.connected = True
+        self.active: list[str] = []
         self.started = time.monotonic()
         self.time = 0.0
         self.runs: list[MemoryRun] = []
@@ -211,8 +212,12 @@ class MemoryRobot:
         shown = [r for r in self.runs if r.outcome is None] or self.runs[-1:]
         state = {
             "nodes": [n for run in shown for n in run.nodes()],
-            "protective_stop": self.stopped, "armed": 0.0, "waiting": [], "problem": "", "skills_changed": self._changes,
-        }  # fmt: skip
+            "protective_stop": self.stopped,
+            "armed": 0.0,
+            "waiting": [],
+            "problem": "",
+            "skills_changed": self._changes,
+        }
         text = json.dumps(state)
         if text != self._last:
             self._last = text
@@ -265,9 +270,8 @@ class MemoryRobot:
             "results": [n for n, bad in skill.results.items() if not bad],
             "failures": [n for n, bad in skill.results.items() if bad],
             "outputs": [
-                parameter_info(Parameter(name=n, type="float" if o.type == "bool" else o.type, unit=o.unit, default=0.0))
-                for n, o in skill.outputs.items()
-                if o.type != "text"
+                parameter_info(Parameter(name=name, unit=output.unit, default=0.0))
+                for name, output in skill.outputs.items()
             ],
             "phrases": [p for c in own.content.commands for p in c.say] if own else [],
             "gestures": [],
@@ -452,8 +456,9 @@ class MemoryRobot:
             if request.get("name", "") in ("", name):
                 found.append({
                     "name": name, "version": 1, "versions": [1], "origin": origin, "description": template.description,
-                    "tags": list(template.tags), "parts": [], "parameters": [parameter_info(p) for p in template.parameters],
-                    "events": [], "text": text if request.get("with_text") else "",
+                    "tags": list(template.tags), "parts": [], "events": [],
+                    "parameters": [parameter_info(p) for p in template.parameters],
+                    "text": text if request.get("with_text") else "",
                 })  # fmt: skip
         return {"success": True, "message": "", "programs": found}
 
@@ -502,7 +507,7 @@ class MemoryRobot:
     def status(self) -> Json:
         return {
             "blueprints": self.connected, "executor": self.connected, "speed": self.speed,
-            "protective_stop": self.stopped,
+            "protective_stop": self.stopped, "active": self.active,
         }  # fmt: skip
 
     def on_state(self, callback: Callable[[Json], None]) -> None:

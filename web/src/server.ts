@@ -113,6 +113,7 @@ export interface Live {
         executor?: boolean;
         speed?: number | null;
         protective_stop?: boolean;
+        active?: string[];
         values?: Record<string, number | null>;
     };
     people: { operator: string; here: Person[]; log: { time: number; text: string }[] };

@@ -11,7 +11,7 @@ import {
 } from './text/blueprint_edits.ts';
 import { EMPTY, type Graph, readGraph } from './text/graph.ts';
 import { begin, edit, type History, redo, undo } from './text/history.ts';
-import { type Value } from './text/yaml_edit.ts';
+import { set, type Value } from './text/yaml_edit.ts';
 
 export interface Mistake {
     line: number;
@@ -304,6 +304,15 @@ export class Store {
         this.changed();
     }
 
+    async nameMe(name: string): Promise<void> {
+        const answer = await this.do<Answer & Person>('me', { name });
+        if (answer.success && this.me) {
+            this.me = { ...this.me, name: answer.name };
+            localStorage.setItem('robot_rt_control.name', answer.name);
+            this.changed();
+        }
+    }
+
     async operate(): Promise<void> {
         const operator = this.live.people.operator;
         if (operator !== '' && operator !== this.me?.id) {
@@ -383,6 +392,16 @@ export class Store {
         }
     }
 
+    /** A copy of what is shown, under another name. */
+    openCopy(): void {
+        const doc = this.doc;
+        if (!doc) return;
+        const taken = (name: string): boolean => this.skill(name) !== undefined || this.programs.some((program) => program.name === name);
+        let name = `my_${doc.graph.name}`;
+        for (let n = 2; taken(name); n += 1) name = `my_${doc.graph.name}_${n}`;
+        this.open(set(doc.history.text, ['name'], name));
+    }
+
     activate(index: number): void {
         this.active = Math.max(0, Math.min(index, this.docs.length - 1));
         this.fitWanted += 1;
@@ -407,7 +426,7 @@ export class Store {
         const doc = this.doc;
         if (!doc || text === doc.history.text) return;
         if (doc.readOnly) {
-            this.say('This version cannot be changed. Save a copy under another name.', true);
+            this.say('This version cannot be changed. Make a copy of it under Properties.', true);
             return;
         }
         this.setHistory(doc, edit(doc.history, text, mark));

@@ -47,6 +47,10 @@ class Person:
     requests: Bucket = field(default_factory=lambda: Bucket(rate=100, burst=200))
     sockets: int = 0
 
+    def rename(self, name: str) -> None:
+        """Take another name, if there is one in the text."""
+        self.name = " ".join(name.split())[:40] or self.name
+
 
 class Keys:
     """The two tokens of this start, and who came in with them. For one thread.
@@ -69,8 +73,9 @@ class Keys:
         if not operates and not watches:
             return None
         self._count += 1
-        shown = " ".join(str(name or "").split())[:40] if isinstance(name, str) else ""
-        person = Person(id=str(self._count), name=shown or f"guest {self._count}", may_operate=operates)
+        person = Person(id=str(self._count), name=f"guest {self._count}", may_operate=operates)
+        if isinstance(name, str):
+            person.rename(name)
         cookie = secrets.token_urlsafe(32)
         self._people[cookie] = person
         while len(self._people) > _MAX_PEOPLE:

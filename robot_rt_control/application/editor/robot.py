@@ -48,7 +48,10 @@ class Robot(Protocol):
     def protective_stop(self, stop: bool, reason: str) -> None: ...
 
     def status(self) -> Json:
-        """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`."""
+        """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`.
+
+        And `active`: the ids of all active actions, for live pictures of programs.
+        """
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         """Call back with the whole BlueprintState at each change, in any thread. The latest one comes first."""

@@ -127,6 +127,12 @@ class RosRobot:
             "executor": there,
             "speed": float(self._status.speed) if self._status is not None else None,
             "protective_stop": bool(self._status.protective_stop) if self._status is not None else False,
+            "active": [
+                id
+                for state in self._client.backend.program_states.values()
+                if state.ended is None
+                for id in state.active
+            ],
         }
 
     def on_state(self, callback: Callable[[Json], None]) -> None:

@@ -288,6 +288,9 @@ class EditorServer:
         return {"success": not refused, "message": refused}
 
     async def _me(self, person: Person, body: Json) -> Json:
+        if isinstance(body.get("name"), str):
+            person.rename(body["name"])
+            self._publish()
         return _person(person)
 
     # --- what is true now -----------------------------------------------------------------------

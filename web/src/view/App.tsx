@@ -120,6 +120,10 @@ function Top() {
                 {!it.operates && it.me?.may_operate && <button onClick={() => void it.operate()}>{operator ? 'Take over' : 'Operate'}</button>}
                 {it.operates && <button onClick={() => void it.do('operate', { take: false })}>Give back</button>}
                 {!it.me?.may_operate && <span className="chip">This link may watch and stop</span>}
+                <button className="small" title="Your name, as others see it and the log has it" onClick={() => {
+                    const name = window.prompt('Your name, as others see it and the log has it:', it.me?.name ?? '');
+                    if (name) void it.nameMe(name);
+                }}>{it.me?.name}</button>
                 <span className="quiet">{it.live.people.here.length} {it.live.people.here.length === 1 ? 'page' : 'pages'}</span>
             </div>
             <label className="speed">Speed <input type="range" min={0} max={1} step={0.05} value={shown ?? 1} disabled={!it.me?.may_operate}

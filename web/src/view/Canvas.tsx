@@ -186,6 +186,8 @@ function Flow() {
     const live = it.nodes;
     const run = it.run;
 
+    const activeIds = it.live.robot.active ?? [];
+    const activeKey = graph?.isProgram ? activeIds.join() : '';
     const computed = useMemo((): Node<NodeData>[] => {
         if (!picture || !graph || !doc) return [];
         const full = (id: string): string => (prefix === null ? '@' : prefix === '' ? id : `${prefix}/${id}`);
@@ -193,6 +195,8 @@ function Flow() {
         const own = new Set(it.breakpoints[graph.name] ?? []);
         return picture.boxes.map((box, n): Node<NodeData> => {
             const now = replay || prefix === null ? undefined : live.find((each) => each.path === full(box.id));
+            // A run puts its programs' states under a prefix.
+            const isActive = graph.isProgram && activeIds.some((id) => id === box.id || id.endsWith(`__${box.id}`));
             const stands = !replay && prefix !== null && run && ['before', 'after', 'cut'].includes(run.state) && way.stands === full(box.id) ? run.state : '';
             const visited = way.nodes.get(box.id);
             const skill = box.node ? it.skill(box.node.skill) : undefined;
@@ -215,7 +219,7 @@ function Flow() {
                 data: {
                     box,
                     level: skill?.level ?? '',
-                    state: now?.state ?? (stands || (replay && visited?.running ? 'runs' : '')),
+                    state: now?.state ?? (stands || isActive || (replay && visited?.running) ? stands || 'runs' : ''),
                     result: visited?.result ?? '',
                     failure: isFailure,
                     count: now?.visit ?? visited?.count ?? 0,
@@ -229,7 +233,7 @@ function Flow() {
                 },
             };
         });
-    }, [picture, graph, doc?.mistakes, doc?.selection, doc?.readOnly, laid, live, run, way, prefix, replay, it.breakpoints, it.skills]); // eslint-disable-line
+    }, [picture, graph, doc?.mistakes, doc?.selection, doc?.readOnly, laid, live, run, way, prefix, replay, it.breakpoints, it.skills, activeKey]); // eslint-disable-line
 
     const [nodes, setNodes] = useState<Node<NodeData>[]>(computed);
     const dragging = useRef(false);

@@ -109,7 +109,7 @@ function OvertakenDialog() {
     return (
         <div>
             <h2>Somebody else saved {it.doc?.graph.name} meanwhile</h2>
-            <p>Nothing is lost: left is their version {version}, right is yours.</p>
+            <p>Nothing is lost: lines with − are of their version {version}, lines with + of yours.</p>
             <Comparison before={theirs} after={it.doc?.history.text ?? ''} names={[`Theirs, version ${version}`, 'Yours']} />
             <div className="row end">
                 <button onClick={close}>Go on editing</button>

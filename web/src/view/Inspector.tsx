@@ -16,7 +16,7 @@ export function Inspector() {
     const node = doc.graph.nodes.find((each) => each.id === id);
     return (
         <div className={doc.readOnly ? 'inspector read-only' : 'inspector'}>
-            {doc.readOnly && <p className="banner">This version cannot be changed. Save a copy under another name.</p>}
+            {doc.readOnly && <div className="banner"><p>This version cannot be changed.</p><button onClick={() => it.openCopy()}>Make a copy to change</button></div>}
             <fieldset disabled={doc.readOnly}>
                 <legend className="unseen">Properties</legend>
                 {node ? (doc.graph.isProgram ? <StateForm node={node} key={node.id} /> : <NodeForm node={node} key={node.id} />) : <SkillForm />}

@@ -18,6 +18,7 @@ export function RunPanel() {
         <div className="run-panel">
             {it.replay ? <Replay /> : run && <Status />}
             {isOver && !it.replay && <Start />}
+            {!it.replay && <Commands />}
             {!it.replay && <Log />}
             <Variables />
         </div>
@@ -110,6 +111,31 @@ function Start() {
                 <label className="check"><input type="checkbox" checked={watched} onChange={(event) => setWatched(event.target.checked)} /> cancel it when nobody watches</label>
             </details>
         </section>
+    );
+}
+
+/** Sentences that start blueprints, and sensors that may. */
+function Commands() {
+    const it = useStore();
+    const [said, setSaid] = useState('');
+    const armed = it.live.blueprints.armed ?? 0;
+    const phrases = it.skills.flatMap((skill) => skill.phrases);
+    return (
+        <details>
+            <summary>Commands{armed > 0 && <span className="chip good"> sensors armed, {Math.ceil(armed)} s</span>}</summary>
+            <form onSubmit={(event) => {
+                event.preventDefault();
+                if (said.trim() !== '') void it.do('give_command', { text: said });
+            }}>
+                <Field label="Say a sentence" value={said} change={setSaid} placeholder={phrases[0] ?? 'welcome the guest'} list={[...phrases, 'stop']} />
+                <div className="row">
+                    <button>Say it</button>
+                    <button type="button" onClick={() => it.control('arm', { seconds: 600, run: '' })}>Arm sensors for 10 min</button>
+                    {armed > 0 && <button type="button" onClick={() => it.control('disarm', { run: '' })}>Disarm</button>}
+                </div>
+            </form>
+            {(it.live.blueprints.waiting ?? []).length > 0 && <p className="warning">Waiting for parts: {(it.live.blueprints.waiting ?? []).join(', ')}</p>}
+        </details>
     );
 }
 

@@ -24,6 +24,10 @@ def motions(robot: MemoryRobot) -> list[str]:
     return [run.id for run in robot.runs]
 
 
+def stopped(robot: MemoryRobot) -> bool:
+    return robot.stopped
+
+
 def test_draft_E2_a_token_is_needed(editor: Served, robot: MemoryRobot) -> None:
     keys = editor.server.keys
     assert len(keys.operate) == 43 and keys.operate != keys.watch != Keys().watch  # 256 bits, new at each start
@@ -176,9 +180,9 @@ def test_draft_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot
     assert editor.post("control", {"command": "pause"}, cookie=ann)[0] == 409
     assert editor.post("control", {"command": "cancel"}, cookie=ann)[1]["success"]
     assert robot.calls[-1][1]["source"] == "editor: Ann"
-    assert editor.post("protective_stop", {"stop": True}, cookie=ann)[1]["success"] and robot.stopped
-    assert editor.post("protective_stop", {"stop": False}, cookie=ann)[0] == 409 and robot.stopped
-    assert editor.post("protective_stop", {"stop": False}, cookie=ben)[1]["success"] and not robot.stopped
+    assert editor.post("protective_stop", {"stop": True}, cookie=ann)[1]["success"] and stopped(robot)
+    assert editor.post("protective_stop", {"stop": False}, cookie=ann)[0] == 409 and stopped(robot)
+    assert editor.post("protective_stop", {"stop": False}, cookie=ben)[1]["success"] and not stopped(robot)
     assert editor.post("save_skill", {"text": NAP}, cookie=ann)[1]["version"] == 1  # editing is not operating
 
 
@@ -236,7 +240,7 @@ def test_draft_E8_who_comes_sees_what_is_true_now(editor: Served, robot: MemoryR
     cookie = editor.enter(editor.server.keys.operate)
     assert editor.post("run", {"skill": LONG}, cookie=cookie)[1]["run"] == "run-1"
 
-    async def first() -> dict[str, Any]:
+    async def first() -> dict[str, Any] | None:
         async with (
             aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
             session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) as live,
@@ -247,9 +251,10 @@ def test_draft_E8_who_comes_sees_what_is_true_now(editor: Served, robot: MemoryR
                 nodes = state["blueprints"].get("nodes", [])
                 if len(nodes) == 2 and state["robot"].get("values"):
                     return state
-        raise AssertionError("no such state")
+        return None
 
     state = asyncio.run(first())
+    assert state is not None
     assert [node["path"] for node in state["blueprints"]["nodes"]] == ["", "a"]
     assert state["robot"]["values"] == {"below.distance": 2.0, "nonsense": None}
     robot.connected = False
