@@ -110,7 +110,7 @@ def test_draft_E10_a_blueprint_runs_on_the_simulation_and_the_editors_death_dist
         page.get_by_text("Saved tour as version 1").wait_for()
         page.get_by_role("tab", name="Run").last.click()
         page.get_by_role("button", name="Start tour").click()
-        page.get_by_role("button", name="again").click()
+        page.get_by_role("button", name="again", exact=True).click()
         page.wait_for_selector(".react-flow__node[data-id=touch] .was-success")
         page.wait_for_selector(".react-flow__node[data-id=back] .was-success")
         page.wait_for_selector(".react-flow__node[data-id=long] .is-runs")
