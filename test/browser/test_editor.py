@@ -170,6 +170,43 @@ def test_draft_E1_edits_undone_and_redone_to_the_very_bytes(come: Callable[..., 
         assert text_of(page) == text
 
 
+def test_a_skill_is_dropped_on_a_link_and_versions_are_compared(come: Callable[..., Any], picture: Any) -> None:
+    page = come()
+    open_text(page, LONG)
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved long as version 1").wait_for()
+    link = page.locator(".react-flow__edge[data-id='b:0:c'] .react-flow__edge-path").bounding_box()
+    drag_skill(page, "log", link["x"] + link["width"] / 2, link["y"] + link["height"] / 2)
+    settled(page)
+    assert "  b: {wait: 60, then: log}\n" in text_of(page) and "  log: {log: here, then: c}\n" in text_of(page)
+    assert overlaps(page) == []
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved long as version 2").wait_for()
+    page.get_by_role("tab", name="Files").click()
+    page.get_by_role("button", name="Compare versions of long").click()
+    page.locator(".miniature .added").wait_for()
+    assert page.locator(".difference .added").all_inner_texts()[-1].strip() == "+   log: {log: here, then: c}"
+    picture(page, "versions")
+
+
+def test_commands_are_said_and_a_past_run_starts_again(come: Callable[..., Any], robot: MemoryRobot) -> None:
+    page = come()
+    open_text(page, LONG.replace("60", "0.3").replace("start: a", "commands: [{say: go on}]\nstart: a"))
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved long as version 1").wait_for()
+    tab(page, "Run")
+    page.get_by_text("Commands").click()
+    page.get_by_label("Say a sentence").fill("go on")
+    page.get_by_label("Say a sentence").press("Enter")
+    run_state(page).get_by_text("Ended: done").wait_for()
+    page.get_by_role("tab", name="Runs").click()
+    page.locator(".skill-item:has-text('long')").first.click()
+    page.get_by_text("Replay of run-1").wait_for()
+    page.get_by_role("button", name="Start again at d").click()
+    run_state(page).get_by_text("Ended: done").wait_for()
+    assert [r["path"] for r in robot.runs[1].records if r["what"] == "node"] == ["d"]
+
+
 def test_mistakes_appear_at_node_field_and_line_and_go(come: Callable[..., Any], picture: Any) -> None:
     page = come()
     open_text(page, TOUR)

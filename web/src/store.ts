@@ -214,9 +214,19 @@ export class Store {
         }
     }
 
+    /** All runs that are under way, and the last ones. */
+    get runsNow() {
+        return (this.live.blueprints.nodes ?? []).filter((node) => node.path === '');
+    }
+
+    /** The run that a person wants to see, if there are several. */
+    chosenRun = '';
+
     /** The run that is shown: one under way, or the last one. */
     get run() {
         const runs = (this.live.blueprints.nodes ?? []).filter((node) => node.path === '');
+        const chosen = runs.find((node) => node.run === this.chosenRun);
+        if (chosen) return chosen;
         const mine = runs.find((node) => node.state !== 'ended' && base(node.does) === this.doc?.graph.name);
         return mine ?? runs.find((node) => node.state !== 'ended') ?? runs[runs.length - 1];
     }
@@ -279,6 +289,7 @@ export class Store {
         if (!doc) return;
         const isSaved = doc.history.text === doc.savedText && doc.savedName !== '';
         this.replay = null;
+        this.chosenRun = '';
         await this.do('run', {
             skill: isSaved ? doc.savedName : doc.history.text,
             breakpoints: this.breakpoints[doc.graph.name] ?? [],

@@ -2,9 +2,10 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { type Answer, ask, type SkillInfo } from '../server.ts';
 import { store, useStore } from '../store.ts';
-import { readGraph } from '../text/graph.ts';
+import { type Graph, readGraph } from '../text/graph.ts';
 import { Choice, Field } from './fields.tsx';
 import { levelName } from './Canvas.tsx';
+import { layoutRequest, pictureOf } from './picture.ts';
 
 export function Dialogs() {
     const it = useStore();
@@ -192,12 +193,53 @@ function Comparison({ before, after, names }: { before: string; after: string; n
     });
     return (
         <div className="comparison">
-            <div className="compared-nodes" aria-label="Nodes">
-                {changes.map(({ id, kind, what }) => <span key={id} className={`compared ${kind}`}>{id} <small>{what}</small>{kind !== 'same' && <b> {kind}</b>}</span>)}
+            <div className="compared-pictures">
+                {([[one, names[0]], [two, names[1]]] as const).map(([graph, name], n) => (
+                    <figure key={n}>
+                        <Miniature graph={graph} kinds={new Map(changes.map(({ id, kind }) => [id, kind]))} label={`Picture of ${name}`} />
+                        <figcaption>{name}</figcaption>
+                    </figure>
+                ))}
+            </div>
+            <div className="compared-nodes">
+                {changes.filter(({ kind }) => kind !== 'same').map(({ id, kind, what }) => <span key={id} className={`compared ${kind}`}>{id} <small>{what}</small><b> {kind}</b></span>)}
             </div>
             <p className="quiet">− {names[0]}, + {names[1]}</p>
             <pre className="difference" tabIndex={0} aria-label="Lines">{lines.map((line, n) => <span key={n} className={line.kind}>{line.kind === 'same' ? '  ' : line.kind === 'added' ? '+ ' : '− '}{line.text}{'\n'}</span>)}</pre>
         </div>
+    );
+}
+
+/** A small picture of a graph, with what has changed in colour. */
+function Miniature({ graph, kinds, label }: { graph: Graph; kinds: Map<string, string>; label: string }) {
+    const picture = useMemo(() => pictureOf(graph, (name) => store.skill(name)), [graph]);
+    const [places, setPlaces] = useState<Record<string, [number, number]>>({});
+    useEffect(() => {
+        let over = false;
+        const start = graph.nodes.find((node) => node.isStart)?.id ?? '';
+        void ask<Answer & { places?: Record<string, [number, number]> }>('layout', layoutRequest(picture, start)).then((answer) => {
+            if (!over) setPlaces(answer.places ?? {});
+        });
+        return () => { over = true; };
+    }, [picture, graph]);
+    const boxes = picture.boxes.filter((box) => places[box.id]).map((box) => ({ ...box, x: places[box.id]?.[0] ?? 0, y: places[box.id]?.[1] ?? 0 }));
+    const at = new Map(boxes.map((box) => [box.id, box]));
+    const width = Math.max(100, ...boxes.map((box) => box.x + box.width)) + 20;
+    const height = Math.max(60, ...boxes.map((box) => box.y + box.height)) + 20;
+    return (
+        <svg className="miniature" viewBox={`-10 -10 ${width} ${height}`} role="img" aria-label={label}>
+            {picture.links.map((link) => {
+                const a = at.get(link.from);
+                const b = at.get(link.to);
+                return a && b ? <path key={link.id} d={`M${a.x + a.width / 2},${a.y + a.height} C${a.x + a.width / 2},${(a.y + a.height + b.y) / 2} ${b.x + b.width / 2},${(a.y + a.height + b.y) / 2} ${b.x + b.width / 2},${b.y}`} /> : null;
+            })}
+            {boxes.map((box) => (
+                <g key={box.id} className={box.node ? kinds.get(box.id) ?? 'same' : 'same'}>
+                    <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={9} />
+                    <text x={box.x + box.width / 2} y={box.y + box.height / 2 + 6} textAnchor="middle">{box.node ? box.id : `ends: ${box.end}`}</text>
+                </g>
+            ))}
+        </svg>
     );
 }
 

@@ -16,6 +16,9 @@ export function RunPanel() {
     const isOver = !run || run.state === 'ended';
     return (
         <div className="run-panel">
+            {!it.replay && it.runsNow.length > 1 && (
+                <Choice label="Runs" value={run?.run ?? ''} options={it.runsNow.map((each): [string, string] => [each.run, `${base(each.does)}: ${each.state === 'ended' ? each.result : STATES[each.state] ?? each.state}`])} change={(id) => { it.chosenRun = id; it.changed(); }} />
+            )}
             {it.replay ? <Replay /> : run && <Status />}
             {isOver && !it.replay && <Start />}
             {!it.replay && <Commands />}
@@ -178,6 +181,8 @@ function Replay() {
         store.changed();
     };
     const present = replay.records[replay.at - 1];
+    const outer = replay.records.slice(0, replay.at).filter((record) => record.what === 'node' && typeof record.path === 'string' && !record.path.includes('/'));
+    const stoppedAt = String(outer[outer.length - 1]?.path ?? '');
     return (
         <section className="run-status replay">
             <h2>Replay of {replay.run}</h2>
@@ -189,6 +194,7 @@ function Replay() {
                 <button onClick={() => { if (replay.at >= replay.records.length) go(0); setPlays(!plays); }}>{plays ? 'Stand' : 'Play'}</button>
                 <button onClick={() => { store.replay = null; store.changed(); }}>Close</button>
             </div>
+            {stoppedAt !== '' && <button className="wide" title="A new run begins at this node, with the outputs that the earlier nodes gave" onClick={() => void it.start({ start_at: stoppedAt, outputs_of: replay.run })}>Start again at {stoppedAt}</button>}
             <ol className="log" tabIndex={0} aria-label="Log of the run">
                 {replay.records.map((record, n) => (
                     <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}><button className="plain-button" onClick={() => go(n + 1)}><time>{record.time.toFixed(2)}</time> {inWords(record)}</button></li>
