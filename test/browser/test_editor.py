@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +34,19 @@ nodes:
   c: {wait: 0.3, then: d}
   d: {say: the end}
 """
+
+
+async def close_all(editor: Served) -> None:
+    """End all sockets, as a server that ends."""
+    for watcher in list(editor.server.watchers.all):
+        assert watcher.socket is not None
+        await watcher.socket.close()
+
+
+def go_to_again(page: Any, editor: Served) -> None:
+    page.goto(editor.link)
+    page.reload()
+    page.wait_for_selector(".react-flow__node[data-id=b] .is-runs")
 
 
 def run_state(page: Any) -> Any:
@@ -355,7 +369,7 @@ def test_a_run_is_watched_paused_stepped_jumped_and_cancelled(
 def test_draft_E8_a_page_reloaded_and_a_server_restarted_in_a_run(
     come: Callable[..., Any], editor: Served, robot: MemoryRobot, picture: Any
 ) -> None:
-    page = come(allow="")
+    page = come(allow="api/")  # a request that is refused is written to the browser's console
     open_text(page, LONG)
     other = editor.enter(editor.server.keys.operate, "Ben")
     assert editor.post("run", {"skill": LONG}, cookie=other)[1]["success"]  # a run that was started elsewhere
@@ -368,6 +382,12 @@ def test_draft_E8_a_page_reloaded_and_a_server_restarted_in_a_run(
     picture(page, "executor_lost")
     robot.connected = True
     page.wait_for_selector(".lost", state="detached")
+    editor.server.keys._people.clear()  # as after a restart
+    asyncio.run_coroutine_threadsafe(close_all(editor), editor.loop).result(10)
+    page.get_by_text("open the link that the editor printed").wait_for()
+    page.get_by_text("What was not saved is kept in this browser").wait_for()
+    assert robot.runs[0].outcome is None
+    go_to_again(page, editor)
 
 
 def test_draft_E6_people_take_over_and_all_may_stop(

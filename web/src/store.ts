@@ -128,7 +128,7 @@ export class Store {
         this.socket = new LiveSocket(
             (live) => this.takeLive(live),
             (connected) => {
-                if (connected && this.everConnected) void this.again();
+                if (!connected) void this.again();
                 this.connected = connected;
                 this.everConnected ||= connected;
                 this.changed();
@@ -138,7 +138,7 @@ export class Store {
         void this.loadWorkcell();
     }
 
-    /** After the server was away: another one knows this page no more. */
+    /** The socket was closed, or refused: another server does not know this page. */
     private async again(): Promise<void> {
         try {
             await ask<Answer>('me');

@@ -52,11 +52,12 @@ class Watcher:
         self._watchers, self.person = watchers, person
         self.changed = asyncio.Event()
         self.variables: tuple[str, ...] = ()
+        self.socket: web.WebSocketResponse | None = None
         self._messages = Bucket(rate=50, burst=50)
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Until the browser goes, or misbehaves."""
-        socket = web.WebSocketResponse(max_msg_size=MAX_MESSAGE, heartbeat=20.0, compress=False)
+        socket = self.socket = web.WebSocketResponse(max_msg_size=MAX_MESSAGE, heartbeat=20.0, compress=False)
         await socket.prepare(request)
         self._watchers.all.add(self)
         self.changed.set()

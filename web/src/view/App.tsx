@@ -86,6 +86,7 @@ export function App() {
             <main className="refused">
                 <h1>Blueprint editor</h1>
                 <p role="alert">{it.refused}</p>
+                {it.docs.length > 0 && <p>What was not saved is kept in this browser.</p>}
             </main>
         );
     }
