@@ -133,6 +133,24 @@ def test_pause_resume_jump_and_cancel(client: Client, blueprints: Blueprints) ->
     assert [part.session for part in client.parts() if part.name == "arm"] == [""]
 
 
+def test_a_protective_stop_leaves_the_run_standing(client: Client, blueprints: Blueprints) -> None:
+    run = start(blueprints)
+    wait_for_node(blueprints, run.id, "out", "runs")
+    client.protective_stop("a person")
+    try:
+        assert wait_for_node(blueprints, run.id, "", "cut").has_to_be_said
+        assert blueprints.state.protective_stop
+        with pytest.raises(CommandRefused, match="a protective stop holds the robot"):
+            blueprints.control("resume", how="again")
+    finally:
+        client.release()
+    blueprints.wait_for_state(lambda state: not state.protective_stop, PATIENCE_S)
+    with pytest.raises(CommandRefused, match="say how to go on: again, next, a jump, or cancel"):
+        blueprints.control("resume")
+    blueprints.control("resume", how="again")
+    assert wait_for(run.poll).result == "reached"
+
+
 def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Blueprints) -> None:
     with client.session("arm", name="someone"), pytest.raises(SessionError, match=r"part 'arm' is held by .*someone"):
         start(blueprints).wait(PATIENCE_S)

@@ -13,6 +13,7 @@ from robot_rt_control.application.bringup import find_workcell
 from robot_rt_control.application.offline_catalogue import offline_catalogue
 from robot_rt_control.application.program import find_template
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.makers.capability_files import capabilities_of
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.blueprint.store import SkillStore
 from robot_rt_control.program.file import ProgramTemplate, library_template
@@ -43,7 +44,9 @@ def offline_skills(skills: Iterable[str], workcell: str | None, *, beside: Itera
     Raises:
         DefinitionError, ProgramError: a file cannot be read, or is no skill; or the workcell is not valid.
     """
-    known = offline_catalogue(None if workcell is None else find_workcell(workcell))
+    place = None if workcell is None else find_workcell(workcell)
+    known = offline_catalogue(place)
+    made = {} if place is None else capabilities_of(place).templates
     programs = {name: library_template(name) for name in library_programs()}
     kept = dict(SkillStore().templates())
     files = [Path(name) for name in skills]
@@ -60,7 +63,7 @@ def offline_skills(skills: Iterable[str], workcell: str | None, *, beside: Itera
         template = SkillTemplate.load(file) if file.exists() else kept[name]
         kept[template.name or file.stem] = template
         asked.append(template)
-    return OfflineSkills(catalogue=SkillCatalogue(known, programs, kept), asked=tuple(asked))
+    return OfflineSkills(catalogue=SkillCatalogue(known, programs, kept, made=made), asked=tuple(asked))
 
 
 def kept_skills(infos: Iterable[Any], workcell: str | None) -> SkillCatalogue:

@@ -1,0 +1,71 @@
+"""One person operates, the others watch. Taking over has to be meant, and is logged."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from typing import Any
+
+from robot_rt_control.application.editor.keys import Person
+
+_log = logging.getLogger(__name__)
+
+
+class People:
+    """Who is here, and who operates. For one thread."""
+
+    def __init__(self) -> None:
+        self.operator: Person | None = None
+        self.here: dict[str, Person] = {}
+        self._log: deque[dict[str, Any]] = deque(maxlen=50)
+
+    def may_operate(self, person: Person) -> bool:
+        """Whether a person operates. If nobody does, one who may does from now on."""
+        if self.operator is None and person.may_operate:
+            self._set(person, f"{person.name} operates")
+        return self.operator is person
+
+    def take(self, person: Person, instead_of: str) -> str:
+        """Take over. Returns why not; empty: done.
+
+        Args:
+            instead_of: id of the person who operates, as the page showed it: it was meant.
+        """
+        if not person.may_operate:
+            return "this link may only watch and stop"
+        if self.operator is person:
+            return ""
+        if self.operator is not None and self.operator.id != instead_of:
+            return f"{self.operator.name} operates"
+        was = f" instead of {self.operator.name}" if self.operator is not None else ""
+        self._set(person, f"{person.name} operates{was}")
+        return ""
+
+    def give_back(self, person: Person) -> None:
+        if self.operator is person:
+            self._set(None, f"{person.name} operates no more")
+
+    def came(self, person: Person) -> None:
+        person.sockets += 1
+        self.here[person.id] = person
+
+    def left(self, person: Person) -> None:
+        person.sockets -= 1
+        if person.sockets <= 0:
+            self.here.pop(person.id, None)
+            self.give_back(person)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "operator": self.operator.id if self.operator is not None else "",
+            "here": [
+                {"id": p.id, "name": p.name, "may_operate": p.may_operate} for p in self.here.values()
+            ],
+            "log": list(self._log),
+        }
+
+    def _set(self, person: Person | None, text: str) -> None:
+        self.operator = person
+        self._log.append({"time": time.time(), "text": text})
+        _log.info("%s", text)

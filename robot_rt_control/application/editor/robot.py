@@ -1,0 +1,59 @@
+"""What the editor needs of a robot. Requests and answers are the fields of the ROS interfaces, as JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+SERVICES = ("list_skills", "save_skill", "delete_skill", "give_command", "control", "read_runs")
+"""Services of the blueprint executor."""
+
+
+class Robot(Protocol):
+    """A robot, reached over ROS; in tests one in memory. All methods may block, and are called from any thread."""
+
+    def call(self, service: str, request: Mapping[str, Any]) -> Json:
+        """One of SERVICES, with the fields of its request. Fields that are left out have their defaults.
+
+        Raises:
+            RobotControlError: no answer, or a field that it does not have.
+        """
+
+    def run(self, goal: Mapping[str, Any]) -> Json:
+        """Start a run, and wait until it has begun or was refused; not for its end.
+
+        Returns:
+            The action's result, as far as it is known: success, message, refusals, run.
+        """
+
+    def list_programs(self, request: Mapping[str, Any]) -> Json:
+        """Programs of the control server: `name`, `search`, `with_text`. Returns `programs`."""
+
+    def save_program(self, request: Mapping[str, Any]) -> Json:
+        """Check a program's `text` (`check_only`), or keep it. Answers as save_skill does."""
+
+    def parts(self) -> list[Json]:
+        """The workcell's parts: name, kind, operational_state, fault, session."""
+
+    def variables(self) -> list[Json]:
+        """All state variables: name, type, unit, description."""
+
+    def values(self, names: Iterable[str]) -> Json:
+        """Present values of state variables; None: unknown."""
+
+    def set_speed(self, speed: float) -> None: ...
+
+    def protective_stop(self, stop: bool, reason: str) -> None: ...
+
+    def status(self) -> Json:
+        """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`.
+
+        And `active`: the ids of all active actions, for live pictures of programs.
+        """
+
+    def on_state(self, callback: Callable[[Json], None]) -> None:
+        """Call back with the whole BlueprintState at each change, in any thread. The latest one comes first."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,163 @@
+"""The robot over ROS: the node `blueprints`, and a client of the workcell for programs, variables, speed and stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from robot_rt_control import msg, srv
+from robot_rt_control.application.editor.robot import SERVICES, Json
+from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
+from robot_rt_control.client import Client
+from robot_rt_control.client.services import Services
+from robot_rt_control.ros.refusals import refusal_messages
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+
+_ANSWER_S, _STARTUP_S = 20.0, 5.0
+"""For an answer; and for a node to appear: the page says meanwhile that it is not there [s]."""
+_SILENT_S = 2.0
+"""An executor whose status is older than this is lost [s]."""
+_TYPES = {
+    "list_skills": srv.ListSkills,
+    "save_skill": srv.SaveSkill,
+    "delete_skill": srv.DeleteSkill,
+    "give_command": srv.GiveCommand,
+    "control": srv.ControlRun,
+    "read_runs": srv.ReadRuns,
+}
+assert set(_TYPES) == set(SERVICES)
+
+
+class RosRobot:
+    """Implements `Robot`.
+
+    Args:
+        namespace: of the workcell's nodes.
+    """
+
+    def __init__(self, *, namespace: str = "") -> None:
+        self._client = Client(
+            "blueprint_editor", namespace=namespace, timeout_s=_ANSWER_S, startup_s=_STARTUP_S, arguments=[]
+        )
+        self._services = Services(self._client.node, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
+        self._blueprints = Blueprints(self._client, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
+        self._status: Any = None
+        self._status_at = float("-inf")
+        self._subscription = self._client.node.create_subscription(
+            msg.ExecutorStatus, "realtime_executor/status", self._take_status, 1
+        )
+
+    def close(self) -> None:
+        self._blueprints.close()
+        self._client.close()
+
+    def call(self, service: str, request: Mapping[str, Any]) -> Json:
+        try:
+            answer = self._services.ask(_TYPES[service], f"{NODE}/{service}", **request)
+        except (AssertionError, AttributeError, TypeError, ValueError) as error:  # of the request's fields
+            raise DefinitionError(f"request {service!r}", expected="the service's fields", got=str(error)) from None
+        return as_json(answer)
+
+    def run(self, goal: Mapping[str, Any]) -> Json:
+        try:
+            request = StartRequest(
+                skill=str(goal["skill"]),
+                parameters={p["name"]: _value(p) for p in goal.get("parameters", ())},
+                parts=tuple(map(str, goal.get("parts", ()))),
+                start_at=str(goal.get("start_at", "")),
+                outputs_of=str(goal.get("outputs_of", "")),
+                paused=bool(goal.get("paused", False)),
+                breakpoints=tuple(map(str, goal.get("breakpoints", ()))),
+                rehearse=bool(goal.get("rehearse", False)),
+                busy=str(goal.get("busy", "")),
+                source=str(goal.get("source", "")),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DefinitionError("request 'run'", expected="the fields of RunBlueprint", got=str(error)) from None
+        try:
+            run = self._blueprints.run(request).id
+        except RobotControlError as error:
+            return {**_refused(error), "run": ""}
+        return {"success": True, "message": "", "refusals": [], "run": run}
+
+    def list_programs(self, request: Mapping[str, Any]) -> Json:
+        found = self._client.programs.list(
+            str(request.get("name", "")),
+            search=str(request.get("search", "")),
+            with_text=bool(request.get("with_text", False)),
+        )
+        return {"success": True, "message": "", "programs": [as_json(info) for info in found]}
+
+    def save_program(self, request: Mapping[str, Any]) -> Json:
+        text = str(request.get("text", ""))
+        try:
+            if request.get("check_only"):
+                version, warnings = 0, self._client.programs.check(text)
+            else:
+                version, warnings = self._client.programs.save(text)
+        except DefinitionError as error:
+            return {**_refused(error), "warnings": [], "version": 0}
+        return {"success": True, "message": "", "refusals": [], "warnings": list(warnings), "version": version}
+
+    def parts(self) -> list[Json]:
+        return [as_json(part) for part in self._client.parts()]
+
+    def variables(self) -> list[Json]:
+        return [as_json(variable) for variable in self._client.state_variables()]
+
+    def values(self, names: Iterable[str]) -> Json:
+        wanted = list(names)
+        found = self._client.backend.state_values(wanted, "")
+        return {name: found.get(name) for name in wanted}
+
+    def set_speed(self, speed: float) -> None:
+        self._client.set_speed(speed)
+
+    def protective_stop(self, stop: bool, reason: str) -> None:
+        if stop:
+            self._client.protective_stop(reason)
+        else:
+            self._client.release()
+
+    def status(self) -> Json:
+        there = time.monotonic() - self._status_at < _SILENT_S
+        return {
+            "blueprints": self._blueprints.is_there,
+            "executor": there,
+            "speed": float(self._status.speed) if self._status is not None else None,
+            "protective_stop": bool(self._status.protective_stop) if self._status is not None else False,
+            "active": [
+                id
+                for state in self._client.backend.program_states.values()
+                if state.ended is None
+                for id in state.active
+            ],
+        }
+
+    def on_state(self, callback: Callable[[Json], None]) -> None:
+        self._blueprints.add_state_listener(lambda state: callback(as_json(state)))
+
+    def _take_status(self, status: Any) -> None:
+        self._status, self._status_at = status, time.monotonic()
+
+
+def as_json(message: Any) -> Any:
+    """A ROS message as JSON values."""
+    if hasattr(message, "get_fields_and_field_types"):
+        return {name: as_json(getattr(message, name)) for name in message.get_fields_and_field_types()}
+    if isinstance(message, str | int | float | bool) or message is None:
+        return message
+    return [as_json(item) for item in message]
+
+
+def _value(parameter: Mapping[str, Any]) -> Any:
+    """Of a msg/ParameterValue."""
+    values = [float(value) for value in parameter.get("values", ())]
+    if not values:
+        return str(parameter.get("text", ""))
+    return values[0] if len(values) == 1 else values
+
+
+def _refused(error: RobotControlError) -> Json:
+    return {"success": False, "message": str(error), "refusals": [as_json(m) for m in refusal_messages(error)]}

@@ -1,0 +1,373 @@
+"""The editor's HTTP server: the page, the robot's interfaces as JSON, and a socket that shows what is true now.
+
+It runs no code from the browser, and reads no file that a request names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from robot_rt_control.application.editor.keys import COOKIE, Keys, Person, allowed_hosts
+from robot_rt_control.application.editor.layout import graph_layout
+from robot_rt_control.application.editor.people import People
+from robot_rt_control.application.editor.robot import SERVICES, Json, Robot
+from robot_rt_control.application.editor.watchers import MAX_WATCHERS, Watcher, Watchers
+from robot_rt_control.vocabulary.errors import RobotControlError
+
+PAGE = Path(__file__).parent / "page"
+"""The bundle: built from web/ by `./run web`."""
+MAX_REQUEST = 1024 * 1024
+"""[bytes]"""
+_TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".txt": "text/plain",
+    ".svg": "image/svg+xml",
+}
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_STATUS_S = 0.2
+"""Between two looks at the robot's speed, stop and state variables [s]."""
+_UNWATCHED_S = 5.0
+"""A run with `stop_when_unwatched` is cancelled when nobody has looked for so long [s]: a page may be reloaded."""
+_log = logging.getLogger(__name__)
+
+Reply = Callable[[Person, Json], Awaitable[Json]]
+
+
+class EditorServer:
+    """The server's application. For the event loop's thread.
+
+    Args:
+        robot: what it is a client of.
+        address, port: where it listens, to know its own name.
+        page: folder of the bundle.
+
+    Attributes:
+        refused: how many requests were refused, by status.
+    """
+
+    def __init__(
+        self, robot: Robot, *, address: str = "127.0.0.1", port: int, secure: bool = False, page: Path = PAGE
+    ) -> None:
+        self.keys, self.people, self.watchers = Keys(), People(), Watchers()
+        self.refused: dict[int, int] = {}
+        self._robot, self._secure = robot, secure
+        self._hosts = allowed_hosts(address, port)
+        self._scheme = "https" if secure else "http"
+        self._files = {
+            f"/{file.name}": (file.read_bytes(), _TYPES[file.suffix])
+            for file in sorted(page.glob("*"))
+            if file.suffix in _TYPES
+        }
+        self._pool = ThreadPoolExecutor(8, thread_name_prefix="editor")
+        self._blueprints: Json = {}
+        self._status: Json = {}
+        self._values: Json = {}
+        self._programs_changed = 0
+        self._unwatched: dict[str, float] = {}
+        """Runs that are to end when nobody looks: when somebody last did."""
+        self._replies: dict[str, tuple[Reply, str]] = {
+            # What anybody may do who came in; what needs the operating link; what needs to operate at this moment.
+            **{name: (self._service(name), "all") for name in ("list_skills", "read_runs")},
+            **{name: (self._service(name), "link") for name in ("save_skill", "delete_skill")},
+            "give_command": (self._give_command, "all"),
+            "control": (self._control, "all"),
+            "run": (self._run, "operate"),
+            "list_programs": (self._blocking(lambda p, r: robot.list_programs(r)), "all"),
+            "save_program": (self._save_program, "link"),
+            "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
+            "variables": (self._blocking(lambda p, r: {"variables": robot.variables()}), "all"),
+            "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
+            "speed": (self._blocking(self._speed), "operate"),
+            "protective_stop": (self._stop, "all"),
+            "operate": (self._operate, "all"),
+            "me": (self._me, "all"),
+        }
+        self.app = web.Application(client_max_size=MAX_REQUEST, middlewares=[self._guard])
+        self.app.router.add_get("/api/live", self._live)
+        self.app.router.add_post("/api/enter", self._enter)
+        self.app.router.add_post("/api/{name}", self._api)
+        self.app.router.add_get("/{name:.*}", self._file)
+        self.app.cleanup_ctx.append(self._background)
+
+    # --- every request --------------------------------------------------------------------------
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        """Refuse what comes from elsewhere, and add the headers that hold for all."""
+        try:
+            reason = self._foreign(request)
+            if reason:
+                raise web.HTTPForbidden(text=reason)
+            response: web.StreamResponse = await handler(request)
+        except web.HTTPException as error:
+            self.refused[error.status] = self.refused.get(error.status, 0) + 1
+            response = web.json_response({"success": False, "message": error.text or error.reason}, status=error.status)
+        except Exception as error:
+            _log.exception("%s %s failed", request.method, request.path)
+            text = f"internal error: {type(error).__name__}: {error}"
+            response = web.json_response({"success": False, "message": text}, status=500)
+        if not response.prepared:
+            response.headers.update(_HEADERS)
+        return response
+
+    def _foreign(self, request: web.Request) -> str:
+        host = request.headers.get("Host", "")
+        if host not in self._hosts:
+            return "this server does not answer under that name"
+        origin = request.headers.get("Origin")
+        is_socket = request.headers.get("Upgrade") is not None
+        if origin is None and (request.method != "GET" or is_socket):
+            return "requests need the header Origin"
+        if origin is not None and origin not in {f"{self._scheme}://{host}"}:
+            return "requests from other origins are refused"
+        return ""
+
+    def _who(self, request: web.Request) -> Person:
+        person = self.keys.person(request.cookies.get(COOKIE, ""))
+        if person is None:
+            raise web.HTTPForbidden(text="open the link that the editor printed when it started")
+        if not person.requests.take():
+            raise web.HTTPTooManyRequests(text="too many requests")
+        return person
+
+    async def _body(self, request: web.Request) -> Json:
+        if request.content_type != "application/json":
+            raise web.HTTPBadRequest(text="a JSON object is expected")
+        try:
+            found = json.loads(await request.read())
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise web.HTTPBadRequest(text="a JSON object is expected")
+        return found
+
+    # --- what is asked for ----------------------------------------------------------------------
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        path = "/index.html" if request.path == "/" else request.path
+        if path not in self._files:
+            raise web.HTTPNotFound(text="there is no such page")
+        content, kind = self._files[path]
+        return web.Response(body=content, content_type=kind, charset="utf-8")
+
+    async def _enter(self, request: web.Request) -> web.StreamResponse:
+        body = await self._body(request)
+        entered = self.keys.enter(body.get("token"), body.get("name"))
+        if entered is None:
+            raise web.HTTPForbidden(text="this link is not of the editor that runs now: open the one that it printed")
+        cookie, person = entered
+        response = web.json_response(_person(person))
+        response.set_cookie(COOKIE, cookie, httponly=True, samesite="Strict", secure=self._secure, path="/")
+        return response
+
+    async def _api(self, request: web.Request) -> web.StreamResponse:
+        person = self._who(request)
+        name = request.match_info["name"]
+        if name not in self._replies:
+            raise web.HTTPNotFound(text=f"there is no {name!r}")
+        reply, needs = self._replies[name]
+        body = await self._body(request)
+        self._need(person, needs)
+        try:
+            answer = await reply(person, body)
+        except RobotControlError as error:
+            answer = {"success": False, "message": str(error)}
+        return web.json_response(plain(answer))
+
+    def _need(self, person: Person, needs: str) -> None:
+        if needs != "all" and not person.may_operate:
+            raise web.HTTPForbidden(text="this link may only watch and stop")
+        if needs == "operate" and not self.people.may_operate(person):
+            operator = self.people.operator.name if self.people.operator is not None else "nobody"
+            raise web.HTTPConflict(text=f"{operator} operates: take over first")
+
+    async def _live(self, request: web.Request) -> web.StreamResponse:
+        person = self._who(request)
+        if len(self.watchers.all) >= MAX_WATCHERS:
+            raise web.HTTPTooManyRequests(text=f"more than {MAX_WATCHERS} pages")
+        self.people.came(person)
+        self._publish()
+        try:
+            return await Watcher(self.watchers, person).serve(request)
+        finally:
+            self.people.left(person)
+            self._publish()
+
+    # --- replies --------------------------------------------------------------------------------
+
+    def _blocking(self, work: Callable[[Person, Json], Json]) -> Reply:
+        async def reply(person: Person, body: Json) -> Json:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work, person, body)
+
+        return reply
+
+    def _service(self, name: str) -> Reply:
+        assert name in SERVICES
+        takes_source = name not in ("list_skills", "read_runs")
+
+        def work(person: Person, body: Json) -> Json:
+            given = {**body, "source": f"editor: {person.name}"} if takes_source else body
+            return self._robot.call(name, given)
+
+        return self._blocking(work)
+
+    async def _control(self, person: Person, body: Json) -> Json:
+        if body.get("command") != "cancel":  # stopping is open to all
+            self._need(person, "operate")
+        return await self._service("control")(person, body)
+
+    async def _give_command(self, person: Person, body: Json) -> Json:
+        if str(body.get("text", "")).strip().casefold() != "stop":
+            self._need(person, "operate")
+        return await self._service("give_command")(person, body)
+
+    async def _stop(self, person: Person, body: Json) -> Json:
+        stop = body.get("stop") is not False
+        if not stop:
+            self._need(person, "operate")
+
+        def work(person: Person, body: Json) -> Json:
+            self._robot.protective_stop(stop, f"editor: {person.name}" if stop else "")
+            return {"success": True, "message": ""}
+
+        return await self._blocking(work)(person, body)
+
+    async def _run(self, person: Person, body: Json) -> Json:
+        goal = {key: value for key, value in body.items() if key != "stop_when_unwatched"}
+
+        def work(person: Person, body: Json) -> Json:
+            return self._robot.run({**goal, "source": f"editor: {person.name}"})
+
+        answer = await self._blocking(work)(person, body)
+        if body.get("stop_when_unwatched") is True and answer.get("run"):
+            self._unwatched[answer["run"]] = time.monotonic()
+        return answer
+
+    def _speed(self, person: Person, body: Json) -> Json:
+        speed = body.get("speed")
+        if not isinstance(speed, int | float) or isinstance(speed, bool) or not 0 <= speed <= 1:
+            return {"success": False, "message": "speed: a number from 0 to 1 is expected"}
+        self._robot.set_speed(float(speed))
+        return {"success": True, "message": ""}
+
+    async def _save_program(self, person: Person, body: Json) -> Json:
+        answer = await self._blocking(lambda p, r: self._robot.save_program(r))(person, body)
+        if not body.get("check_only"):
+            self._programs_changed += 1
+        return answer
+
+    async def _operate(self, person: Person, body: Json) -> Json:
+        if body.get("take") is False:
+            self.people.give_back(person)
+            refused = ""
+        else:
+            refused = self.people.take(person, str(body.get("instead_of", "")))
+        self._publish()
+        return {"success": not refused, "message": refused}
+
+    async def _me(self, person: Person, body: Json) -> Json:
+        if isinstance(body.get("name"), str):
+            person.rename(body["name"])
+            self._publish()
+        return _person(person)
+
+    # --- what is true now -----------------------------------------------------------------------
+
+    async def _background(self, app: web.Application) -> Any:
+        loop = asyncio.get_running_loop()
+
+        def changed(state: Json) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(self._set_blueprints, state)
+
+        self._robot.on_state(changed)
+        task = asyncio.create_task(self._look())
+        yield
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        for watcher in list(self.watchers.all):
+            watcher.changed.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _set_blueprints(self, state: Json) -> None:
+        self._blueprints = plain(state)
+        self._publish()
+
+    async def _look(self) -> None:
+        """Speed, stop, connections and state variables change without a message to us."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                self._status = plain(self._robot.status())
+                names = sorted(self.watchers.variables)
+                self._values = {}
+                if names:
+                    self._values = plain(await loop.run_in_executor(self._pool, self._robot.values, names))
+            except RobotControlError as error:
+                self._values = {}
+                _log.debug("%s", error)
+            self._publish()
+            await self._end_unwatched()
+            await asyncio.sleep(_STATUS_S)
+
+    async def _end_unwatched(self) -> None:
+        now = time.monotonic()
+        for run, seen in list(self._unwatched.items()):
+            node = next((n for n in self._blueprints.get("nodes", ()) if n["run"] == run and not n["path"]), None)
+            if node is not None and node["state"] == "ended":
+                del self._unwatched[run]
+            elif self.people.here:
+                self._unwatched[run] = now
+            elif now - seen > _UNWATCHED_S:
+                del self._unwatched[run]
+                nobody = Person(id="", name="nobody watches", may_operate=False)
+                with contextlib.suppress(RobotControlError):
+                    await self._service("control")(nobody, {"command": "cancel", "run": run})
+
+    def _publish(self) -> None:
+        self.watchers.publish(
+            {
+                "blueprints": self._blueprints,
+                "robot": {**self._status, "values": self._values},
+                "people": self.people.as_json(),
+                "programs_changed": self._programs_changed,
+            }
+        )
+
+
+def plain(value: Any) -> Any:
+    """JSON knows neither NaN nor infinity: they become None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _person(person: Person) -> Json:
+    return {"success": True, "message": "", "id": person.id, "name": person.name, "may_operate": person.may_operate}

@@ -1,0 +1,101 @@
+"""What browsers are shown. Each has a queue of its own, of one place: a slow one gets fewer states, and delays nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from robot_rt_control.application.editor.keys import Bucket, Person
+
+MAX_MESSAGE = 256 * 1024
+"""[bytes] of a message from a browser."""
+MAX_WATCHERS = 100
+_PERIOD = 1 / 20
+"""[s] between two states for one browser."""
+_SEND_S = 20.0
+"""A browser that takes in nothing for that long is let go [s]."""
+_MAX_VARIABLES = 50
+
+
+class Watchers:
+    """All browsers that are connected. For the event loop's thread."""
+
+    def __init__(self) -> None:
+        self.all: set[Watcher] = set()
+        self.text = ""
+        """The whole state."""
+
+    def publish(self, state: dict[str, Any]) -> None:
+        """Show a state to all. It is written as text once."""
+        text = json.dumps(state, allow_nan=False, separators=(",", ":"))
+        if text == self.text:
+            return
+        self.text = text
+        for watcher in self.all:
+            watcher.changed.set()
+
+    @property
+    def variables(self) -> set[str]:
+        """The state variables that somebody looks at."""
+        return {name for watcher in self.all for name in watcher.variables}
+
+
+class Watcher:
+    """One socket."""
+
+    def __init__(self, watchers: Watchers, person: Person) -> None:
+        self._watchers, self.person = watchers, person
+        self.changed = asyncio.Event()
+        self.variables: tuple[str, ...] = ()
+        self.socket: web.WebSocketResponse | None = None
+        self._messages = Bucket(rate=50, burst=50)
+
+    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        """Until the browser goes, or misbehaves."""
+        socket = self.socket = web.WebSocketResponse(max_msg_size=MAX_MESSAGE, heartbeat=20.0, compress=False)
+        await socket.prepare(request)
+        self._watchers.all.add(self)
+        self.changed.set()
+        sending = asyncio.create_task(self._send(socket))
+        try:
+            async for message in socket:
+                if message.type != WSMsgType.TEXT or not self._messages.take() or not self._take(message.data):
+                    await socket.close(code=WSCloseCode.POLICY_VIOLATION)
+                    break
+        finally:
+            self._watchers.all.discard(self)
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ConnectionError, TimeoutError):
+                await sending
+        return socket
+
+    def _take(self, text: str) -> bool:
+        """Whether a message is one: {"variables": [names]}."""
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError):
+            return False
+        names = message.get("variables") if isinstance(message, dict) else None
+        if not isinstance(names, list) or len(names) > _MAX_VARIABLES:
+            return False
+        if not all(isinstance(name, str) and len(name) < 200 for name in names):
+            return False
+        self.variables = tuple(names)
+        return True
+
+    async def _send(self, socket: web.WebSocketResponse) -> None:
+        while not socket.closed:
+            await self.changed.wait()
+            self.changed.clear()
+            try:
+                await asyncio.wait_for(socket.send_str(self._watchers.text), _SEND_S)
+            except TimeoutError:
+                if request_transport := socket._req.transport if socket._req is not None else None:
+                    request_transport.abort()
+                return
+            await asyncio.sleep(_PERIOD)

@@ -1,0 +1,88 @@
+"""An installed Chromium or Chrome, driven by Playwright, against the editor's server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import FLAGS, NOT_RUN, browser_path
+from memory_robot import MemoryRobot
+from served_editor import Served, served
+
+PICTURES = Path(__file__).parents[2] / ".build" / "screenshots"
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    path = browser_path()
+    if path is None:
+        pytest.skip(NOT_RUN)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Iterator[MemoryRobot]:
+    made = MemoryRobot(tmp_path / "skills", seconds=0.4)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def editor(robot: MemoryRobot) -> Iterator[Served]:
+    with served(robot) as made:
+        yield made
+
+
+@pytest.fixture
+def come(chromium: Any, editor: Served, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """Opens the editor as another person: `come(name="Ann", watching=False)`. At the end, no page may have complained
+    or have asked another origin for anything."""
+    complaints: list[str] = []
+    contexts = []
+
+    def coming(name: str = "Ann", *, watching: bool = False, context: Any = None, allow: str = "") -> Any:
+        if context is None:
+            context = chromium.new_context(viewport={"width": 1280, "height": 800})
+            context.grant_permissions(["clipboard-read", "clipboard-write"], origin=editor.origin)
+            contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+
+        def complain(text: str) -> None:
+            if not allow or (allow not in text and '403' not in text):
+                complaints.append(text)
+
+        page.on("console", lambda m: complain(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+
+        def asked(asks: Any) -> None:
+            if not asks.url.startswith((editor.origin, editor.origin.replace("http", "ws"), "data:", "blob:")):
+                complaints.append(f"asked {asks.url}")
+
+        page.on("request", asked)
+        page.add_init_script(f"localStorage.setItem('robot_rt_control.name', {name!r})")
+        page.goto(editor.watching_link if watching else editor.link)
+        page.wait_for_selector(".app")
+        return page
+
+    yield coming
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def picture(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
+    """Writes a screenshot, for people to look at."""
+
+    def write(page: Any, name: str) -> None:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=str(PICTURES / f"{name}.png"))
+
+    return write

@@ -1,0 +1,342 @@
+"""The editor's server: who may do what, and what it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import socket
+import time
+from typing import Any
+
+import aiohttp
+import pytest
+from memory_robot import MemoryRobot
+from served_editor import Served, served
+
+from robot_rt_control.application.editor.keys import COOKIE, Keys
+
+NAP = "name: nap\nstart: a\nnodes:\n  a: {wait: 0.3, then: b}\n  b: {say: hello}\n"
+LONG = "name: long\nnodes:\n  a: {wait: 100}\n"
+
+
+def motions(robot: MemoryRobot) -> list[str]:
+    return [run.id for run in robot.runs]
+
+
+def stopped(robot: MemoryRobot) -> bool:
+    return robot.stopped
+
+
+def test_draft_E2_a_token_is_needed(editor: Served, robot: MemoryRobot) -> None:
+    keys = editor.server.keys
+    assert len(keys.operate) == 43 and keys.operate != keys.watch != Keys().watch  # 256 bits, new at each start
+    for cookie in ("", "old", "x" * 5000):
+        for name in ("list_skills", "run", "control", "me", "protective_stop"):
+            status, answer = editor.post(name, cookie=cookie)
+            assert status == 403 and "link" in answer["message"]
+    tokens: list[Any] = ["", None, 5, [], Keys().operate, keys.operate[:-1]]
+    for token in tokens:
+        assert editor.post("enter", {"token": token})[0] == 403
+    assert not editor.server.people.here and not motions(robot)
+
+
+def test_draft_E2_the_cookie_is_strict_and_not_for_scripts(editor: Served) -> None:
+    body = json.dumps({"token": editor.server.keys.operate, "name": "Ann"})
+    _, headers, answer = editor.request("POST", "/api/enter", body)
+    cookie = headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and cookie.startswith(f"{COOKIE}=")
+    assert json.loads(answer)["name"] == "Ann" and editor.server.keys.operate not in cookie
+
+
+def test_draft_E2_the_second_token_may_only_watch_and_stop(editor: Served, robot: MemoryRobot) -> None:
+    ann, ben = editor.enter(editor.server.keys.operate, "Ann"), editor.enter(editor.server.keys.watch, "Ben")
+    assert editor.post("list_skills", cookie=ben)[1]["success"]
+    for name, fields in (
+        ("run", {"skill": LONG}),
+        ("save_skill", {"text": NAP}),
+        ("delete_skill", {"name": "nap"}),
+        ("control", {"command": "pause"}),
+        ("give_command", {"text": "go"}),
+        ("speed", {"speed": 0.5}),
+        ("protective_stop", {"stop": False}),
+        ("save_program", {"text": ""}),
+    ):
+        assert editor.post(name, fields, cookie=ben)[0] == 403
+    assert not editor.post("operate", {"take": True}, cookie=ben)[1]["success"]
+    assert not motions(robot) and robot.speed == 1.0
+    assert editor.post("run", {"skill": LONG}, cookie=ann)[1]["success"]
+    assert editor.post("control", {"command": "cancel"}, cookie=ben)[1]["success"]
+    assert editor.post("protective_stop", {"stop": True}, cookie=ben)[1]["success"] and robot.stopped
+
+
+def test_draft_E3_other_hosts_and_origins_are_refused(editor: Served, robot: MemoryRobot) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    for headers in (
+        {"Host": "evil.example"},
+        {"Host": f"evil.example:{editor.port}"},
+        {"Host": "127.0.0.1"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": ""},
+        {"Origin": f"https://127.0.0.1:{editor.port}"},
+        {"Origin": f"http://localhost:{editor.port}"},  # another origin than the host that is asked
+    ):
+        assert editor.post("run", {"skill": LONG}, cookie=cookie, **headers)[0] == 403
+        token = {"token": editor.server.keys.operate}
+        assert editor.post("enter", token, **headers)[0] == 403
+    assert editor.request("GET", "/", Host="evil.example")[0] == 403
+    assert not motions(robot) and editor.server.refused[403] >= 16
+
+    async def sockets() -> None:
+        async with aiohttp.ClientSession(cookies={COOKIE: cookie}) as session:
+            for origin in ("http://evil.example", None):
+                headers = {"Origin": origin} if origin else {}
+                with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+                    await session.ws_connect(f"{editor.origin}/api/live", headers=headers)
+
+    asyncio.run(sockets())
+
+
+def test_draft_E4_too_large_too_many_malformed(editor: Served, robot: MemoryRobot) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    assert editor.post("save_skill", {"text": "x" * 1_100_000}, cookie=cookie)[0] == 413
+    for body in (b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'"x"', b"null"):
+        assert editor.request("POST", "/api/run", body, cookie=cookie)[0] == 400
+    assert editor.request("POST", "/api/run", b"{}", cookie=cookie, Content_Type="text/plain")[0] == 400
+    assert editor.post("no_such", cookie=cookie)[0] == 404
+    assert editor.request("PUT", "/api/run", b"{}", cookie=cookie)[0] == 405
+    statuses = [editor.post("me", cookie=cookie)[0] for _ in range(400)]
+    assert statuses.count(200) >= 150
+    other = editor.enter(editor.server.keys.operate)
+    assert editor.post("me", cookie=other)[0] == 200 and not motions(robot)
+
+
+def test_draft_E4_sockets_that_misbehave_are_closed(editor: Served) -> None:
+    async def closed_by(*messages: Any) -> bool:
+        cookie = editor.enter(editor.server.keys.operate)
+        async with (
+            aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
+            session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin, max_msg_size=0) as live,
+        ):
+            for message in messages:
+                if isinstance(message, bytes):
+                    await live.send_bytes(message)
+                else:
+                    await live.send_str(message)
+            for _ in range(200):
+                try:
+                    got = await live.receive(timeout=0.4)
+                except TimeoutError:
+                    return False
+                if got.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.CLOSING):
+                    return True
+            return False
+
+    def closes(*messages: Any) -> bool:
+        return asyncio.run(closed_by(*messages))
+
+    good = json.dumps({"variables": ["below.distance"]})
+    assert not closes(good, good)
+    assert closes("x") and closes("{}") and closes("[" * 50_000) and closes(b"\0\1")
+    assert closes(json.dumps({"variables": [5]})) and closes(json.dumps({"variables": ["a"] * 51}))
+    assert closes(json.dumps({"variables": ["x" * 300_000]}))
+    assert closes(*[good] * 120)
+
+
+def test_draft_E5_only_the_page_is_served_under_a_strict_policy(editor: Served) -> None:
+    _, headers, body = editor.request("GET", "/")
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "script-src 'self'" in policy and "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy and headers["x-frame-options"] == "DENY"
+    assert b"<script src=" in body and b"://" not in body
+    for path in (
+        "/../keys.py",
+        "/..%2fkeys.py",
+        "//etc/passwd",
+        "/%2e%2e/server.py",
+        "/editor.js/..",
+        "/page/index.html",
+        "/\\..\\x",
+        "/editor.js%00",
+    ):
+        assert editor.request("GET", path)[0] in (400, 404), path
+    for path in ("/editor.js", "/editor.css", "/licences.txt"):
+        status, headers, body = editor.request("GET", path)
+        assert status == 200 and headers["x-content-type-options"] == "nosniff" and len(body) > 1000
+
+
+def test_draft_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot: MemoryRobot) -> None:
+    ann, ben = (editor.enter(editor.server.keys.operate, name) for name in ("Ann", "Ben"))
+    assert editor.post("run", {"skill": LONG}, cookie=ann)[1]["success"]  # nobody operated: now Ann does
+    people = editor.server.people
+    assert people.operator is not None and people.operator.name == "Ann"
+    for name, fields in (("control", {"command": "pause"}), ("speed", {"speed": 0.1}), ("run", {"skill": NAP})):
+        status, answer = editor.post(name, fields, cookie=ben)
+        assert status == 409 and answer["message"] == "Ann operates: take over first"
+    assert not editor.post("operate", {"take": True}, cookie=ben)[1]["success"]  # it has to be meant
+    assert editor.post("operate", {"take": True, "instead_of": people.operator.id}, cookie=ben)[1]["success"]
+    assert people.as_json()["log"][-1]["text"] == "Ben operates instead of Ann"
+    assert editor.post("control", {"command": "pause"}, cookie=ann)[0] == 409
+    assert editor.post("control", {"command": "cancel"}, cookie=ann)[1]["success"]
+    assert robot.calls[-1][1]["source"] == "editor: Ann"
+    assert editor.post("protective_stop", {"stop": True}, cookie=ann)[1]["success"] and stopped(robot)
+    assert editor.post("protective_stop", {"stop": False}, cookie=ann)[0] == 409 and stopped(robot)
+    assert editor.post("protective_stop", {"stop": False}, cookie=ben)[1]["success"] and not stopped(robot)
+    assert editor.post("save_skill", {"text": NAP}, cookie=ann)[1]["version"] == 1  # editing is not operating
+
+
+def test_draft_E7_a_browser_that_reads_nothing_delays_nobody(editor: Served, robot: MemoryRobot) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    # A handshake by hand: its socket has a small buffer, and nobody reads from it.
+    deaf = socket.socket()
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.connect(("127.0.0.1", editor.port))
+    deaf.sendall(
+        f"GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:{editor.port}\r\nOrigin: {editor.origin}\r\nUpgrade: websocket\r\n"
+        f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        f"Cookie: {COOKIE}={cookie}\r\n\r\n".encode()
+    )
+
+    async def states(seconds: float) -> list[float]:
+        found = []
+        async with (
+            aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
+            session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) as live,
+        ):
+            end = time.monotonic() + seconds
+            while (left := end - time.monotonic()) > 0:
+                try:
+                    await live.receive(timeout=left)
+                except TimeoutError:
+                    break
+                found.append(time.monotonic())
+        return found
+
+    over = asyncio.Event()
+
+    async def change() -> None:
+        while not over.is_set():
+            robot.variable_values["below.distance"] += 0.001
+            state = {"time": time.monotonic(), "filler": "x" * 20_000, "nodes": []}
+            editor.loop.call_soon_threadsafe(editor.server._set_blueprints, state)
+            await asyncio.sleep(0.002)
+
+    async def both() -> list[float]:
+        task = asyncio.create_task(change())
+        found = await states(2.0)
+        over.set()
+        await task
+        return found
+
+    try:
+        found = asyncio.run(both())
+    finally:
+        deaf.close()
+    assert 10 <= len(found) <= 2.0 * 20 + 3  # whole states, at most 20 a second
+
+
+def test_draft_E8_who_comes_sees_what_is_true_now(editor: Served, robot: MemoryRobot) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    assert editor.post("run", {"skill": LONG}, cookie=cookie)[1]["run"] == "run-1"
+
+    async def first() -> dict[str, Any] | None:
+        async with (
+            aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
+            session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) as live,
+        ):
+            await live.send_json({"variables": ["below.distance", "nonsense"]})
+            for _ in range(50):
+                state: dict[str, Any] = await live.receive_json(timeout=5)
+                nodes = state["blueprints"].get("nodes", [])
+                if len(nodes) == 2 and state["robot"].get("values"):
+                    return state
+        return None
+
+    state = asyncio.run(first())
+    assert state is not None
+    assert [node["path"] for node in state["blueprints"]["nodes"]] == ["", "a"]
+    assert state["robot"]["values"] == {"below.distance": 2.0, "nonsense": None}
+    robot.connected = False
+    time.sleep(0.5)
+    assert json.loads(editor.server.watchers.text)["robot"]["blueprints"] is False
+    assert "no answer" in editor.post("list_skills", cookie=cookie)[1]["message"]
+
+
+def test_draft_E9_a_run_ends_unwatched_only_if_it_was_started_so(
+    editor: Served, robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("robot_rt_control.application.editor.server._UNWATCHED_S", 0.3)
+    cookie = editor.enter(editor.server.keys.operate)
+    assert editor.post("run", {"skill": LONG}, cookie=cookie)[1]["success"]
+    time.sleep(1.0)
+    assert robot.runs[0].outcome is None
+    assert editor.post("control", {"command": "cancel"}, cookie=cookie)[1]["success"]
+    time.sleep(0.3)
+    assert editor.post("run", {"skill": LONG, "stop_when_unwatched": True}, cookie=cookie)[1]["success"]
+    end = time.monotonic() + 10
+    while robot.runs[1].outcome is None and time.monotonic() < end:
+        time.sleep(0.05)
+    outcome = robot.runs[1].outcome
+    assert outcome is not None and outcome.result == "cancelled"
+
+
+def test_draft_E10_a_server_that_restarts_disturbs_no_run_and_takes_no_old_cookie(robot: MemoryRobot) -> None:
+    with served(robot) as editor:
+        old = editor.enter(editor.server.keys.operate)
+        assert editor.post("run", {"skill": LONG}, cookie=old)[1]["success"]
+        port, token = editor.port, editor.server.keys.operate
+    assert robot.runs[0].outcome is None
+    with served(robot, port) as editor:
+        assert editor.post("me", cookie=old)[0] == 403
+        assert editor.post("enter", {"token": token})[0] == 403
+    assert robot.runs[0].outcome is None
+
+
+def test_draft_E12_a_save_that_was_overtaken_brings_both_texts(editor: Served) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    assert editor.post("save_skill", {"text": NAP, "based_on": 0}, cookie=cookie)[1]["version"] == 1
+    theirs = NAP.replace("hello", "theirs")
+    assert editor.post("save_skill", {"text": theirs, "based_on": 1}, cookie=cookie)[1]["version"] == 2
+    answer = editor.post("save_skill", {"text": NAP.replace("hello", "mine"), "based_on": 1}, cookie=cookie)[1]
+    assert not answer["success"] and answer["overtaken"] == theirs
+
+
+def test_malformed_requests_and_messages_start_nothing(editor: Served, robot: MemoryRobot) -> None:
+    chance = random.Random(1)
+    pieces = [
+        b"POST /api/run HTTP/1.1\r\n",
+        b"GET / HTTP/1.1\r\n",
+        b"Host: x\r\n",
+        b"Content-Length: 99999999\r\n",
+        b"Content-Length: -1\r\n",
+        b"\0\xff\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+        b"\r\n",
+        b"zz\r\n",
+    ]
+    for _ in range(300):
+        with socket.create_connection(("127.0.0.1", editor.port), timeout=5) as raw:
+            try:
+                raw.sendall(b"".join(chance.choices(pieces, k=chance.randint(1, 6))))
+                raw.shutdown(socket.SHUT_WR)
+                raw.recv(1000)
+            except OSError:
+                pass
+    cookie = editor.enter(editor.server.keys.operate)
+    assert editor.post("me", cookie=cookie)[0] == 200 and not motions(robot)
+
+
+def test_a_layout_places_boxes_beside_each_other(editor: Served) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    boxes = [[f"n{i}", 190, 90] for i in range(30)]
+    links = [[f"n{i}", f"n{(7 * i + 3) % 30}", 0] for i in range(30)] + [[f"n{i}", f"n{i + 1}", 60] for i in range(29)]
+    answer = editor.post("layout", {"boxes": boxes, "links": links}, cookie=cookie)[1]
+    places = list(answer["places"].values())
+    for i, (x, y) in enumerate(places):
+        for a, b in places[:i]:
+            assert abs(x - a) >= 190 or abs(y - b) >= 90
+    wrong: list[dict[str, Any]] = [{}, {"boxes": 5, "links": []}]
+    wrong += [{"boxes": [box], "links": []} for box in (["a"], ["a", "x", 1])]
+    for graph in wrong:
+        assert not editor.post("layout", graph, cookie=cookie)[1]["success"]

@@ -1,0 +1,65 @@
+// Builds the page into the package, with the licences of all parts and a digest of the sources.
+import { build } from 'esbuild';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = join(here, '..', 'robot_rt_control', 'application', 'editor', 'page');
+const ALLOWED = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD)$/;
+const LARGEST = 1_300_000;
+
+function files(folder) {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+        entry.isDirectory() ? files(join(folder, entry.name)) : [join(folder, entry.name)]);
+}
+
+/** Of all that the bundle is made from; test/unit/application/editor/test_page.py computes the same. */
+export function digest() {
+    const sources = [...files(join(here, 'src')), ...['package.json', 'package-lock.json', 'build.mjs', 'tsconfig.json'].map((name) => join(here, name))];
+    const hash = createHash('sha256');
+    for (const path of sources.sort()) {
+        hash.update(`${relative(here, path).replaceAll('\\', '/')}\0`);
+        hash.update(readFileSync(path));
+        hash.update('\0');
+    }
+    return hash.digest('hex');
+}
+
+mkdirSync(out, { recursive: true });
+const result = await build({
+    entryPoints: [join(here, 'src', 'main.tsx')],
+    outfile: join(out, 'editor.js'),
+    absWorkingDir: here,
+    bundle: true,
+    minify: true,
+    sourcemap: false,
+    target: ['es2022'],
+    format: 'iife',
+    legalComments: 'none',
+    charset: 'utf8',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    metafile: true,
+    logLevel: 'warning',
+});
+for (const name of ['index.html', 'icon.svg']) writeFileSync(join(out, name), readFileSync(join(here, 'src', name)));
+
+const packages = new Map();
+for (const input of Object.keys(result.metafile.inputs)) {
+    const match = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(input);
+    if (match) packages.set(match[2], match[1]);
+}
+const parts = [];
+for (const [name, folder] of [...packages].sort()) {
+    const about = JSON.parse(readFileSync(join(here, folder, 'package.json'), 'utf8'));
+    if (!ALLOWED.test(about.license)) throw new Error(`${name}: licence ${about.license}`);
+    const file = readdirSync(join(here, folder)).find((each) => /^licen[cs]e/i.test(each));
+    const text = file ? readFileSync(join(here, folder, file), 'utf8').trim() : '';
+    parts.push(`${name} ${about.version}: ${about.license}\n\n${text}\n`);
+}
+writeFileSync(join(out, 'licences.txt'), `The page contains these parts.\n\n${parts.join(`\n${'-'.repeat(80)}\n\n`)}`);
+const size = ['editor.js', 'editor.css'].reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
+if (size > LARGEST) throw new Error(`the bundle has ${size} bytes, more than ${LARGEST}`);
+writeFileSync(join(out, 'sources.sha256'), `${digest()}\n`);
+console.log(`${packages.size} packages, ${size} bytes`);

@@ -1,0 +1,193 @@
+// The server's interfaces: what the ROS interfaces have, as JSON.
+
+export interface Refusal {
+    error: string;
+    what: string;
+    expected: string;
+    got: string;
+    hint: string;
+    line: number;
+}
+
+export interface ParameterInfo {
+    name: string;
+    type: string;
+    unit: string;
+    length: string;
+    required: boolean;
+    default_value: string;
+    minimum: number | null;
+    maximum: number | null;
+    choices: string[];
+    description: string;
+}
+
+export interface SkillInfo {
+    name: string;
+    version: number;
+    versions: number[];
+    origin: string;
+    level: string;
+    category: string;
+    description: string;
+    scenarios: string[];
+    tags: string[];
+    parts: string[];
+    moves: string[];
+    parameters: ParameterInfo[];
+    results: string[];
+    failures: string[];
+    outputs: ParameterInfo[];
+    phrases: string[];
+    calls: string[];
+    runs: number;
+    succeeded: number;
+    duration: number | null;
+    problem: string;
+    text: string;
+}
+
+export interface ProgramInfo {
+    name: string;
+    version: number;
+    origin: string;
+    description: string;
+    parameters: ParameterInfo[];
+    text: string;
+}
+
+export interface Answer {
+    success: boolean;
+    message: string;
+    refusals?: Refusal[];
+}
+
+export interface SaveAnswer extends Answer {
+    nodes?: string[];
+    warnings?: string[];
+    name?: string;
+    version?: number;
+    overtaken?: string;
+}
+
+export interface LiveNode {
+    run: string;
+    path: string;
+    does: string;
+    visit: number;
+    attempt: number;
+    state: string;
+    since: number;
+    question: string;
+    answers: string[];
+    result: string;
+    reason: string;
+    parts: string[];
+    source: string;
+    rehearsed: boolean;
+    will_pause: boolean;
+    has_to_be_said: boolean;
+    jump: string;
+    breakpoints: string[];
+}
+
+export interface Person {
+    id: string;
+    name: string;
+    may_operate: boolean;
+}
+
+export interface Live {
+    blueprints: {
+        tick?: number;
+        time?: number;
+        nodes?: LiveNode[];
+        protective_stop?: boolean;
+        armed?: number;
+        waiting?: string[];
+        problem?: string;
+        skills_changed?: number;
+    };
+    robot: {
+        blueprints?: boolean;
+        executor?: boolean;
+        speed?: number | null;
+        protective_stop?: boolean;
+        active?: string[];
+        values?: Record<string, number | null>;
+    };
+    people: { operator: string; here: Person[]; log: { time: number; text: string }[] };
+    programs_changed: number;
+}
+
+export interface RunInfo {
+    run: string;
+    skill: string;
+    began: number | string;
+    result: string;
+    reason: string;
+    seconds: number;
+    source: string;
+    interrupted_at: string;
+}
+
+export type LogRecord = Record<string, unknown> & { what: string; tick: number; time: number };
+
+export class NotEntered extends Error {}
+
+export async function ask<T extends Answer>(name: string, request: object = {}): Promise<T> {
+    let response: Response;
+    try {
+        response = await fetch(`/api/${name}`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify(request),
+        });
+    } catch {
+        return { success: false, message: 'The editor does not answer.' } as T;
+    }
+    let answer: T;
+    try {
+        answer = (await response.json()) as T;
+    } catch {
+        answer = { success: false, message: `The editor answered ${response.status}.` } as T;
+    }
+    if (response.status === 403 && name === 'me') throw new NotEntered(answer.message);
+    return answer;
+}
+
+/** The socket that shows what is true now. It connects again by itself. */
+export class LiveSocket {
+    private socket: WebSocket | null = null;
+    private variables: string[] = [];
+    private delay = 200;
+
+    constructor(
+        private readonly take: (live: Live) => void,
+        private readonly changed: (connected: boolean) => void,
+    ) {
+        this.connect();
+    }
+
+    watch(variables: string[]): void {
+        this.variables = variables;
+        if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ variables }));
+    }
+
+    private connect(): void {
+        const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+        const socket = new WebSocket(`${scheme}://${location.host}/api/live`);
+        this.socket = socket;
+        socket.onopen = () => {
+            this.delay = 200;
+            this.changed(true);
+            if (this.variables.length > 0) this.watch(this.variables);
+        };
+        socket.onmessage = (message) => this.take(JSON.parse(String(message.data)) as Live);
+        socket.onclose = () => {
+            this.changed(false);
+            setTimeout(() => this.connect(), this.delay);
+            this.delay = Math.min(this.delay * 2, 3000);
+        };
+    }
+}

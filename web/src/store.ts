@@ -1,0 +1,790 @@
+// All that the page knows. Components read it through `useStore`, and change it by calling its methods.
+
+import { useSyncExternalStore } from 'react';
+
+import {
+    type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type Person, type ProgramInfo,
+    type Refusal, type RunInfo, type SaveAnswer, type SkillInfo,
+} from './server.ts';
+import {
+    addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, moveNode, type OutputType, pasteNodes, renameSkill,
+} from './text/blueprint_edits.ts';
+import { EMPTY, type Graph, readGraph } from './text/graph.ts';
+import { begin, edit, type History, redo, undo } from './text/history.ts';
+import { set, type Value } from './text/yaml_edit.ts';
+
+export interface Mistake {
+    line: number;
+    node: string;
+    text: string;
+    warning: boolean;
+}
+
+export interface Doc {
+    key: number;
+    history: History;
+    /** The name and version that it was made from; 0: none. */
+    savedName: string;
+    basedOn: number;
+    savedText: string;
+    readOnly: boolean;
+    graph: Graph;
+    /** The last picture that could be read: a text with a slip while somebody types still has one. */
+    shown: Graph;
+    mistakes: Mistake[];
+    checked: string;
+    selection: string[];
+    link: { node: string; index: number } | null;
+}
+
+/** What the layout said. */
+export interface Laid {
+    structure: string;
+    places: Record<string, [number, number]>;
+    /** Points of a link between its ends, by "from>to". */
+    bends: Record<string, [number, number][]>;
+}
+
+export interface Replay {
+    run: string;
+    records: LogRecord[];
+    at: number;
+}
+
+export interface Dialog {
+    kind: 'overtaken' | 'extract' | 'rename' | 'help' | 'compare' | 'take' | 'new' | 'expand' | 'commands';
+    text?: string;
+    version?: number;
+    name?: string;
+}
+
+const DRAFTS = 'robot_rt_control.drafts';
+
+export class Store {
+    version = 0;
+    me: Person | null = null;
+    refused = '';
+    connected = false;
+    everConnected = false;
+    live: Live = { blueprints: {}, robot: {}, people: { operator: '', here: [], log: [] }, programs_changed: 0 };
+    skills: SkillInfo[] = [];
+    programs: ProgramInfo[] = [];
+    actionTypes = new Map<string, SkillInfo>();
+    variables: { name: string; unit: string; description: string }[] = [];
+    parts: { name: string; kind: string }[] = [];
+    docs: Doc[] = [];
+    active = 0;
+    view: 'picture' | 'text' = 'picture';
+    places = new Map<number, Laid>();
+    runs: RunInfo[] = [];
+    log: { run: string; records: LogRecord[] } = { run: '', records: [] };
+    replay: Replay | null = null;
+    dialog: Dialog | null = null;
+    notice: { text: string; bad: boolean; id: number } | null = null;
+    watched: string[] = [];
+    breakpoints: Record<string, string[]> = {};
+    fitWanted = 0;
+
+    private listeners = new Set<() => void>();
+    private socket: LiveSocket | null = null;
+    private keys = 0;
+    private checkTimer: ReturnType<typeof setTimeout> | undefined;
+    private skillsSeen = -1;
+    private programsSeen = -1;
+    private logBusy = false;
+    private shownNodes: { of: Live | null; run: string | undefined; nodes: LiveNode[] } = { of: null, run: undefined, nodes: [] };
+
+    subscribe = (listener: () => void): (() => void) => {
+        this.listeners.add(listener);
+        return () => this.listeners.delete(listener);
+    };
+
+    changed(): void {
+        this.version += 1;
+        for (const listener of this.listeners) listener();
+    }
+
+    // --- coming in ------------------------------------------------------------------------------
+
+    async enter(): Promise<void> {
+        const token = new URLSearchParams(location.hash.slice(1)).get('token');
+        if (token !== null) {
+            history.replaceState(null, '', location.pathname);
+            const name = localStorage.getItem('robot_rt_control.name') ?? '';
+            const answer = await ask<Answer & Person>('enter', { token, name });
+            if (!answer.success) this.refused = answer.message;
+        }
+        try {
+            const me = await ask<Answer & Person>('me');
+            if (!me.success) throw new NotEntered(me.message);
+            this.me = { id: me.id, name: me.name, may_operate: me.may_operate };
+            this.refused = '';
+        } catch (error) {
+            this.refused = this.refused || (error as Error).message;
+            this.changed();
+            return;
+        }
+        this.restore();
+        this.socket = new LiveSocket(
+            (live) => this.takeLive(live),
+            (connected) => {
+                if (!connected) void this.again();
+                this.connected = connected;
+                this.everConnected ||= connected;
+                this.changed();
+            },
+        );
+        this.changed();
+        void this.loadWorkcell();
+    }
+
+    /** The socket was closed, or refused: another server does not know this page. */
+    private async again(): Promise<void> {
+        try {
+            await ask<Answer>('me');
+        } catch (error) {
+            this.refused = (error as Error).message;
+            this.changed();
+        }
+    }
+
+    private async loadWorkcell(): Promise<void> {
+        const [parts, variables] = await Promise.all([
+            ask<Answer & { parts?: Store['parts'] }>('parts'),
+            ask<Answer & { variables?: Store['variables'] }>('variables'),
+        ]);
+        this.parts = parts.parts ?? [];
+        this.variables = variables.variables ?? [];
+        this.changed();
+    }
+
+    // --- live -----------------------------------------------------------------------------------
+
+    private takeLive(live: Live): void {
+        this.live = live;
+        const count = live.blueprints.skills_changed ?? -1;
+        if (count !== this.skillsSeen) {
+            this.skillsSeen = count;
+            void this.loadSkills();
+        }
+        if (live.programs_changed !== this.programsSeen) {
+            this.programsSeen = live.programs_changed;
+            void this.loadPrograms();
+        }
+        void this.loadLog();
+        this.changed();
+    }
+
+    async loadSkills(): Promise<void> {
+        const answer = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', {});
+        if (answer.success) {
+            this.skills = answer.skills ?? [];
+            this.changed();
+            this.check();
+        }
+    }
+
+    async loadPrograms(): Promise<void> {
+        const answer = await ask<Answer & { programs?: ProgramInfo[] }>('list_programs', {});
+        if (answer.success) this.programs = answer.programs ?? [];
+        this.changed();
+    }
+
+    async loadRuns(): Promise<void> {
+        const answer = await ask<Answer & { lines?: string[] }>('read_runs', { at_most: 200 });
+        if (answer.success) this.runs = (answer.lines ?? []).map((line) => JSON.parse(line) as RunInfo);
+        this.changed();
+    }
+
+    /** The log of the run that is shown, as far as it is not here yet. */
+    private async loadLog(): Promise<void> {
+        const run = this.run?.run;
+        if (run === undefined || this.logBusy) return;
+        this.logBusy = true;
+        try {
+            if (this.log.run !== run) this.log = { run, records: [] };
+            const answer = await ask<Answer & { lines?: string[] }>('read_runs', { run, first: this.log.records.length });
+            const records = (answer.lines ?? []).map((line) => JSON.parse(line) as LogRecord);
+            if (records.length > 0 && this.log.run === run) {
+                this.log = { run, records: [...this.log.records, ...records] };
+                this.changed();
+            }
+        } finally {
+            this.logBusy = false;
+        }
+    }
+
+    /** All runs that are under way, and the last ones. */
+    get runsNow() {
+        return (this.live.blueprints.nodes ?? []).filter((node) => node.path === '');
+    }
+
+    /** The run that a person wants to see, if there are several. */
+    chosenRun = '';
+
+    /** The run that is shown: one under way, or the last one. */
+    get run() {
+        const runs = (this.live.blueprints.nodes ?? []).filter((node) => node.path === '');
+        const chosen = runs.find((node) => node.run === this.chosenRun);
+        if (chosen) return chosen;
+        const mine = runs.find((node) => node.state !== 'ended' && base(node.does) === this.doc?.graph.name);
+        return mine ?? runs.find((node) => node.state !== 'ended') ?? runs[runs.length - 1];
+    }
+
+    get nodes() {
+        const run = this.run?.run;
+        if (this.shownNodes.of !== this.live || this.shownNodes.run !== run) {
+            const found = (this.live.blueprints.nodes ?? []).filter((node) => node.run === run && node.path !== '');
+            const same = JSON.stringify(found) === JSON.stringify(this.shownNodes.nodes);
+            this.shownNodes = { of: this.live, run, nodes: same ? this.shownNodes.nodes : found };
+        }
+        return this.shownNodes.nodes;
+    }
+
+    get operates(): boolean {
+        return this.me !== null && this.live.people.operator === this.me.id;
+    }
+
+    /** The path of the shown graph in the run; null: it is not in it. */
+    get prefix(): string | null {
+        const name = this.doc?.shown.name;
+        const run = this.run;
+        if (name === undefined || name === '' || !run) return null;
+        if (base(run.does) === name) return '';
+        const inside = [...this.nodes].reverse().find((node) => base(node.does) === name);
+        if (inside) return inside.path;
+        const called = [...this.log.records].reverse().find((r) => r.what === 'call' && base(String(r.skill)) === name);
+        return called ? String(called.path) : null;
+    }
+
+    watchVariables(names: string[]): void {
+        this.watched = names;
+        this.socket?.watch(names);
+        this.changed();
+    }
+
+    // --- asking ---------------------------------------------------------------------------------
+
+    say(text: string, bad = false): void {
+        this.notice = { text, bad, id: (this.notice?.id ?? 0) + 1 };
+        this.changed();
+    }
+
+    /** Ask for something, and show why not. */
+    async do<T extends Answer>(name: string, request: object, done = ''): Promise<T> {
+        const answer = await ask<T>(name, request);
+        if (!answer.success) {
+            if (answer.message.includes('take over first') && this.me?.may_operate) this.dialog = { kind: 'take' };
+            this.say(answer.message, true);
+        } else if (done !== '' || answer.message !== '') this.say(done || answer.message);
+        return answer;
+    }
+
+    control(command: string, more: object = {}): void {
+        void this.do('control', { command, run: this.run?.run ?? '', ...more });
+    }
+
+    async start(options: object): Promise<void> {
+        const doc = this.doc;
+        if (!doc) return;
+        const isSaved = doc.history.text === doc.savedText && doc.savedName !== '';
+        this.replay = null;
+        this.chosenRun = '';
+        await this.do('run', {
+            skill: isSaved ? doc.savedName : doc.history.text,
+            breakpoints: this.breakpoints[doc.graph.name] ?? [],
+            ...options,
+        });
+    }
+
+    toggleBreakpoint(node: string): void {
+        const name = this.doc?.graph.name ?? '';
+        const now = this.breakpoints[name] ?? [];
+        const next = now.includes(node) ? now.filter((each) => each !== node) : [...now, node];
+        this.breakpoints = { ...this.breakpoints, [name]: next };
+        localStorage.setItem(`${DRAFTS}.breakpoints`, JSON.stringify(this.breakpoints));
+        const prefix = this.prefix;
+        const run = this.run;
+        if (run && run.state !== 'ended' && prefix !== null) {
+            const full = prefix === '' ? node : `${prefix}/${node}`;
+            const points = run.breakpoints.includes(full)
+                ? run.breakpoints.filter((each) => each !== full)
+                : [...run.breakpoints, full];
+            this.control('breakpoints', { breakpoints: points });
+        }
+        this.changed();
+    }
+
+    async nameMe(name: string): Promise<void> {
+        const answer = await this.do<Answer & Person>('me', { name });
+        if (answer.success && this.me) {
+            this.me = { ...this.me, name: answer.name };
+            localStorage.setItem('robot_rt_control.name', answer.name);
+            this.changed();
+        }
+    }
+
+    async operate(): Promise<void> {
+        const operator = this.live.people.operator;
+        if (operator !== '' && operator !== this.me?.id) {
+            this.dialog = { kind: 'take' };
+            this.changed();
+            return;
+        }
+        await this.do('operate', { take: true });
+    }
+
+    // --- documents ------------------------------------------------------------------------------
+
+    get doc(): Doc | undefined {
+        return this.docs[this.active];
+    }
+
+    open(text: string, from: Partial<Pick<Doc, 'savedName' | 'basedOn' | 'savedText' | 'readOnly'>> = {}): Doc {
+        const graph = readGraph(text);
+        this.keys += 1;
+        const doc: Doc = {
+            key: this.keys, history: begin(text), savedName: '', basedOn: 0, savedText: '', readOnly: false, graph,
+            shown: graph, mistakes: [], checked: '', selection: [], link: null, ...from,
+        };
+        this.docs = [...this.docs, doc];
+        this.active = this.docs.length - 1;
+        this.fitWanted += 1;
+        this.keep();
+        this.check();
+        this.changed();
+        return doc;
+    }
+
+    async openSkill(reference: string): Promise<void> {
+        const name = base(reference);
+        const at = this.docs.findIndex((doc) => doc.savedName === name);
+        if (at >= 0 && reference === name) {
+            this.activate(at);
+            return;
+        }
+        const skill = this.skills.find((each) => each.name === name);
+        if (skill?.origin === 'program' || (!skill && this.programs.some((p) => p.name === name))) {
+            await this.openProgram(name);
+            return;
+        }
+        if (skill?.origin === 'action_type') {
+            this.dialog = { kind: 'expand', name };
+            this.changed();
+            return;
+        }
+        const answer = await this.do<Answer & { skills?: SkillInfo[] }>('list_skills', { name: reference, with_text: true });
+        const found = answer.skills?.find((each) => each.name === name);
+        if (!found) return;
+        if (found.text === '') {
+            this.dialog = { kind: 'expand', name };
+            this.changed();
+            return;
+        }
+        const text = found.text;
+        this.open(text, {
+            savedName: name, basedOn: found.version, savedText: text,
+            readOnly: found.origin === 'library' || reference !== name,
+        });
+    }
+
+    async openProgram(name: string): Promise<void> {
+        const at = this.docs.findIndex((doc) => doc.savedName === name);
+        if (at >= 0) {
+            this.activate(at);
+            return;
+        }
+        const answer = await this.do<Answer & { programs?: ProgramInfo[] }>('list_programs', { name, with_text: true });
+        const found = answer.programs?.[0];
+        if (found) {
+            this.open(found.text, {
+                savedName: name, basedOn: found.version, savedText: found.text, readOnly: found.origin === 'library',
+            });
+        }
+    }
+
+    /** A copy of what is shown, under another name. */
+    openCopy(): void {
+        const doc = this.doc;
+        if (!doc) return;
+        const taken = (name: string): boolean => this.skill(name) !== undefined || this.programs.some((program) => program.name === name);
+        let name = `my_${doc.graph.name}`;
+        for (let n = 2; taken(name); n += 1) name = `my_${doc.graph.name}_${n}`;
+        this.open(set(doc.history.text, ['name'], name));
+    }
+
+    activate(index: number): void {
+        this.active = Math.max(0, Math.min(index, this.docs.length - 1));
+        this.fitWanted += 1;
+        this.check();
+        this.changed();
+    }
+
+    closeDoc(index: number): void {
+        this.docs = this.docs.filter((_, n) => n !== index);
+        if (this.active >= index && this.active > 0) this.active -= 1;
+        this.fitWanted += 1;
+        this.keep();
+        this.changed();
+    }
+
+    private update(doc: Doc, changes: Partial<Doc>): void {
+        this.docs = this.docs.map((each) => (each.key === doc.key ? { ...each, ...changes } : each));
+    }
+
+    /** Replace the text of the document that is shown. */
+    setText(text: string, mark = ''): void {
+        const doc = this.doc;
+        if (!doc || text === doc.history.text) return;
+        if (doc.readOnly) {
+            this.say('This version cannot be changed. Make a copy of it under Properties.', true);
+            return;
+        }
+        this.setHistory(doc, edit(doc.history, text, mark));
+    }
+
+    private setHistory(doc: Doc, changed: History): void {
+        const graph = readGraph(changed.text);
+        const known = new Set(graph.nodes.map((node) => node.id));
+        this.update(doc, {
+            history: changed,
+            graph,
+            shown: graph.problem === '' ? graph : doc.shown,
+            selection: graph.problem === '' ? doc.selection.filter((id) => known.has(id)) : doc.selection,
+            link: doc.link && known.has(doc.link.node) ? doc.link : null,
+        });
+        this.keep();
+        this.check();
+        this.changed();
+    }
+
+    edit(change: (text: string) => string, mark = ''): void {
+        const doc = this.doc;
+        if (!doc) return;
+        try {
+            this.setText(change(doc.history.text), mark);
+        } catch (error) {
+            this.say(`This edit was not possible: ${(error as Error).message}. Edit the text instead.`, true);
+        }
+    }
+
+    undo(): void {
+        if (this.doc) this.setHistory(this.doc, undo(this.doc.history));
+    }
+
+    redo(): void {
+        if (this.doc) this.setHistory(this.doc, redo(this.doc.history));
+    }
+
+    select(ids: string[], link: Doc['link'] = null): void {
+        const doc = this.doc;
+        if (!doc) return;
+        const same = ids.length === doc.selection.length && ids.every((id) => doc.selection.includes(id));
+        if (same && doc.link?.node === link?.node && doc.link?.index === link?.index) return;
+        this.update(doc, { selection: ids, link });
+        this.changed();
+    }
+
+    // --- drafts ---------------------------------------------------------------------------------
+
+    /** What is not saved is kept in this browser, also if it is not valid. */
+    private keep(): void {
+        const kept = this.docs.map((doc) => ({
+            text: doc.history.text, savedName: doc.savedName, basedOn: doc.basedOn, savedText: doc.savedText, readOnly: doc.readOnly,
+        }));
+        try {
+            localStorage.setItem(DRAFTS, JSON.stringify({ docs: kept, active: this.active }));
+        } catch {
+            // Full: the page goes on without.
+        }
+    }
+
+    private restore(): void {
+        try {
+            const kept = JSON.parse(localStorage.getItem(DRAFTS) ?? '{}') as { docs?: (Partial<Doc> & { text: string })[]; active?: number };
+            for (const { text, ...rest } of kept.docs ?? []) this.open(text, rest);
+            this.breakpoints = JSON.parse(localStorage.getItem(`${DRAFTS}.breakpoints`) ?? '{}') as Record<string, string[]>;
+            this.active = Math.min(kept.active ?? 0, Math.max(this.docs.length - 1, 0));
+        } catch {
+            this.docs = [];
+        }
+    }
+
+    // --- check and save -------------------------------------------------------------------------
+
+    check(): void {
+        clearTimeout(this.checkTimer);
+        this.checkTimer = setTimeout(() => void this.checkNow(), 120);
+    }
+
+    private async checkNow(): Promise<void> {
+        const doc = this.doc;
+        if (!doc) return;
+        const text = doc.history.text;
+        const request = { text, check_only: true };
+        const answer = await ask<SaveAnswer>(doc.graph.isProgram ? 'save_program' : 'save_skill', request);
+        const now = this.docs.find((each) => each.key === doc.key);
+        if (!now || now.history.text !== text) return;
+        const mistakes = (answer.refusals ?? []).map((refusal, n): Mistake => ({
+            line: refusal.line, node: answer.nodes?.[n] ?? '', text: shown(refusal), warning: false,
+        }));
+        if (!answer.success && mistakes.length === 0) mistakes.push({ line: 0, node: '', text: answer.message, warning: false });
+        for (const warning of answer.warnings ?? []) {
+            const match = /^[^:]*:(\d+): (.*)$/s.exec(warning);
+            const line = match ? Number(match[1]) : 0;
+            const text = match?.[2] ?? warning;
+            mistakes.push({ line, node: /node '([^'/]*)/.exec(text)?.[1] ?? '', text, warning: true });
+        }
+        this.update(now, { mistakes, checked: text });
+        this.changed();
+    }
+
+    /** Keep the document as the next version of its name. */
+    async save(options: { draft?: boolean; basedOn?: number } = {}): Promise<boolean> {
+        const doc = this.doc;
+        if (!doc) return false;
+        const text = doc.history.text;
+        if (doc.graph.isProgram) {
+            const answer = await this.do<SaveAnswer>('save_program', { text }, `Saved ${doc.graph.name}.`);
+            if (answer.success) {
+                this.update(doc, { savedName: doc.graph.name, savedText: text, basedOn: answer.version ?? 0 });
+                this.keep();
+                this.changed();
+            }
+            return answer.success;
+        }
+        const isOwn = doc.savedName === doc.graph.name;
+        const answer = await ask<SaveAnswer>('save_skill', {
+            text, based_on: options.basedOn ?? (isOwn ? doc.basedOn : 0), draft: options.draft ?? false,
+        });
+        if (answer.success) {
+            this.update(this.docs.find((each) => each.key === doc.key) ?? doc, {
+                savedName: answer.name ?? doc.graph.name, basedOn: answer.version ?? 0, savedText: text,
+            });
+            this.dialog = null;
+            this.keep();
+            this.say(`Saved ${answer.name ?? ''} as version ${answer.version ?? 0}${options.draft ? ', a draft: it cannot be run' : ''}.`);
+        } else if (answer.overtaken) {
+            const latest = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', { name: doc.graph.name });
+            this.dialog = { kind: 'overtaken', text: answer.overtaken, version: latest.skills?.[0]?.version ?? 0 };
+            this.changed();
+        } else {
+            this.say(`Not saved: ${answer.message.split('\n')[0] ?? ''} You can keep it as a draft.`, true);
+        }
+        return answer.success;
+    }
+
+    /** Take the text that somebody else saved. */
+    takeTheirs(text: string, version: number): void {
+        const doc = this.doc;
+        if (!doc) return;
+        this.setHistory(doc, edit(doc.history, text));
+        this.update(this.doc as Doc, { basedOn: version, savedText: text });
+        this.dialog = null;
+        this.keep();
+        this.changed();
+    }
+
+    // --- building -------------------------------------------------------------------------------
+
+    skill(name: string): SkillInfo | undefined {
+        return this.skills.find((each) => each.name === base(name));
+    }
+
+    /** What a node of a skill or built-in begins with. */
+    contentFor(what: string): { id: string; content: { [key: string]: Value } } {
+        const builtIn: { [key: string]: { [key: string]: Value } } = {
+            wait: { wait: 1 }, wait_until: { wait_until: 'true' }, say: { say: 'hello' }, log: { log: 'here' }, set: { set: {} },
+            ask: { ask: { text: 'Go on?', answers: ['yes', 'no'] } },
+            all_of: { all_of: { one: { wait: 1 }, two: { wait: 1 } } }, first_of: { first_of: { one: { wait: 1 }, two: { wait: 2 } } },
+        };
+        const content = builtIn[what];
+        if (content && !this.skill(what)) return { id: what, content };
+        if (this.doc?.graph.isProgram) {
+            const skill = this.skill(what);
+            const roles = (skill?.parts ?? []).map((role) => role.split(':')[0] ?? '');
+            const fitting = roles.map((_, n) => this.partsFor(skill?.parts[n] ?? '')[0] ?? '');
+            const parts: Value = roles.length === 1 ? (fitting[0] ?? '') : Object.fromEntries(roles.map((role, n) => [role, fitting[n] ?? '']));
+            return { id: what, content: { type: what, parts } };
+        }
+        const skill = this.skill(what);
+        const made: { [key: string]: Value } = { skill: what };
+        const parts: { [key: string]: Value } = {};
+        for (const role of skill?.parts ?? []) {
+            if (role.endsWith(')')) continue; // it has a default
+            const [first] = this.partsFor(role);
+            if (first !== undefined) parts[role.split(':')[0] ?? ''] = first;
+        }
+        if (Object.keys(parts).length > 0) made.parts = parts;
+        return { id: what, content: made };
+    }
+
+    /** Parts that fit a role such as "arm: arm or gripper (left)". */
+    partsFor(role: string): string[] {
+        const kinds = (role.split(':')[1] ?? '').replace(/\(.*\)/, '').split(/ or |,/).map((kind) => kind.trim()).filter(Boolean);
+        return this.parts.filter((part) => kinds.length === 0 || kinds.includes(part.kind)).map((part) => part.name);
+    }
+
+    /** Add a node; after the selected one, if there is one. */
+    add(what: string, place?: [number, number], link?: { node: string; index: number }): void {
+        if (!this.doc) this.open('name: my_blueprint\nlevel: blueprint\nnodes: {}\n');
+        const doc = this.doc as Doc;
+        const { id: wanted, content } = this.contentFor(what);
+        const id = freeId(doc.graph, wanted);
+        const after = doc.selection.length === 1 ? doc.selection[0] : undefined;
+        const before = after === undefined ? undefined : doc.graph.nodes.find((node) => node.id === after);
+        const leads = before !== undefined && place === undefined && before.candidates.every((c) => c.on[0] !== 'success' || c.when !== '');
+        this.edit((text) => {
+                if (link) return insertOnLink(text, link.node, link.index, id, content);
+                const added = addNode(text, id, content, leads && after !== undefined ? { node: after, result: 'success' } : undefined);
+                // It stays where it was dropped. The first one begins the picture.
+                return place && !doc.graph.isProgram && doc.graph.nodes.length > 0 ? moveNode(added, id, place[0], place[1]) : added;
+            });
+        if (!place || link || doc.graph.isProgram || doc.graph.nodes.length === 0) this.fitWanted += 1;
+        this.select([id]);
+    }
+
+    async copy(): Promise<void> {
+        const doc = this.doc;
+        if (!doc || doc.selection.length === 0) return;
+        const text = copyNodes(doc.history.text, doc.selection);
+        this.clipboard = text;
+        try {
+            await navigator.clipboard.writeText(text);
+        } catch {
+            // Not allowed: this page still has it.
+        }
+        this.say(`Copied ${doc.selection.length} ${doc.selection.length === 1 ? 'node' : 'nodes'} as text.`);
+    }
+
+    clipboard = '';
+
+    paste(text: string): void {
+        const doc = this.doc;
+        if (!doc) return;
+        const { text: next, ids } = pasteNodes(doc.history.text, text || this.clipboard);
+        if (ids.length === 0) {
+            this.say('There are no nodes to paste.', true);
+            return;
+        }
+        this.setText(next);
+        this.select(ids);
+    }
+
+    remove(): void {
+        const doc = this.doc;
+        if (doc && doc.selection.length > 0) this.edit((text) => deleteNodes(text, doc.selection));
+    }
+
+    /** Make a skill of the selected nodes, and keep it: it is on its shelf at once. */
+    async extract(name: string, level: string): Promise<string> {
+        const doc = this.doc;
+        if (!doc) return 'There is no blueprint.';
+        const types = new Map<string, OutputType>();
+        for (const node of doc.graph.nodes) {
+            for (const output of this.skill(node.skill)?.outputs ?? []) types.set(`${node.id}.${output.name}`, output);
+        }
+        if (this.skill(name)) return `There is a skill ${name} already.`;
+        const found = extractSkill(doc.history.text, doc.selection, name, level, types);
+        if (found.problem !== '') return found.problem;
+        const answer = await ask<SaveAnswer>('save_skill', { text: found.skill, based_on: 0 });
+        if (!answer.success) return answer.message;
+        this.setText(found.text);
+        this.select([found.node]);
+        await this.loadSkills();
+        this.dialog = null;
+        this.say(`${name} is a new ${level.replace('_', ' ')}.`);
+        return '';
+    }
+
+    /** Rename a kept skill; its callers follow. */
+    async rename(from: string, to: string): Promise<string> {
+        if (!/^[A-Za-z_]\w*$/.test(to)) return 'A name has letters, digits and _, and begins with a letter.';
+        if (this.skill(to)) return `There is a skill ${to} already.`;
+        const answer = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', { with_text: true });
+        if (!answer.success) return answer.message;
+        const all = answer.skills ?? [];
+        const own = all.find((skill) => skill.name === from);
+        if (!own || own.origin !== 'store') return `${from} cannot be renamed.`;
+        const saved = await ask<SaveAnswer>('save_skill', { text: renameSkill(own.text, from, to), draft: true });
+        if (!saved.success) return saved.message;
+        for (const caller of all.filter((skill) => skill.origin === 'store' && skill.name !== from)) {
+            const text = renameSkill(caller.text, from, to);
+            if (text === caller.text) continue;
+            const kept = await ask<SaveAnswer>('save_skill', { text, based_on: caller.version, draft: true });
+            if (!kept.success) return `${caller.name}: ${kept.message}`;
+            for (const doc of this.docs.filter((each) => each.savedName === caller.name && !each.readOnly)) {
+                this.update(doc, { basedOn: kept.version ?? doc.basedOn, savedText: text });
+            }
+        }
+        const gone = await ask<Answer>('delete_skill', { name: from });
+        for (const doc of this.docs.filter((each) => !each.readOnly)) {
+            const next = edit(doc.history, renameSkill(doc.history.text, from, to));
+            const graph = readGraph(next.text);
+            const isOwn = doc.savedName === from;
+            this.update(doc, {
+                history: next, graph, shown: graph.problem === '' ? graph : doc.shown,
+                ...(isOwn ? { savedName: to, basedOn: saved.version ?? 0, savedText: next.text } : {}),
+            });
+        }
+        this.keep();
+        await this.loadSkills();
+        this.dialog = null;
+        this.say(gone.success ? `${from} is ${to} now, also for its callers.` : `${to} is kept; ${from} stays: ${gone.message}`, !gone.success);
+        return '';
+    }
+
+    async deleteSkill(name: string): Promise<void> {
+        await this.do('delete_skill', { name }, `Deleted ${name}.`);
+    }
+
+    async openReplay(run: RunInfo): Promise<void> {
+        const answer = await this.do<Answer & { lines?: string[] }>('read_runs', { run: run.run });
+        if (!answer.success) return;
+        const records = (answer.lines ?? []).map((line) => JSON.parse(line) as LogRecord);
+        if (this.skill(run.skill)) await this.openSkill(base(run.skill));
+        this.replay = { run: run.run, records, at: records.length };
+        this.changed();
+    }
+
+    /** Names that a condition or value can use. */
+    completions(isCondition: boolean): { name: string; hint: string }[] {
+        const doc = this.doc;
+        const found: { name: string; hint: string }[] = [];
+        for (const key of ['parameters', 'values']) {
+            const declared = doc?.graph.content[key];
+            for (const name of Object.keys((declared as object | undefined) ?? {})) found.push({ name: `$${name}`, hint: key.slice(0, -1) });
+        }
+        for (const node of doc?.graph.nodes ?? []) {
+            for (const output of this.skill(node.skill)?.outputs ?? []) {
+                found.push({ name: `$${node.id}.${output.name}`, hint: output.unit || 'output' });
+            }
+            if (isCondition && !doc?.graph.isProgram) found.push({ name: `${node.id}.count`, hint: 'visits' });
+        }
+        if (isCondition) for (const variable of this.variables) found.push({ name: variable.name, hint: variable.unit });
+        return found;
+    }
+}
+
+export function base(reference: string): string {
+    return reference.split('@')[0] ?? reference;
+}
+
+function shown(refusal: Refusal): string {
+    const what = refusal.what.replace(/^[^:\s]*:\d+: /, '');
+    const rest = [refusal.expected && `expected ${refusal.expected}`, refusal.got && `got ${refusal.got}`].filter(Boolean).join('; ');
+    return [what, rest, refusal.hint].filter(Boolean).join('. ');
+}
+
+export function fieldOf(mistake: Mistake, info: ParameterInfo): boolean {
+    return mistake.text.includes(`parameter '${info.name}'`);
+}
+
+export const store = new Store();
+
+export function useStore(): Store {
+    useSyncExternalStore(store.subscribe, () => store.version);
+    return store;
+}
+
+export { EMPTY };

@@ -1,0 +1,208 @@
+// What a picture shows, read from the text of a skill or of a program.
+
+import { parse } from './yaml_edit.ts';
+
+export type Json = Record<string, unknown>;
+
+/** A candidate of a node, or a reaction of a program's state. */
+export interface Candidate {
+    index: number;
+    on: string[];
+    when: string;
+    go: string;
+    end: string;
+    /** Of a program: the event that it emits. */
+    event: string;
+    stop: boolean;
+}
+
+export interface GraphNode {
+    id: string;
+    /** skill, wait, say, …; empty: nothing yet, or several. */
+    kind: string;
+    /** The skill or action type; empty: it is built in. */
+    skill: string;
+    /** What it does, in short. */
+    detail: string;
+    content: Json;
+    candidates: Candidate[];
+    place: [number, number] | null;
+    isStart: boolean;
+}
+
+export interface Reaction {
+    index: number;
+    when: string;
+    go: string;
+    at: string;
+}
+
+export interface Graph {
+    isProgram: boolean;
+    name: string;
+    level: string;
+    nodes: GraphNode[];
+    reactions: Reaction[];
+    /** The one call of a skill without nodes. */
+    is: Json | null;
+    content: Json;
+    problem: string;
+}
+
+export const BUILT_IN = ['wait', 'wait_until', 'say', 'ask', 'log', 'set', 'all_of', 'first_of'] as const;
+export const STANDARD_FAILURES = ['failed', 'timeout', 'cancelled'];
+
+export function isRecord(value: unknown): value is Json {
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function texts(value: unknown): string[] {
+    if (Array.isArray(value)) return value.map(String);
+    return value === undefined || value === null ? [] : [String(value)];
+}
+
+export function listed(value: unknown): unknown[] {
+    return Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+}
+
+function candidate(written: unknown, index: number): Candidate {
+    const empty = { index, on: ['success'], when: '', go: '', end: '', event: '', stop: false };
+    if (!isRecord(written)) return { ...empty, go: String(written) };
+    return {
+        ...empty,
+        on: written.on === undefined ? ['success'] : texts(written.on),
+        when: written.when === undefined ? '' : String(written.when),
+        go: written.go === undefined ? '' : String(written.go),
+        end: written.end === undefined ? '' : String(written.end),
+    };
+}
+
+export function kindOf(content: Json): string {
+    const kinds = ['skill', ...BUILT_IN].filter((key) => content[key] !== undefined);
+    return kinds.length === 1 ? (kinds[0] ?? '') : '';
+}
+
+function short(value: unknown): string {
+    const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
+    return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}
+
+/** What a call does, in short. */
+export function detailOf(content: Json): string {
+    const kind = kindOf(content);
+    if (kind === 'skill') {
+        const given = isRecord(content.with) ? Object.entries(content.with) : [];
+        return given.map(([key, value]) => `${key} ${short(isRecord(value) ? value.value : value)}`).join(', ');
+    }
+    if (kind === 'wait') return `${short(isRecord(content.wait) ? content.wait.value : content.wait)} s`;
+    if (kind === 'ask' && isRecord(content.ask)) return short(content.ask.text);
+    if (kind === 'all_of' || kind === 'first_of') return Object.keys(isRecord(content[kind]) ? content[kind] : {}).join(', ');
+    if (kind === 'set' && isRecord(content.set)) {
+        return Object.entries(content.set).map(([key, value]) => `${key} = ${short(value)}`).join(', ');
+    }
+    return kind === '' ? '' : short(content[kind]);
+}
+
+export const EMPTY: Graph = {
+    isProgram: false, name: '', level: 'blueprint', nodes: [], reactions: [], is: null, content: {}, problem: '',
+};
+
+/** The picture of a text. What cannot be read is `problem`; then the nodes are those that can be. */
+export function readGraph(text: string): Graph {
+    const document = parse(text);
+    const problem = document.errors[0]?.message ?? '';
+    let content: unknown;
+    try {
+        content = document.toJS({ maxAliasCount: 0 });
+    } catch (error) {
+        return { ...EMPTY, problem: String(error) };
+    }
+    if (!isRecord(content)) return { ...EMPTY, problem: problem || (text.trim() === '' ? '' : 'not a mapping') };
+    if (problem !== '') return { ...EMPTY, name: String(content.name ?? ''), problem };
+    return isRecord(content.actions) ? programGraph(content) : skillGraph(content);
+}
+
+function placeOf(view: unknown, id: string): [number, number] | null {
+    const found = isRecord(view) ? view[id] : undefined;
+    return Array.isArray(found) && found.length === 2 && found.every((n) => typeof n === 'number')
+        ? [found[0] as number, found[1] as number]
+        : null;
+}
+
+function skillGraph(content: Json): Graph {
+    const written = isRecord(content.nodes) ? content.nodes : {};
+    const start = content.start === undefined ? (Object.keys(written)[0] ?? '') : String(content.start);
+    const nodes = Object.entries(written).map(([id, node]): GraphNode => {
+        const body = isRecord(node) ? node : {};
+        const kind = kindOf(body);
+        return {
+            id,
+            kind,
+            skill: kind === 'skill' ? String(body.skill) : '',
+            detail: detailOf(body),
+            content: body,
+            candidates: listed(body.then).map(candidate),
+            place: placeOf(content.view, id),
+            isStart: id === start,
+        };
+    });
+    const reactions = listed(content.reactions).map((reaction, index): Reaction => {
+        const body = isRecord(reaction) ? reaction : {};
+        return { index, when: String(body.when ?? ''), go: String(body.go ?? ''), at: String(body.at ?? 'once') };
+    });
+    return {
+        isProgram: false,
+        name: String(content.name ?? ''),
+        level: String(content.level ?? 'blueprint'),
+        nodes,
+        reactions,
+        is: isRecord(content.is) ? content.is : null,
+        content,
+        problem: '',
+    };
+}
+
+function programGraph(content: Json): Graph {
+    const actions = isRecord(content.actions) ? content.actions : {};
+    const start = texts(content.start);
+    const nodes = Object.entries(actions).map(([id, action]): GraphNode => {
+        const body = isRecord(action) ? action : {};
+        const type = String(body.type ?? body.program ?? body.strategy ?? '');
+        const given = isRecord(body.parameters) ? Object.entries(body.parameters) : [];
+        return {
+            id,
+            kind: 'skill',
+            skill: type,
+            detail: given.map(([key, value]) => `${key} ${short(isRecord(value) ? value.value : value)}`).join(', '),
+            content: body,
+            candidates: listed(body.reactions).flatMap((reaction, index): Candidate[] => {
+                if (!isRecord(reaction)) return [];
+                const base = {
+                    index, on: ['success'], when: String(reaction.when ?? ''), end: '',
+                    event: String(reaction.event ?? reaction.name ?? ''), stop: reaction.stop !== undefined,
+                };
+                const targets = texts(reaction.start);
+                return targets.length === 0 ? [{ ...base, go: '' }] : targets.map((go) => ({ ...base, go }));
+            }),
+            place: null,
+            isStart: start.includes(id),
+        };
+    });
+    return {
+        isProgram: true,
+        name: String(content.name ?? ''),
+        level: 'program',
+        nodes,
+        reactions: [],
+        is: null,
+        content,
+        problem: '',
+    };
+}
+
+/** The label of a link: what has to hold. */
+export function linkLabel(link: Candidate, isProgram: boolean): string {
+    if (isProgram) return link.when;
+    const on = link.on.length === 1 && link.on[0] === 'success' ? '' : link.on.join(', ');
+    return [on, link.when === '' ? '' : `if ${link.when}`].filter((part) => part !== '').join(' ');
+}

@@ -1,0 +1,465 @@
+import {
+    applyNodeChanges, Background, BackgroundVariant, BaseEdge, type Connection, Controls, type Edge, EdgeLabelRenderer, type EdgeProps,
+    getBezierPath, Handle, MarkerType, MiniMap, type Node, type NodeChange, type NodeProps, Panel, Position, ReactFlow,
+    ReactFlowProvider, SelectionMode, useReactFlow, useUpdateNodeInternals,
+} from '@xyflow/react';
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+
+import { ask, type Answer } from '../server.ts';
+import { base, type Laid, store, useStore } from '../store.ts';
+import { connect, disconnect, moveNode } from '../text/blueprint_edits.ts';
+import { addCandidate } from '../text/blueprint_edits.ts';
+import { wayOf, type Way } from '../way.ts';
+import { type Box, layoutRequest, pictureOf } from './picture.ts';
+
+interface NodeData extends Record<string, unknown> {
+    box: Box;
+    level: string;
+    state: string;
+    result: string;
+    failure: boolean;
+    count: number;
+    mistake: string;
+    warning: boolean;
+    breakpoint: boolean;
+    jump: boolean;
+    isStart: boolean;
+    reaction: string;
+    change: string;
+}
+
+const LEVELS: Record<string, string> = {
+    capability: 'capability', meta_skill: 'meta skill', motion_skill: 'motion skill', behavior_skill: 'behavior skill', blueprint: 'blueprint',
+};
+
+export function levelName(level: string): string {
+    return LEVELS[level] ?? level;
+}
+
+const STATES: Record<string, string> = {
+    runs: 'runs', ends: 'is being cancelled', asks: 'asks', before: 'stands before', after: 'stands after', cut: 'was stopped',
+};
+
+const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<NodeData>>) {
+    const { box } = data;
+    const node = box.node;
+    if (!node) {
+        return (
+            <div className="end-node" style={{ width: box.width, height: box.height }}>
+                <Handle type="target" position={Position.Top} id="in" />
+                ends: {box.end}
+            </div>
+        );
+    }
+    const classes = ['node', `level-${data.level || 'built_in'}`, selected && 'selected', data.state && `is-${data.state}`,
+        data.result && (data.failure ? 'was-failure' : 'was-success'), data.mistake && (data.warning ? 'has-warning' : 'has-mistake'), data.change && `changed-${data.change}`];
+    return (
+        <div className={classes.filter(Boolean).join(' ')} style={{ width: box.width, minHeight: box.height }} title={data.mistake || undefined}>
+            <Handle type="target" position={Position.Top} id="in" />
+            <div className="node-head">
+                {data.breakpoint && <span className="breakpoint" title="breakpoint" />}
+                <span className="node-id">{node.id}</span>
+                {data.isStart && <span className="chip start-chip">start</span>}
+                {data.count > 1 && <span className="chip">{data.count}×</span>}
+                {data.state !== '' && <span className="chip state-chip">{STATES[data.state] ?? data.state}</span>}
+                {data.state === '' && data.result !== '' && <span className="chip result-chip">{data.result}</span>}
+                {data.jump && <span className="chip jump-chip">jump waits</span>}
+                {data.mistake !== '' && <span className="mistake-sign" aria-label="mistake">!</span>}
+            </div>
+            <div className="node-skill">{node.skill || node.kind.replace('_', ' ') || 'does nothing yet'}</div>
+            {node.detail !== '' && <div className="node-detail">{node.detail}</div>}
+            {data.reaction !== '' && <div className="reaction-mark" title="A reaction leads here from any node">⚡ {data.reaction}</div>}
+            <div className={box.ports.length > 1 ? 'ports' : 'ports single'}>
+                {box.ports.map((port) => (
+                    <div className={port.failure ? 'port failure' : 'port'} key={port.name}>
+                        {box.ports.length > 1 && port.name}
+                        <Handle type="source" position={Position.Bottom} id={port.name} title={`Draw from here: what follows ${port.name}`} />
+                    </div>
+                ))}
+            </div>
+        </div>
+    );
+});
+
+interface LinkData extends Record<string, unknown> {
+    label: string;
+    failure: boolean;
+    taken: boolean;
+    chosen: boolean;
+    node: string;
+    index: number;
+    bends: [number, number][];
+    aside: number;
+}
+
+/** Out at the lower edge, up beside all boxes between, and in from above. */
+function backPath(x: number, y: number, tx: number, ty: number, aside: number): [string, number, number] {
+    const r = 12;
+    const low = y + 18;
+    const high = ty - 22;
+    const s = tx < aside ? -1 : 1;
+    const path = `M${x},${y} L${x},${low - r} Q${x},${low} ${x + r},${low} L${aside - r},${low} Q${aside},${low} ${aside},${low - r} L${aside},${high + r} Q${aside},${high} ${aside + s * r},${high} L${tx - s * r},${high} Q${tx},${high} ${tx},${high + r} L${tx},${ty}`;
+    return [path, aside, (low + high) / 2];
+}
+
+/** Curves with vertical tangents through points. */
+function bentPath(points: readonly (readonly [number, number])[]): [string, number, number] {
+    let path = `M${points[0]?.join() ?? ''}`;
+    for (let n = 1; n < points.length; n += 1) {
+        const [ax, ay] = points[n - 1] as readonly [number, number];
+        const [bx, by] = points[n] as readonly [number, number];
+        const half = (by - ay) / 2;
+        path += ax === bx ? ` L${bx},${by}` : ` C${ax},${ay + half} ${bx},${by - half} ${bx},${by}`;
+    }
+    const [ax, ay] = points[1] as readonly [number, number];
+    const [bx, by] = points[2] ?? [ax, ay];
+    return [path, (ax + bx) / 2, (ay + by) / 2];
+}
+
+const LinkEdge = memo(function LinkEdge(props: EdgeProps<Edge<LinkData>>) {
+    const { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd, id } = props;
+    const ends = { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition };
+    const isBack = targetY < sourceY + 10;
+    const [path, labelX, labelY] = isBack ? backPath(sourceX, sourceY, targetX, targetY, data?.aside ?? Math.max(sourceX, targetX) + 120)
+        : data?.bends && data.bends.length > 0 ? bentPath([[sourceX, sourceY], ...data.bends, [targetX, targetY]]) : getBezierPath({ ...ends, curvature: 0.35 });
+    const classes = ['link', data?.failure && 'failure', data?.taken && 'taken', data?.chosen && 'chosen'].filter(Boolean).join(' ');
+    return (
+        <>
+            <BaseEdge id={id} path={path} markerEnd={markerEnd} className={classes} interactionWidth={22} />
+            {data?.label && (
+                <EdgeLabelRenderer>
+                    <div
+                        className={`link-label nopan ${classes}`}
+                        style={{ transform: `translate(-50%, -50%) translate(${labelX}px, ${labelY}px)` }}
+                        title={data.label}
+                        onClick={() => store.select([], { node: data.node, index: data.index })}
+                    >
+                        {data.label.length > 44 ? `${data.label.slice(0, 43)}…` : data.label}
+                    </div>
+                </EdgeLabelRenderer>
+            )}
+        </>
+    );
+});
+
+const NODE_TYPES = { skill: SkillNode };
+const EDGE_TYPES = { link: LinkEdge };
+const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
+const NO_WAY: Way = { nodes: new Map(), links: new Set(), stands: '' };
+
+function usePlaces(key: number, structure: string, request: object): Laid {
+    const known = store.places.get(key);
+    const [, again] = useState(0);
+    useEffect(() => {
+        if (known?.structure === structure) return;
+        let over = false;
+        void ask<Answer & Partial<Laid>>('layout', request).then((answer) => {
+            if (over || !answer.places) return;
+            store.places.set(key, { structure, places: answer.places, bends: answer.bends ?? {} });
+            again((n) => n + 1);
+        });
+        return () => {
+            over = true;
+        };
+        // The request follows from the structure.
+        // eslint-disable-next-line react-hooks/exhaustive-deps
+    }, [key, structure]);
+    return known ?? NOWHERE;
+}
+
+function Flow() {
+    const it = useStore();
+    const doc = it.doc;
+    const flow = useReactFlow<Node<NodeData>, Edge<LinkData>>();
+    const [menu, setMenu] = useState<{ x: number; y: number; node: string } | null>(null);
+    const graph = doc?.shown;
+    const picture = useMemo(() => (graph ? pictureOf(graph, (name) => it.skill(name)) : null), [graph, it.skills]); // eslint-disable-line
+    const start = graph?.nodes.find((node) => node.isStart)?.id ?? '';
+    const laid = usePlaces(doc?.key ?? -1, picture?.structure ?? '', picture ? layoutRequest(picture, start) : {});
+    const isLaid = picture !== null && it.places.get(doc?.key ?? -1)?.structure === picture.structure;
+    const prefix = it.prefix;
+    const replay = it.replay;
+    const way = useMemo((): Way => {
+        if (replay) return wayOf(replay.records, replayPrefix(replay.records, graph?.name ?? '') ?? '@', replay.at);
+        return prefix === null ? NO_WAY : wayOf(it.log.records, prefix);
+    }, [replay, prefix, it.log, graph]);
+    const live = it.nodes;
+    const run = it.run;
+
+    const activeIds = it.live.robot.active ?? [];
+    const activeKey = graph?.isProgram ? activeIds.join() : '';
+    const computed = useMemo((): Node<NodeData>[] => {
+        if (!picture || !graph || !doc) return [];
+        const full = (id: string): string => (prefix === null ? '@' : prefix === '' ? id : `${prefix}/${id}`);
+        const points = new Set(run && run.state !== 'ended' && prefix !== null ? run.breakpoints : (it.breakpoints[graph.name] ?? []).map(full));
+        const own = new Set(it.breakpoints[graph.name] ?? []);
+        return picture.boxes.map((box, n): Node<NodeData> => {
+            const now = replay || prefix === null ? undefined : live.find((each) => each.path === full(box.id));
+            // A run puts its programs' states under a prefix.
+            const isActive = graph.isProgram && activeIds.some((id) => id === box.id || id.endsWith(`__${box.id}`));
+            const stands = !replay && prefix !== null && run && ['before', 'after', 'cut'].includes(run.state) && way.stands === full(box.id) ? run.state : '';
+            const visited = way.nodes.get(box.id);
+            const skill = box.node ? it.skill(box.node.skill) : undefined;
+            const wrong = doc.mistakes.filter((mistake) => mistake.node === box.id && box.node);
+            const reaction = graph.reactions.find((each) => each.go === box.id);
+            const isFailure = visited !== undefined && (visited.result === 'failed' || visited.result === 'timeout' || visited.result === 'cancelled' || (skill?.failures.includes(visited.result) ?? false));
+            const place = box.node?.place ?? laid.places[box.id] ?? [0, n * 110];
+            return {
+                id: box.id,
+                type: 'skill',
+                position: { x: place[0] as number, y: place[1] as number },
+                width: box.width,
+                height: box.height,
+                selected: doc.selection.includes(box.id),
+                draggable: box.node !== null && !doc.readOnly && !graph.isProgram,
+                selectable: box.node !== null,
+                focusable: box.node !== null,
+                ariaLabel: box.node ? `Node ${box.id}: ${box.node.skill || box.node.kind}` : `End ${box.end}`,
+                ariaRole: 'button',
+                data: {
+                    box,
+                    level: skill?.level ?? '',
+                    state: now?.state ?? (stands || isActive || (replay && visited?.running) ? stands || 'runs' : ''),
+                    result: visited?.result ?? '',
+                    failure: isFailure,
+                    count: now?.visit ?? visited?.count ?? 0,
+                    mistake: wrong.map((mistake) => mistake.text).join('\n'),
+                    warning: wrong.every((mistake) => mistake.warning),
+                    breakpoint: points.has(full(box.id)) || own.has(box.id),
+                    jump: !replay && run?.jump === full(box.id),
+                    isStart: box.node?.isStart ?? false,
+                    reaction: reaction ? reaction.when : '',
+                    change: '',
+                },
+            };
+        });
+    }, [picture, graph, doc?.mistakes, doc?.selection, doc?.readOnly, laid, live, run, way, prefix, replay, it.breakpoints, it.skills, activeKey]); // eslint-disable-line
+
+    const [nodes, setNodes] = useState<Node<NodeData>[]>(computed);
+    const dragging = useRef(false);
+    useEffect(() => {
+        if (!dragging.current) setNodes((before) => computed.map((node) => ({ ...node, measured: before.find((old) => old.id === node.id)?.measured })));
+    }, [computed]);
+
+    const edges = useMemo((): Edge<LinkData>[] => {
+        const at = new Map(nodes.map((node) => [node.id, node]));
+        let backs = 0;
+        const isLaidOut = (id: string): boolean => {
+            const [x, y] = laid.places[id] ?? [NaN, NaN];
+            const place = at.get(id)?.position;
+            return place?.x === x && place.y === y;
+        };
+        return (picture?.links ?? []).map((link) => {
+        const from = at.get(link.from);
+        const to = at.get(link.to);
+        let aside = 0;
+        if (from && to && to.position.y < from.position.y + (from.height ?? 0) + 10) {
+            const between = nodes.filter((node) => node.position.y < from.position.y + (from.height ?? 0) + 20 && node.position.y + (node.height ?? 0) > to.position.y - 24);
+            aside = Math.max(...between.map((node) => node.position.x + (node.width ?? 0))) + 26 + 14 * (backs % 8);
+            backs += 1;
+        }
+        const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : [];
+        const taken = way.links.has(`${link.from}>${link.to}`);
+        const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
+        return {
+            id: link.id, type: 'link', source: link.from, sourceHandle: link.port, target: link.to, targetHandle: 'in', selected: chosen,
+            ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
+            markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b' },
+            data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside },
+        };
+        });
+    }, [picture, way, doc?.link, nodes, laid]);
+
+    // Where links begin has to be measured again when a node got other ports; in one go, for each call draws everything.
+    const update = useUpdateNodeInternals();
+    const portsSeen = useRef(new Map<string, string>());
+    useEffect(() => {
+        const changed: string[] = [];
+        for (const box of picture?.boxes ?? []) {
+            const ports = `${box.ports.map((port) => port.name).join()} ${box.width} ${box.height}`;
+            const before = portsSeen.current.get(box.id);
+            if (before !== undefined && before !== ports) changed.push(box.id);
+            portsSeen.current.set(box.id, ports);
+        }
+        if (changed.length > 0) requestAnimationFrame(() => update(changed));
+    }, [picture, update]);
+
+    const fitted = useRef(-1);
+    useEffect(() => {
+        if (!isLaid || fitted.current === it.fitWanted) return;
+        fitted.current = it.fitWanted;
+        setTimeout(() => void flow.fitView({ padding: 0.12, maxZoom: 1.1, duration: 0 }), 60);
+    }, [isLaid, it.fitWanted, flow]);
+
+    const onNodesChange = useCallback((changes: NodeChange<Node<NodeData>>[]) => {
+        setNodes((before) => applyNodeChanges(changes, before));
+        const picked = changes.filter((change) => change.type === 'select');
+        if (picked.length > 0 && store.doc) {
+            const chosen = new Set(store.doc.selection);
+            for (const change of picked) {
+                if (change.selected) chosen.add(change.id);
+                else chosen.delete(change.id);
+            }
+            store.select([...chosen].filter((id) => !id.startsWith('@')));
+        }
+        const moved = changes.filter((change) => change.type === 'position' && change.dragging === false && change.position);
+        for (const change of moved) {
+            if (change.type === 'position' && change.position && !dragging.current) {
+                const { x, y } = change.position; // by arrow keys
+                store.edit((text) => moveNode(text, change.id, x, y), `move ${change.id}`);
+            }
+        }
+    }, []);
+
+    const onConnect = useCallback((connection: Connection) => {
+        const { source, sourceHandle, target } = connection;
+        const result = sourceHandle ?? 'success';
+        if (target.startsWith('@')) store.edit((text) => addCandidate(text, source, { on: [result], end: target.slice(1) }));
+        else store.edit((text) => connect(text, source, result, target));
+        const node = store.doc?.graph.nodes.find((each) => each.id === source);
+        const at = node?.candidates.findIndex((c) => c.go === target && c.on[0] === result) ?? -1;
+        if (at >= 0) store.select([], { node: source, index: node?.candidates[at]?.index ?? at });
+    }, []);
+
+    const drop = useCallback((event: React.DragEvent) => {
+        event.preventDefault();
+        const what = event.dataTransfer.getData('application/x-skill');
+        if (what === '') return;
+        const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+        const under = document.elementsFromPoint(event.clientX, event.clientY).map((element) => element.closest('.react-flow__edge')).find(Boolean);
+        const label = document.elementsFromPoint(event.clientX, event.clientY).find((element) => element.classList.contains('link-label'));
+        const id = under?.getAttribute('data-id') ?? '';
+        const link = picture?.links.find((each) => each.id === id) ?? (label ? picture?.links.find((each) => each.label === label.getAttribute('title')) : undefined);
+        // Below what is there already: nodes do not lie on each other.
+        const left = Math.round(x - 95);
+        let top = Math.round(y - 30);
+        for (let again = true; again; ) {
+            const under = flow.getNodes().find((node) => node.position.x < left + 250 && node.position.x + (node.width ?? 0) > left && node.position.y < top + 110 && node.position.y + (node.height ?? 0) > top);
+            again = under !== undefined;
+            if (under) top = Math.round(under.position.y + (under.height ?? 0) + 24);
+        }
+        store.add(what, [left, top], link ? { node: link.node, index: link.index } : undefined);
+    }, [flow, picture]);
+
+    if (!doc || !graph) return <Welcome />;
+    const find = menu ? graph.nodes.find((node) => node.id === menu.node) : undefined;
+    return (
+        <div className="canvas" onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+            <ReactFlow
+                nodes={nodes}
+                edges={edges}
+                nodeTypes={NODE_TYPES}
+                edgeTypes={EDGE_TYPES}
+                onNodesChange={onNodesChange}
+                onConnect={onConnect}
+                onNodeDragStart={() => { dragging.current = true; }}
+                onNodeDragStop={(_, __, moved) => {
+                    dragging.current = false;
+                    store.edit((text) => moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text));
+                }}
+                onSelectionDragStart={() => { dragging.current = true; }}
+                onSelectionDragStop={(_, moved) => {
+                    dragging.current = false;
+                    store.edit((text) => moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text));
+                }}
+                onEdgeClick={(_, edge) => edge.data && store.select([], { node: edge.data.node, index: edge.data.index })}
+                onReconnect={(edge, connection) => edge.data && store.edit((text) => connect(disconnect(text, edge.data?.node ?? '', edge.data?.index ?? 0), connection.source, connection.sourceHandle ?? 'success', connection.target))}
+                onPaneClick={() => { setMenu(null); store.select([]); }}
+                onNodeContextMenu={(event, node) => {
+                    event.preventDefault();
+                    if (!node.id.startsWith('@')) setMenu({ x: event.clientX, y: event.clientY, node: node.id });
+                }}
+                onNodeDoubleClick={(_, node) => {
+                    const inner = graph.nodes.find((each) => each.id === node.id);
+                    if (inner?.skill) void store.openSkill(inner.skill);
+                }}
+                deleteKeyCode={null}
+                selectionKeyCode="Shift"
+                multiSelectionKeyCode={['Control', 'Meta']}
+                selectionMode={SelectionMode.Partial}
+                minZoom={0.1}
+                maxZoom={2}
+                onlyRenderVisibleElements={graph.nodes.length > 80}
+                proOptions={{ hideAttribution: true }}
+                nodesConnectable={!doc.readOnly}
+                ariaLabelConfig={{ 'node.a11yDescription.default': 'Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.' }}
+            >
+                <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="#cbd5e1" />
+                <Controls showInteractive={false} />
+                {graph.nodes.length > 6 && <MiniMap pannable zoomable nodeColor={(node) => ((node.data as NodeData).state ? '#2563eb' : '#94a3b8')} ariaLabel="Map of all nodes" />}
+                {doc.graph.problem !== '' && <Panel position="top-center"><div className="banner bad">The text cannot be read now; this is the last picture. {doc.graph.problem}</div></Panel>}
+                {graph.nodes.length === 0 && graph.is === null && (
+                    <Panel position="top-center"><div className="banner">Drag a skill here from the left, or select one there and press Enter.</div></Panel>
+                )}
+                {graph.is !== null && <Panel position="top-center"><div className="banner">This skill is one call: {String(graph.is.skill ?? '')}. Its text shows it.</div></Panel>}
+            </ReactFlow>
+            {menu && find && (
+                <NodeMenu x={menu.x} y={menu.y} node={menu.node} skill={find.skill} close={() => setMenu(null)} />
+            )}
+        </div>
+    );
+}
+
+function replayPrefix(records: readonly { what: string; path?: unknown; skill?: unknown }[], name: string): string | null {
+    const called = [...records].reverse().find((record) => record.what === 'call' && base(String(record.skill)) === name);
+    return called ? String(called.path) : '';
+}
+
+export function fullPath(node: string): string {
+    const prefix = store.prefix ?? '';
+    return prefix === '' ? node : `${prefix}/${node}`;
+}
+
+function NodeMenu({ x, y, node, skill, close }: { x: number; y: number; node: string; skill: string; close: () => void }) {
+    const it = useStore();
+    const first = useRef<HTMLButtonElement>(null);
+    useEffect(() => first.current?.focus(), []);
+    const run = it.run;
+    const runs = run !== undefined && run.state !== 'ended' && it.prefix !== null;
+    const item = (text: string, act: () => void, isFirst = false) => (
+        <button ref={isFirst ? first : undefined} role="menuitem" onClick={() => { close(); act(); }}>{text}</button>
+    );
+    const top = Math.min(y, window.innerHeight - 330);
+    return (
+        <div className="menu" role="menu" aria-label={`Node ${node}`} style={{ left: Math.min(x, window.innerWidth - 250), top }} onKeyDown={(event) => {
+            if (event.key === 'Escape') close();
+            if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+                event.preventDefault();
+                const all = [...event.currentTarget.querySelectorAll('button')];
+                const at = all.indexOf(document.activeElement as HTMLButtonElement);
+                all[(at + (event.key === 'ArrowDown' ? 1 : all.length - 1)) % all.length]?.focus();
+            }
+        }}>
+            {runs && item('Jump here after the present node', () => it.control('jump', { node: fullPath(node) }), true)}
+            {runs && item('Jump here now', () => it.control('jump', { node: fullPath(node), now: true }))}
+            {runs && item('Jump here, then come back', () => it.control('jump', { node: fullPath(node), come_back: true }))}
+            {runs && item('Skip it, as done', () => it.control('skip', { node: fullPath(node), value: 'done' }))}
+            {!runs && item('Start here', () => void it.start({ start_at: node }), true)}
+            {item('Breakpoint before it, on or off', () => it.toggleBreakpoint(node))}
+            {skill !== '' && item(`Open ${skill}`, () => void it.openSkill(skill))}
+            {item('Copy as text', () => { it.select([node]); void it.copy(); })}
+            {item('Make a skill of the selection', () => { if (!it.doc?.selection.includes(node)) it.select([node]); it.dialog = { kind: 'extract' }; it.changed(); })}
+            {item('Delete', () => { it.select([node]); it.remove(); })}
+        </div>
+    );
+}
+
+function Welcome() {
+    const it = useStore();
+    return (
+        <div className="welcome">
+            <h2>Draw what the robot shall do</h2>
+            <p>A blueprint is a picture of nodes. Each node is a skill of the robot; the links say what comes next.</p>
+            <button className="primary" onClick={() => { it.dialog = { kind: 'new' }; it.changed(); }}>New blueprint</button>
+            <p>Or open one from the left.</p>
+        </div>
+    );
+}
+
+export function Canvas() {
+    return (
+        <ReactFlowProvider>
+            <Flow />
+        </ReactFlowProvider>
+    );
+}

@@ -1,0 +1,479 @@
+import { fieldOf, store, useStore } from '../store.ts';
+import type { ParameterInfo, SkillInfo } from '../server.ts';
+import { addCandidate, changeCandidate, disconnect, moveCandidate, renameNode, setField, typed } from '../text/blueprint_edits.ts';
+import { type Candidate, type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { type Path, Raw, remove, set, type Value, written } from '../text/yaml_edit.ts';
+import { levelName } from './Canvas.tsx';
+import { Choice, Expression, Field, NameField } from './fields.tsx';
+
+/** The form of what is selected: a node, a link, several nodes, or the skill itself. */
+export function Inspector() {
+    const it = useStore();
+    const doc = it.doc;
+    if (!doc) return null;
+    if (doc.selection.length > 1) return <Several count={doc.selection.length} />;
+    const id = doc.link?.node ?? doc.selection[0];
+    const node = doc.graph.nodes.find((each) => each.id === id);
+    return (
+        <div className={doc.readOnly ? 'inspector read-only' : 'inspector'}>
+            {doc.readOnly && <div className="banner"><p>This version cannot be changed.</p><button onClick={() => it.openCopy()}>Make a copy to change</button></div>}
+            <fieldset disabled={doc.readOnly}>
+                <legend className="unseen">Properties</legend>
+                {node ? (doc.graph.isProgram ? <StateForm node={node} key={node.id} /> : <NodeForm node={node} key={node.id} />) : <SkillForm />}
+            </fieldset>
+        </div>
+    );
+}
+
+function Several({ count }: { count: number }) {
+    const it = useStore();
+    return (
+        <div className="inspector">
+            <h2>{count} nodes</h2>
+            <button className="primary wide" onClick={() => { it.dialog = { kind: 'extract' }; it.changed(); }}>Make a skill of them</button>
+            <button className="wide" onClick={() => void it.copy()}>Copy as text</button>
+            <button className="wide" onClick={() => it.remove()}>Delete</button>
+        </div>
+    );
+}
+
+function asText(value: unknown): string {
+    if (value === undefined || value === null) return '';
+    if (isRecord(value) && 'value' in value) return asText(value.value);
+    return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What is written at a place, without quotes. */
+function textAt(path: Path, value: unknown): string {
+    if (value === undefined) return '';
+    if (typeof value === 'string') return value;
+    return written(store.doc?.history.text ?? '', path) || asText(value);
+}
+
+function range(info: ParameterInfo): string {
+    const low = info.minimum;
+    const high = info.maximum;
+    const parts = [
+        low !== null && high !== null ? `${low} to ${high}` : low !== null ? `at least ${low}` : high !== null ? `at most ${high}` : '',
+        info.unit,
+        info.length !== '1' && info.length !== '' ? (info.length === 'any' ? 'a list' : `${info.length} values`) : '',
+        info.required ? 'must be given' : '',
+    ];
+    return parts.filter(Boolean).join(', ');
+}
+
+function Parameters({ infos, path, given, mistakes }: { infos: ParameterInfo[]; path: Path; given: Json; mistakes: { text: string }[] }) {
+    const it = useStore();
+    if (infos.length === 0) return null;
+    return (
+        <section>
+            <h3>Values</h3>
+            {infos.map((info) => {
+                const at = [...path, info.name];
+                const bad = mistakes.find((mistake) => fieldOf({ line: 0, node: '', warning: false, text: mistake.text }, info))?.text;
+                const change = (entered: string): void =>
+                    it.edit((text) => setField(text, at, entered.trim() === '' ? undefined : typed(entered, info.type)), `field ${at.join('.')}`);
+                const label = info.unit ? `${info.name} [${info.unit}]` : info.name;
+                const hint = [info.description, range(info)].filter(Boolean).join(' ');
+                const value = textAt(at, given[info.name]);
+                if (info.choices.length > 0) {
+                    return <Choice key={info.name} label={label} value={value} change={change} options={[['', `default: ${info.default_value}`], ...info.choices.map((each): [string, string] => [each, each])]} />;
+                }
+                return (
+                    <Expression key={info.name} label={label} value={value} change={change} isCondition={false}
+                        placeholder={info.required ? 'must be given' : info.default_value} hint={hint} bad={bad} />
+                );
+            })}
+        </section>
+    );
+}
+
+function NodeForm({ node }: { node: GraphNode }) {
+    const it = useStore();
+    const doc = it.doc;
+    const skill = it.skill(node.skill);
+    const path = ['nodes', node.id];
+    const mistakes = doc?.mistakes.filter((mistake) => mistake.node === node.id) ?? [];
+    const infos = skill?.parameters ?? [];
+    const general = mistakes.filter((mistake) => !infos.some((info) => fieldOf(mistake, info)));
+    const put = (key: string, value: Value | undefined): void => it.edit((text) => setField(text, [...path, key], value), `field ${node.id}.${key}`);
+    const number = (key: string) => (entered: string) => put(key, entered.trim() === '' ? undefined : typed(entered, 'float'));
+    const visited = it.log.records.filter((record) => record.what === 'ended' && record.path === ((it.prefix ?? '') === '' ? node.id : `${it.prefix}/${node.id}`)).pop();
+    const outputs = isRecord(visited?.outputs) ? Object.entries(visited.outputs) : [];
+    return (
+        <div>
+            <div className="form-head">
+                <h2>{node.skill || node.kind.replace('_', ' ') || 'node'}</h2>
+                {skill && <span className={`chip level-${skill.level}`}>{levelName(skill.level)}</span>}
+            </div>
+            {skill && <p className="quiet">{skill.description}</p>}
+            {general.map((mistake) => <p key={mistake.text} className={mistake.warning ? 'warning' : 'bad-hint'} role="alert">{mistake.text}</p>)}
+            <NameField label="Name of the node" value={node.id} change={(id) => {
+                if (!/^[A-Za-z_]\w*$/.test(id)) return it.say('A name has letters, digits and _, and begins with a letter.', true);
+                if (doc?.graph.nodes.some((each) => each.id === id)) return it.say(`There is a node ${id} already.`, true);
+                it.edit((text) => renameNode(text, node.id, id));
+                it.select([id]);
+            }} />
+            {node.skill !== '' && (
+                <div className="row">
+                    <button onClick={() => void it.openSkill(node.skill)}>Open {node.skill}</button>
+                </div>
+            )}
+            {skill && <Parts node={node} skill={skill} path={path} />}
+            {skill && <Parameters infos={infos} path={[...path, 'with']} given={isRecord(node.content.with) ? node.content.with : {}} mistakes={mistakes} />}
+            {skill?.origin === 'action_type' && (
+                <Expression label="Until" value={asText(node.content.until)} placeholder="is_done" hint="The condition that ends it; its own variables have bare names." change={(value) => put('until', value === '' ? undefined : value)} />
+            )}
+            <BuiltIn node={node} path={path} put={put} />
+            <Candidates node={node} skill={skill} />
+            <details>
+                <summary>Again, and time-out</summary>
+                <Field label="Retry after failures" value={asText(node.content.retry)} placeholder="0" change={number('retry')} hint="times" />
+                <Field label="Repeat after successes" value={asText(node.content.repeat)} placeholder="0" change={number('repeat')} hint="times" />
+                <Field label="Time-out [s]" value={asText(node.content.timeout)} placeholder="none" change={number('timeout')} hint="After it, an attempt is cancelled: result timeout." />
+                <div className="row">
+                    {!node.isStart && <button onClick={() => it.edit((text) => set(text, ['start'], node.id))}>Begin the blueprint here</button>}
+                    {node.place && <button onClick={() => it.edit((text) => remove(text, ['view', node.id]))}>Place it by itself</button>}
+                </div>
+            </details>
+            {skill && skill.outputs.length > 0 && (
+                <section>
+                    <h3>Gives</h3>
+                    <ul className="plain">{skill.outputs.map((output) => <li key={output.name}><code>${node.id}.{output.name}</code> <span className="quiet">{output.unit}</span></li>)}</ul>
+                </section>
+            )}
+            {outputs.length > 0 && (
+                <section>
+                    <h3>Last values</h3>
+                    <ul className="plain">{outputs.map(([name, value]) => <li key={name}><code>{name}</code> = {JSON.stringify(value)}</li>)}</ul>
+                </section>
+            )}
+        </div>
+    );
+}
+
+function Parts({ node, skill, path }: { node: GraphNode; skill: SkillInfo; path: Path }) {
+    const it = useStore();
+    if (skill.parts.length === 0) return null;
+    const given = isRecord(node.content.parts) ? node.content.parts : {};
+    const roles = Object.keys(isRecord(it.doc?.graph.content.roles) ? it.doc.graph.content.roles : {});
+    return (
+        <section>
+            <h3>Parts</h3>
+            {skill.parts.map((text) => {
+                const role = text.split(':')[0] ?? '';
+                const usual = /\((.*)\)/.exec(text)?.[1] ?? '';
+                const options: [string, string][] = [
+                    ['', usual === '' ? 'choose a part' : `${usual} (usual)`],
+                    ...roles.map((each): [string, string] => [each, `${each} (role)`]),
+                    ...it.partsFor(text).map((each): [string, string] => [each, each]),
+                ];
+                return <Choice key={role} label={text.replace(/ \(.*\)/, '')} value={asText(given[role])} options={options} change={(part) => it.edit((t) => setField(t, [...path, 'parts', role], part === '' ? undefined : part))} />;
+            })}
+        </section>
+    );
+}
+
+function BuiltIn({ node, path, put }: { node: GraphNode; path: Path; put: (key: string, value: Value | undefined) => void }) {
+    const it = useStore();
+    const content = node.content;
+    switch (node.kind) {
+        case 'wait':
+            return <Expression label="Seconds" value={textAt([...path, 'wait'], content.wait)} isCondition={false} change={(value) => put('wait', value.trim() === '' ? 0 : typed(value, 'float'))} />;
+        case 'wait_until':
+            return <Expression label="Condition" value={asText(content.wait_until)} change={(value) => put('wait_until', value)} />;
+        case 'say':
+        case 'log':
+            return <Expression label="Text" value={asText(content[node.kind])} isCondition={false} change={(value) => put(node.kind, value)} />;
+        case 'ask': {
+            const ask = isRecord(content.ask) ? content.ask : {};
+            const change = (key: string, value: Value): void => it.edit((text) => set(text, [...path, 'ask', key], value), `field ${node.id}.ask.${key}`);
+            return (
+                <>
+                    <Field label="Question" value={asText(ask.text)} change={(value) => change('text', value)} />
+                    <Field label="Answers" value={texts(ask.answers ?? ['yes', 'no']).join(', ')} hint="Words with commas between them; each is a result." change={(value) => change('answers', value.split(',').map((each) => each.trim()).filter(Boolean))} />
+                </>
+            );
+        }
+        case 'set': {
+            const values = isRecord(it.doc?.graph.content.values) ? Object.keys(it.doc.graph.content.values) : [];
+            const given = isRecord(content.set) ? content.set : {};
+            return (
+                <section>
+                    <h3>Values to set</h3>
+                    {values.length === 0 && <p className="quiet">Declare a value of the blueprint first: select nothing, then “Values”.</p>}
+                    {values.map((name) => (
+                        <Expression key={name} label={name} value={textAt([...path, 'set', name], given[name])} isCondition={false} placeholder="stays" change={(value) => it.edit((text) => setField(text, [...path, 'set', name], value.trim() === '' ? undefined : typed(value, 'float')), `field ${node.id}.set.${name}`)} />
+                    ))}
+                </section>
+            );
+        }
+        case 'all_of':
+        case 'first_of': {
+            const branches = isRecord(content[node.kind]) ? (content[node.kind] as Json) : {};
+            const names = Object.keys(branches);
+            const skills = it.skills.map((skill): [string, string] => [skill.name, skill.name]);
+            return (
+                <section>
+                    <h3>Branches</h3>
+                    {names.map((name) => {
+                        const branch = isRecord(branches[name]) ? branches[name] : {};
+                        return (
+                            <div className="row" key={name}>
+                                <Choice label={name} value={asText(branch.skill) || 'wait'} options={[['wait', 'wait'], ...skills]} change={(skill) => it.edit((text) => set(text, [...path, node.kind, name], skill === 'wait' ? { wait: 1 } : it.contentFor(skill).content))} />
+                                <button className="small" aria-label={`Remove branch ${name}`} disabled={names.length < 2} onClick={() => it.edit((text) => remove(text, [...path, node.kind, name]))}>×</button>
+                            </div>
+                        );
+                    })}
+                    <button onClick={() => it.edit((text) => set(text, [...path, node.kind, `branch_${names.length + 1}`], { wait: 1 }))}>Add a branch</button>
+                    <p className="hint">Values of branches are written in the text.</p>
+                </section>
+            );
+        }
+        default:
+            return null;
+    }
+}
+
+function resultsOf(node: GraphNode, skill: SkillInfo | undefined): [string, string][] {
+    const named = skill ? [...skill.results, ...skill.failures]
+        : node.kind === 'ask' ? texts((node.content.ask as Json | undefined)?.answers ?? ['yes', 'no'])
+        : node.kind === 'first_of' ? Object.keys((node.content.first_of as Json | undefined) ?? {}) : ['done'];
+    const standard = ['done', 'failed', 'timeout', 'cancelled'].filter((each) => !named.includes(each));
+    return [['success', 'any success'], ['failure', 'any failure'], ['any', 'whatever happened'], ...[...named, ...standard].map((each): [string, string] => [each, each])];
+}
+
+function Candidates({ node, skill }: { node: GraphNode; skill: SkillInfo | undefined }) {
+    const it = useStore();
+    const graph = it.doc?.graph;
+    if (!graph) return null;
+    const own = Object.keys(isRecord(graph.content.results) ? graph.content.results : {});
+    const targets: [string, string][] = [
+        ...graph.nodes.map((each): [string, string] => [`go ${each.id}`, each.id]),
+        ...['done', 'failed', ...own].map((each): [string, string] => [`end ${each}`, `ends: ${each}`]),
+    ];
+    return (
+        <section>
+            <h3>What follows</h3>
+            {node.candidates.length === 0 && <p className="quiet">Nothing: the path ends here as done.</p>}
+            {node.candidates.map((candidate) => (
+                <CandidateForm key={candidate.index} node={node} candidate={candidate} results={resultsOf(node, skill)} targets={targets} chosen={it.doc?.link?.index === candidate.index} />
+            ))}
+            <button onClick={() => it.edit((text) => addCandidate(text, node.id, { on: ['success'], end: 'done' }))}>Add what follows</button>
+        </section>
+    );
+}
+
+function CandidateForm({ node, candidate, results, targets, chosen }: {
+    node: GraphNode;
+    candidate: Candidate;
+    results: [string, string][];
+    targets: [string, string][];
+    chosen: boolean;
+}) {
+    const it = useStore();
+    const at = candidate.index;
+    const change = (fields: Parameters<typeof changeCandidate>[3], mark = ''): void => it.edit((text) => changeCandidate(text, node.id, at, fields), mark);
+    return (
+        <div className={chosen ? 'candidate chosen' : 'candidate'}>
+            <div className="candidate-row">
+                <Choice hidden label={`Result ${at + 1}`} value={candidate.on.join(', ')} options={results} change={(on) => change({ on: on.split(', ') })} />
+                <span aria-hidden="true">→</span>
+                <Choice hidden label={`Goes to ${at + 1}`} value={candidate.go ? `go ${candidate.go}` : `end ${candidate.end}`} options={targets} change={(to) => {
+                    const name = to.slice(to.indexOf(' ') + 1);
+                    change(to.startsWith('go ') ? { go: name, end: '' } : { go: '', end: name });
+                }} />
+            </div>
+            <Expression unseen label={`Condition ${at + 1}`} value={candidate.when} placeholder="always; or a condition: battery.level < 0.2" change={(when) => change({ when }, `when ${node.id} ${at}`)} />
+            <div className="candidate-tools">
+                <button className="small" aria-label={`Judge ${at + 1} earlier`} disabled={at === 0} onClick={() => it.edit((text) => moveCandidate(text, node.id, at, at - 1))}>↑</button>
+                <button className="small" aria-label={`Judge ${at + 1} later`} disabled={at >= node.candidates.length - 1} onClick={() => it.edit((text) => moveCandidate(text, node.id, at, at + 1))}>↓</button>
+                <button className="small" aria-label={`Remove ${at + 1}`} onClick={() => it.edit((text) => disconnect(text, node.id, at))}>×</button>
+            </div>
+        </div>
+    );
+}
+
+// --- a state of a program ---------------------------------------------------------------------------
+
+function StateForm({ node }: { node: GraphNode }) {
+    const it = useStore();
+    const skill = it.skill(node.skill);
+    const path = ['actions', node.id];
+    const infos = skill?.parameters ?? [];
+    const mistakes = it.doc?.mistakes.filter((mistake) => mistake.text.includes(`'${node.id}'`)) ?? [];
+    const states = it.doc?.graph.nodes ?? [];
+    return (
+        <div>
+            <div className="form-head"><h2>{node.skill || 'state'}</h2><span className="chip">state</span></div>
+            {skill && <p className="quiet">{skill.description}</p>}
+            {mistakes.map((mistake) => <p key={mistake.text} className="bad-hint" role="alert">{mistake.text}</p>)}
+            <NameField label="Name of the state" value={node.id} change={(id) => {
+                if (!/^[A-Za-z_]\w*$/.test(id) || states.some((each) => each.id === id)) return it.say('This name cannot be taken.', true);
+                it.edit((text) => renameNode(text, node.id, id));
+                it.select([id]);
+            }} />
+            <Parameters infos={infos} path={[...path, 'parameters']} given={isRecord(node.content.parameters) ? node.content.parameters : {}} mistakes={mistakes} />
+            <section>
+                <h3>Reactions</h3>
+                {node.candidates.map((candidate, n) => {
+                    const at = [...path, 'reactions', candidate.index];
+                    return (
+                        <div className="candidate" key={`${candidate.index} ${n}`}>
+                            <Expression unseen label={`Condition ${n + 1}`} value={candidate.when} change={(when) => it.edit((text) => set(text, [...at, 'when'], when), `when ${node.id} ${n}`)} />
+                            <div className="candidate-row">
+                                <span>starts</span>
+                                <Choice hidden label={`Starts ${n + 1}`} value={candidate.go} options={[['', candidate.stop ? 'stops' : 'nothing'], ...states.map((each): [string, string] => [each.id, each.id])]} change={(go) => it.edit((text) => setField(text, [...at, 'start'], go === '' ? undefined : go))} />
+                                <button className="small" aria-label={`Remove reaction ${n + 1}`} onClick={() => it.edit((text) => disconnect(text, node.id, candidate.index))}>×</button>
+                            </div>
+                        </div>
+                    );
+                })}
+                <button onClick={() => it.edit((text) => addReaction(text, node))}>Add a reaction</button>
+            </section>
+        </div>
+    );
+}
+
+function addReaction(text: string, node: GraphNode): string {
+    const count = Array.isArray(node.content.reactions) ? node.content.reactions.length : 0;
+    return set(text, ['actions', node.id, 'reactions', ...(count > 0 ? [count] : [])], count > 0 ? { when: 'is_done', stop: true } : [{ when: 'is_done', stop: true }]);
+}
+
+// --- the skill itself -------------------------------------------------------------------------------
+
+const LEVELS: [string, string][] = ['capability', 'meta_skill', 'motion_skill', 'behavior_skill', 'blueprint'].map((level) => [level, levelName(level)]);
+
+function SkillForm() {
+    const it = useStore();
+    const doc = it.doc;
+    const graph = doc?.graph;
+    if (!doc || !graph) return null;
+    const content = graph.content;
+    const put = (path: Path, value: Value | undefined, mark = ''): void => it.edit((text) => setField(text, path, value), mark);
+    const general = doc.mistakes.filter((mistake) => mistake.node === '');
+    const says = (Array.isArray(content.commands) ? content.commands : []).map((each) => (isRecord(each) ? texts(each.say) : []));
+    const phrases = says.flat();
+    return (
+        <div>
+            <div className="form-head"><h2>{graph.name || 'Blueprint'}</h2><span className={`chip level-${graph.level}`}>{levelName(graph.level)}</span></div>
+            {general.map((mistake) => <p key={`${mistake.line}${mistake.text}`} className={mistake.warning ? 'warning' : 'bad-hint'}>{mistake.line > 0 && `Line ${mistake.line}: `}{mistake.text}</p>)}
+            <NameField label="Name" value={graph.name} change={(name) => put(['name'], name)} />
+            {!graph.isProgram && <Choice label="Level" value={graph.level} options={LEVELS} change={(level) => put(['level'], level)} />}
+            <Field label="Description" value={asText(content.description)} change={(value) => put(['description'], value === '' ? undefined : value, 'description')} />
+            {!graph.isProgram && (
+                <>
+                    <Field label="Sentences that start it" value={phrases.join('; ')} placeholder="welcome the guest; receive {guest}" hint="With semicolons between them; {name} fills a parameter." change={(value) => {
+                        const list = value.split(';').map((each) => each.trim()).filter(Boolean);
+                        it.edit((text) => {
+                            const others = (Array.isArray(content.commands) ? content.commands : []).findIndex((each) => isRecord(each) && each.say !== undefined);
+                            if (list.length === 0) return others >= 0 ? remove(text, ['commands', others]) : text;
+                            return others >= 0 ? set(text, ['commands', others, 'say'], list) : set(text, ['commands'], [{ say: list }, ...((content.commands as Value[] | undefined) ?? [])]);
+                        }, 'phrases');
+                    }} />
+                    <Field label="Value skill for" value={texts(content.scenarios).join(', ')} placeholder="welcome, service" hint="Scenarios" change={(value) => {
+                        const list = value.split(',').map((each) => each.trim()).filter((each) => /^[A-Za-z_]\w*$/.test(each));
+                        put(['scenarios'], list.length === 0 ? undefined : list, 'scenarios');
+                    }} />
+                </>
+            )}
+            <Declared kind="parameters" title="Parameters" content={content} />
+            {!graph.isProgram && <Declared kind="values" title="Values" content={content} />}
+            {!graph.isProgram && <Results content={content} />}
+            {!graph.isProgram && <Reactions />}
+        </div>
+    );
+}
+
+function Declared({ kind, title, content }: { kind: string; title: string; content: Json }) {
+    const it = useStore();
+    const declared = isRecord(content[kind]) ? (content[kind] as Json) : {};
+    const names = Object.keys(declared);
+    return (
+        <details open={names.length > 0}>
+            <summary>{title} <span className="quiet">{names.length}</span></summary>
+            {names.map((name) => {
+                const one = isRecord(declared[name]) ? (declared[name] as Json) : {};
+                const type = asText(one.type) || 'float';
+                return (
+                    <div className="candidate" key={name}>
+                        <div className="candidate-row">
+                            <strong>{name}</strong>
+                            <Choice hidden label={`Type of ${name}`} value={type} options={[['float', 'number'], ['int', 'whole number'], ['bool', 'yes or no'], ['text', 'text']]} change={(value) => it.edit((text) => set(text, [kind, name, 'type'], value))} />
+                            <button className="small" aria-label={`Remove ${name}`} onClick={() => it.edit((text) => remove(text, [kind, name]))}>×</button>
+                        </div>
+                        <Field label="First value" value={textAt([kind, name, 'default'], one.default)} placeholder="must be given" change={(value) => it.edit((text) => setField(text, [kind, name, 'default'], value === '' ? undefined : typed(value, type)), `default ${name}`)} />
+                        <Field label="Unit" value={asText(one.unit)} placeholder="none" change={(value) => it.edit((text) => setField(text, [kind, name, 'unit'], value === '' ? undefined : value), `unit ${name}`)} />
+                    </div>
+                );
+            })}
+            <Adder label={`New ${title.toLowerCase().slice(0, -1)}`} add={(name) => it.edit((text) => set(text, [kind, name], kind === 'values' ? { default: new Raw('0.0') } : {}))} />
+        </details>
+    );
+}
+
+function Results({ content }: { content: Json }) {
+    const it = useStore();
+    const results = isRecord(content.results) ? content.results : {};
+    return (
+        <details open={Object.keys(results).length > 0}>
+            <summary>Results <span className="quiet">{Object.keys(results).length}</span></summary>
+            {Object.entries(results).map(([name, value]) => {
+                const failure = isRecord(value) && value.failure === true;
+                return (
+                    <div className="row" key={name}>
+                        <strong>{name}</strong>
+                        <Choice hidden label={`Kind of ${name}`} value={failure ? 'failure' : 'success'} options={[['success', 'success'], ['failure', 'failure']]} change={(kind) => it.edit((text) => set(text, ['results', name], kind === 'failure' ? { failure: true } : {}))} />
+                        <button className="small" aria-label={`Remove ${name}`} onClick={() => it.edit((text) => remove(text, ['results', name]))}>×</button>
+                    </div>
+                );
+            })}
+            <Adder label="New result" add={(name) => it.edit((text) => set(text, ['results', name], {}))} />
+        </details>
+    );
+}
+
+function Reactions() {
+    const it = useStore();
+    const graph = it.doc?.graph;
+    if (!graph) return null;
+    const nodes = graph.nodes.map((node): [string, string] => [node.id, node.id]);
+    return (
+        <details open={graph.reactions.length > 0}>
+            <summary>Reactions, in any node <span className="quiet">{graph.reactions.length}</span></summary>
+            {graph.reactions.map((reaction) => {
+                const path = ['reactions', reaction.index];
+                return (
+                    <div className="candidate" key={reaction.index}>
+                        <Expression unseen label={`Reaction ${reaction.index + 1}`} value={reaction.when} change={(when) => it.edit((text) => set(text, [...path, 'when'], when), `reaction ${reaction.index}`)} />
+                        <div className="candidate-row">
+                            <Choice hidden label="When" value={reaction.at} options={[['once', 'at once'], ['end', 'after the node']]} change={(value) => it.edit((text) => set(text, [...path, 'at'], value))} />
+                            <span aria-hidden="true">→</span>
+                            <Choice hidden label="Goes to" value={reaction.go} options={nodes} change={(value) => it.edit((text) => set(text, [...path, 'go'], value))} />
+                            <button className="small" aria-label={`Remove reaction ${reaction.index + 1}`} onClick={() => it.edit((text) => remove(text, path))}>×</button>
+                        </div>
+                    </div>
+                );
+            })}
+            <button disabled={nodes.length === 0} onClick={() => it.edit((text) => {
+                const value = { when: 'false', go: nodes[0]?.[0] ?? '', at: 'once' };
+                return graph.reactions.length > 0 ? set(text, ['reactions', graph.reactions.length], value) : set(text, ['reactions'], [value]);
+            })}>Add a reaction</button>
+        </details>
+    );
+}
+
+function Adder({ label, add }: { label: string; add: (name: string) => void }) {
+    return (
+        <form className="row adder" onSubmit={(event) => {
+            event.preventDefault();
+            const input = event.currentTarget.elements.namedItem('name') as HTMLInputElement;
+            if (!/^[A-Za-z_]\w*$/.test(input.value)) return store.say('A name has letters, digits and _, and begins with a letter.', true);
+            add(input.value);
+            input.value = '';
+        }}>
+            <input name="name" aria-label={label} placeholder={label} />
+            <button>Add</button>
+        </form>
+    );
+}

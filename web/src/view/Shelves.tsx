@@ -1,0 +1,220 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+
+import type { SkillInfo } from '../server.ts';
+import { store, useStore } from '../store.ts';
+import { levelName } from './Canvas.tsx';
+
+interface Item {
+    name: string;
+    level: string;
+    description: string;
+    words: string;
+    skill: SkillInfo | null;
+}
+
+const BUILT_INS: [string, string][] = [
+    ['wait', 'Wait some seconds'],
+    ['wait_until', 'Wait until a condition holds'],
+    ['say', 'Say a text'],
+    ['ask', 'Ask a person; the answers are results'],
+    ['log', 'Write a text to the log'],
+    ['set', 'Set values of this blueprint'],
+    ['all_of', 'Several side by side, until all are done'],
+    ['first_of', 'Several side by side, until the first one ends'],
+];
+
+const ORDER = ['blueprint', 'behavior_skill', 'motion_skill', 'meta_skill', 'built in', 'capability'];
+
+function shelfOf(skill: SkillInfo): string {
+    return skill.level === 'capability' && skill.category !== '' ? `capability: ${skill.category.replace('_', ' ')}` : skill.level;
+}
+
+/** Skills by level, category and scenario, with search. Drag one into the picture, or press Enter. */
+export function Shelves() {
+    const it = useStore();
+    const [search, setSearch] = useState('');
+    const [closed, setClosed] = useState<ReadonlySet<string>>(new Set(['capability: sensing', 'capability: part control']));
+    const box = useRef<HTMLInputElement>(null);
+    useEffect(() => {
+        const focus = (): void => box.current?.focus();
+        window.addEventListener('find-skill', focus);
+        return () => window.removeEventListener('find-skill', focus);
+    }, []);
+    const shelves = useMemo(() => {
+        const isProgram = it.doc?.graph.isProgram ?? false;
+        const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+        const fits = (item: Item): boolean => words.every((word) => item.words.includes(word));
+        const found = new Map<string, Item[]>();
+        const put = (shelf: string, item: Item): void => {
+            if (fits(item)) found.set(shelf, [...(found.get(shelf) ?? []), item]);
+        };
+        for (const skill of it.skills) {
+            if (isProgram && skill.origin !== 'action_type') continue;
+            const words = [skill.name, skill.name.replaceAll('_', ' '), skill.description, ...skill.tags, skill.level, ...skill.scenarios].join(' ').toLowerCase();
+            const item: Item = { name: skill.name, level: skill.level, description: skill.description, words, skill };
+            for (const scenario of skill.scenarios) put(`for ${scenario}`, item);
+            put(shelfOf(skill), item);
+        }
+        if (!isProgram) for (const [name, description] of BUILT_INS) put('built in', { name, level: 'built_in', description, words: `${name} ${name.replace('_', ' ')} ${description}`.toLowerCase(), skill: null });
+        const rank = (shelf: string): number => (shelf.startsWith('for ') ? -1 : ORDER.findIndex((each) => shelf.startsWith(each)));
+        return [...found].sort((a, b) => rank(a[0]) - rank(b[0]) || a[0].localeCompare(b[0]));
+    }, [it.skills, search, it.doc?.graph.isProgram]);
+    const all = shelves.flatMap(([, items]) => items);
+
+    return (
+        <div className="shelves">
+            <input
+                ref={box}
+                className="search"
+                type="search"
+                placeholder="Find a skill"
+                aria-label="Find a skill; Enter adds the first one found"
+                value={search}
+                onChange={(event) => setSearch(event.target.value)}
+                onKeyDown={(event) => {
+                    const first = all[0];
+                    if (event.key === 'Enter' && first && search !== '') store.add(first.name);
+                    if (event.key === 'Escape') setSearch('');
+                    if (event.key === 'ArrowDown') {
+                        event.preventDefault();
+                        document.querySelector<HTMLButtonElement>('.skill-item')?.focus();
+                    }
+                }}
+            />
+            {shelves.length === 0 && <p className="quiet">No skill has these words.</p>}
+            {shelves.map(([shelf, items]) => {
+                const isOpen = search !== '' || !closed.has(shelf);
+                return (
+                    <section key={shelf} className="shelf">
+                        <h3>
+                            <button
+                                className="shelf-title"
+                                aria-expanded={isOpen}
+                                onClick={() => setClosed((before) => {
+                                    const next = new Set(before);
+                                    if (!next.delete(shelf)) next.add(shelf);
+                                    return next;
+                                })}
+                            >
+                                {isOpen ? '▾' : '▸'} {shelf.startsWith('for ') || shelf.includes(':') ? shelf : `${levelName(shelf)}${shelf === 'built in' ? '' : 's'}`} <span className="quiet">{items.length}</span>
+                            </button>
+                        </h3>
+                        {isOpen && items.map((item) => <SkillItem key={item.name} item={item} />)}
+                    </section>
+                );
+            })}
+        </div>
+    );
+}
+
+function SkillItem({ item }: { item: Item }) {
+    const skill = item.skill;
+    const needs = skill ? [
+        skill.description,
+        skill.parts.length > 0 && `Parts: ${skill.parts.join(', ')}`,
+        skill.parameters.length > 0 && `Takes: ${skill.parameters.map((p) => p.name + (p.unit ? ` [${p.unit}]` : '')).join(', ')}`,
+        skill.results.length > 0 && `Results: ${[...skill.results, ...skill.failures].join(', ')}`,
+        skill.outputs.length > 0 && `Gives: ${skill.outputs.map((o) => o.name + (o.unit ? ` [${o.unit}]` : '')).join(', ')}`,
+        skill.runs > 0 && `Ran ${skill.runs} times, ${skill.succeeded} with success`,
+        skill.problem && `Broken: ${skill.problem}`,
+    ].filter(Boolean).join('\n') : item.description;
+    return (
+        <div className={`skill-row level-${item.level}`}>
+            <button
+                className={skill?.problem ? 'skill-item broken' : 'skill-item'}
+                draggable
+                title={needs}
+                onDragStart={(event) => {
+                    event.dataTransfer.setData('application/x-skill', item.name);
+                    event.dataTransfer.effectAllowed = 'copy';
+                }}
+                onDoubleClick={() => store.add(item.name)}
+                onKeyDown={(event) => {
+                    if (event.key === 'Enter') {
+                        event.preventDefault();
+                        store.add(item.name);
+                    }
+                    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+                        event.preventDefault();
+                        const list = [...document.querySelectorAll<HTMLButtonElement>('.skill-item')];
+                        const at = list.indexOf(event.currentTarget);
+                        list[at + (event.key === 'ArrowDown' ? 1 : -1)]?.focus();
+                    }
+                }}
+            >
+                <span className="skill-name">{item.name}</span>
+                <span className="skill-description">{item.description}</span>
+            </button>
+            {skill && (
+                <button className="small" aria-label={`Open ${item.name}`} title="Open it" onClick={() => void store.openSkill(item.name)}>↗</button>
+            )}
+        </div>
+    );
+}
+
+/** What is kept: blueprints and skills, programs, runs of the past. */
+export function Files() {
+    const it = useStore();
+    const programs = new Set(it.programs.map((program) => program.name));
+    const own = it.skills.filter((skill) => (skill.origin === 'store' || skill.origin === 'library') && !programs.has(skill.name));
+    return (
+        <div className="files">
+            <button className="primary wide" onClick={() => { it.dialog = { kind: 'new' }; it.changed(); }}>New blueprint</button>
+            <section className="shelf">
+                <h3>Blueprints and skills</h3>
+                {own.length === 0 && <p className="quiet">None is kept yet.</p>}
+                {own.map((skill) => (
+                    <div key={skill.name} className={`skill-row level-${skill.level}`}>
+                        <button className="skill-item" onClick={() => void it.openSkill(skill.name)} title={skill.problem || skill.description}>
+                            <span className="skill-name">{skill.name}</span>
+                            <span className="skill-description">{skill.problem ? 'draft with mistakes' : `${levelName(skill.level)}, version ${skill.version}`}</span>
+                        </button>
+                        {skill.origin === 'store' && (
+                            <>
+                                <button className="small" aria-label={`Rename ${skill.name}`} title="Rename; callers follow" onClick={() => { it.dialog = { kind: 'rename', name: skill.name }; it.changed(); }}>✎</button>
+                                {skill.versions.length > 1 && (
+                                    <button className="small" aria-label={`Compare versions of ${skill.name}`} title="Compare versions" onClick={() => { it.dialog = { kind: 'compare', name: skill.name }; it.changed(); }}>≠</button>
+                                )}
+                                <button className="small" aria-label={`Delete ${skill.name}`} title="Delete all versions" onClick={() => void it.deleteSkill(skill.name)}>×</button>
+                            </>
+                        )}
+                    </div>
+                ))}
+            </section>
+            <section className="shelf">
+                <h3>Programs</h3>
+                {it.programs.map((program) => (
+                    <div key={program.name} className="skill-row level-meta_skill">
+                        <button className="skill-item" onClick={() => void it.openProgram(program.name)} title={program.description}>
+                            <span className="skill-name">{program.name}</span>
+                            <span className="skill-description">{program.origin === 'library' ? 'of the library' : 'saved here'}</span>
+                        </button>
+                    </div>
+                ))}
+            </section>
+        </div>
+    );
+}
+
+export function Runs() {
+    const it = useStore();
+    useEffect(() => void it.loadRuns(), [it, it.run?.state]);
+    return (
+        <div className="files">
+            <section className="shelf">
+                <h3>Runs</h3>
+                {it.runs.length === 0 && <p className="quiet">Nothing has run yet.</p>}
+                {it.runs.map((run) => (
+                    <div key={run.run} className="skill-row">
+                        <button className="skill-item" title={`${run.run}, started by ${run.source}`} onClick={() => void it.openReplay(run)}>
+                            <span className="skill-name">{run.skill || run.run}</span>
+                            <span className="skill-description">
+                                {run.result || (run.interrupted_at ? `interrupted at ${run.interrupted_at}` : 'runs')}{run.reason ? `: ${run.reason}` : ''}
+                            </span>
+                        </button>
+                    </div>
+                ))}
+            </section>
+        </div>
+    );
+}

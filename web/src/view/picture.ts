@@ -1,0 +1,108 @@
+// What the picture of a graph is made of: boxes with sizes and ports, links, ends.
+
+import { type Graph, type GraphNode, linkLabel, STANDARD_FAILURES } from '../text/graph.ts';
+import type { SkillInfo } from '../server.ts';
+
+export interface Port {
+    name: string;
+    failure: boolean;
+}
+
+export interface Box {
+    id: string;
+    width: number;
+    height: number;
+    node: GraphNode | null;
+    ports: Port[];
+    /** Of an end: the result. */
+    end: string;
+}
+
+export interface Link {
+    id: string;
+    from: string;
+    port: string;
+    to: string;
+    node: string;
+    index: number;
+    label: string;
+    failure: boolean;
+}
+
+export interface Picture {
+    boxes: Box[];
+    links: Link[];
+    /** Changes when the layout has to be made again. */
+    structure: string;
+}
+
+const LETTER = 6.3;
+
+/** The results of a node from which a person draws. */
+export function portsOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean): Port[] {
+    if (isProgram) return [{ name: 'success', failure: false }];
+    const successes = (skill?.results ?? answers(node)).filter((name) => name !== 'done');
+    const failures = (skill?.failures ?? []).filter((name) => !STANDARD_FAILURES.includes(name));
+    const named = successes.length > 1 ? successes : [];
+    const ports: Port[] = [{ name: 'success', failure: false }];
+    for (const name of named) ports.push({ name, failure: false });
+    for (const name of failures) ports.push({ name, failure: true });
+    const fails = node.kind === 'skill' || node.kind === 'all_of' || node.kind === 'first_of';
+    if (fails) ports.push({ name: 'failure', failure: true });
+    for (const candidate of node.candidates) {
+        const name = candidate.on[0] ?? 'success';
+        if (!ports.some((port) => port.name === name)) {
+            ports.push({ name, failure: STANDARD_FAILURES.includes(name) || (skill?.failures.includes(name) ?? name === 'failure') });
+        }
+    }
+    return [...ports.filter((port) => !port.failure), ...ports.filter((port) => port.failure)];
+}
+
+function answers(node: GraphNode): string[] {
+    const ask = node.content.ask as { answers?: string[] } | undefined;
+    if (node.kind === 'ask') return ask?.answers ?? ['yes', 'no'];
+    if (node.kind === 'first_of') return Object.keys((node.content.first_of as object | undefined) ?? {});
+    return [];
+}
+
+function boxOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean): Box {
+    const ports = portsOf(node, skill, isProgram);
+    const wide = ports.reduce((sum, port) => sum + port.name.length * LETTER + 16, 12);
+    const title = Math.max(node.id.length * 8.2, (node.skill || node.kind).length * 6.6) + 60;
+    const width = Math.round(Math.min(Math.max(190, wide, title), 460));
+    const height = 52 + (node.detail === '' ? 0 : 17) + (ports.length > 1 ? 24 : 10);
+    return { id: node.id, width, height, node, ports, end: '' };
+}
+
+export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | undefined): Picture {
+    const boxes = graph.nodes.map((node) => boxOf(node, find(node.skill), graph.isProgram));
+    const known = new Set(graph.nodes.map((node) => node.id));
+    const links: Link[] = [];
+    const ends = new Set<string>();
+    for (const node of graph.nodes) {
+        const skill = find(node.skill);
+        for (const candidate of node.candidates) {
+            const to = candidate.go !== '' ? candidate.go : candidate.end !== '' ? `@${candidate.end}` : '';
+            if (to === '' || (candidate.go !== '' && !known.has(candidate.go))) continue;
+            if (candidate.end !== '' && candidate.go === '') ends.add(candidate.end);
+            const port = candidate.on[0] ?? 'success';
+            const failure = !graph.isProgram && (port === 'failure' || STANDARD_FAILURES.includes(port) || (skill?.failures.includes(port) ?? false));
+            const label = graph.isProgram ? linkLabel(candidate, true)
+                : [candidate.on.length > 1 ? candidate.on.join(', ') : '', candidate.when && `if ${candidate.when}`].filter(Boolean).join(' ');
+            links.push({ id: `${node.id}:${candidate.index}:${to}`, from: node.id, port: graph.isProgram ? 'success' : port, to, node: node.id, index: candidate.index, label, failure });
+        }
+    }
+    for (const end of ends) boxes.push({ id: `@${end}`, width: Math.round(end.length * 7.5 + 58), height: 30, node: null, ports: [], end });
+    const structure = JSON.stringify([boxes.map((box) => [box.id, box.width, box.height]), links.map((link) => `${link.from}>${link.to}${link.label === '' ? '' : '?'}`)]);
+    return { boxes, links, structure };
+}
+
+/** Links for the layout: reactions lead to their nodes from anywhere, so they have none. */
+export function layoutRequest(picture: Picture, start: string): object {
+    const first = picture.boxes.filter((box) => box.id === start);
+    const rest = picture.boxes.filter((box) => box.id !== start);
+    return {
+        boxes: [...first, ...rest].map((box) => [box.id, box.width, box.height]),
+        links: picture.links.map((link) => [link.from, link.to, link.label === '' ? 0 : Math.min(link.label.length, 44) * LETTER + 14]),
+    };
+}

@@ -1,0 +1,102 @@
+// The way of a run, from its log: which nodes of one graph ran, with which results, and which links were taken.
+
+import type { LogRecord } from './server.ts';
+
+export interface Visited {
+    count: number;
+    result: string;
+    reason: string;
+    outputs: Record<string, unknown>;
+    running: boolean;
+    seconds: number;
+}
+
+export interface Way {
+    nodes: Map<string, Visited>;
+    links: Set<string>;
+    /** Where it stands: the node, and before, after or cut. */
+    stands: string;
+}
+
+/** @param prefix of the graph's call: "" or "drinks". */
+export function wayOf(records: readonly LogRecord[], prefix: string, until = records.length): Way {
+    const way: Way = { nodes: new Map(), links: new Set(), stands: '' };
+    const begun = new Map<string, number>();
+    const inner = (path: string): string | null => {
+        if (prefix !== '' && !path.startsWith(`${prefix}/`)) return null;
+        const rest = prefix === '' ? path : path.slice(prefix.length + 1);
+        return rest === '' || rest.includes('/') ? null : rest;
+    };
+    let before = '';
+    for (let i = 0; i < until && i < records.length; i += 1) {
+        const record = records[i] as LogRecord;
+        const path = typeof record.path === 'string' ? record.path : '';
+        if (record.what === 'end') for (const node of way.nodes.values()) node.running = false;
+        if (record.what === 'stands') way.stands = path;
+        if (record.what === 'call' && path === prefix && prefix !== '') {
+            way.nodes.clear();
+            way.links.clear();
+            before = '';
+        }
+        const id = inner(path);
+        if (id === null || path === '') continue;
+        const node = way.nodes.get(id);
+        if (record.what === 'node') {
+            way.stands = '';
+            way.nodes.set(id, {
+                count: Number(record.visit), result: '', reason: '', outputs: node?.outputs ?? {}, running: true, seconds: 0,
+            });
+            begun.set(id, record.time);
+            if (before !== '' && (before !== id || Number(record.attempt) === 1)) way.links.add(`${before}>${id}`);
+            before = '';
+        } else if (record.what === 'ended' && node) {
+            node.running = false;
+            node.result = String(record.result);
+            node.reason = String(record.reason ?? '');
+            node.outputs = (record.outputs as Record<string, unknown>) ?? {};
+            node.seconds = record.time - (begun.get(id) ?? record.time);
+        } else if (record.what === 'decided') {
+            if (typeof record.go === 'string' && record.go !== '') before = id;
+            else if (record.end !== undefined) way.links.add(`${id}>@${String(record.end)}`);
+        }
+    }
+    return way;
+}
+
+/** A line of the log in words. */
+export function inWords(record: LogRecord): string {
+    const path = typeof record.path === 'string' ? record.path : '';
+    const because = record.reason ? `: ${String(record.reason)}` : '';
+    switch (record.what) {
+        case 'node':
+            return `${path} begins${Number(record.visit) > 1 ? `, visit ${String(record.visit)}` : ''}${Number(record.attempt) > 1 ? `, attempt ${String(record.attempt)}` : ''}`;
+        case 'ended':
+            return `${path}: ${String(record.result)}${because}`;
+        case 'decided':
+            return record.go ? `${path} → ${String(record.go)}` : `${path} ends the graph: ${String(record.end)}`;
+        case 'command':
+            return `${String(record.command)}${record.target ? ` ${String(record.target)}` : ''}${record.source ? ` (${String(record.source)})` : ''}${record.refused ? `, refused: ${String(record.refused)}` : ''}`;
+        case 'stands':
+            return `stands ${String(record.where)} ${path}`;
+        case 'end':
+            return `the run ended: ${String(record.result)}${because}`;
+        case 'question':
+            return `${path} asks: ${String(record.text)}`;
+        case 'log':
+            return `${path}: ${String(record.text)}`;
+        case 'start':
+            return `${path} starts ${String(record.skill)}`;
+        case 'call':
+            return `${path} calls ${String(record.skill)}`;
+        case 'jump':
+            return `jump to ${path}: ${String(record.outcome)}`;
+        case 'reaction':
+            return `reaction in ${path || 'the graph'}: ${String(record.when)} → ${String(record.go)}`;
+        case 'protective_stop':
+            return 'protective stop';
+        case 'released':
+            return 'protective stop released';
+        default:
+            return `${record.what.replaceAll('_', ' ')} ${path}${because}`;
+    }
+}
