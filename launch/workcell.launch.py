@@ -20,6 +20,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from robot_rt_control.application.bringup import (
+    BLUEPRINTS_HELP,
     CLOCK_HELP,
     CLOCKS,
     CONTROLLERS,
@@ -93,6 +94,9 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument(
         "planner", default_value=NO, choices=[YES, NO], description=f"Whether to {PLANNER_HELP}."
+    ),
+    DeclareLaunchArgument(
+        "blueprints", default_value=NO, choices=[YES, NO], description=f"Whether to {BLUEPRINTS_HELP}."
     ),
     DeclareLaunchArgument(
         "realtime_cpu", default_value="-1", description="Processor of the real-time thread; -1: any."

@@ -33,6 +33,7 @@ CONTROLLERS_HELP = (
 PLANNER_HELP = (
     "run the planner, which plans through contact as the action plan_contact; it needs the packages mujoco and piqp"
 )
+BLUEPRINTS_HELP = "run the node blueprints, which executes blueprints, and what draws and watches them talks to"
 _CONTROLLER_MESSAGES = ("control_msgs", "controller_manager_msgs")
 
 SHARED_TOPICS = ("/clock", "/diagnostics", "/tf", "/tf_static")
@@ -95,6 +96,8 @@ class BringupOptions:
     """One of CONTROLLERS: see CONTROLLERS_HELP."""
     planner: bool = False
     """See PLANNER_HELP."""
+    blueprints: bool = False
+    """See BLUEPRINTS_HELP."""
     realtime_cpu: int = -1
     """Processor of the real-time thread; -1: any."""
     realtime_priority: int = 80
@@ -249,6 +252,7 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
         ),
         *_controllers(options, workcell),
         *_planner(options, workcell),
+        *_blueprints(options, workcell),
         *_viewers(options, workcell, find),
     ]
     if options.program:
@@ -361,6 +365,23 @@ def _planner(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
             parameters=_common(options, workcell),
             required=False,
             consequence="its plan is lost; the session of one that it runs ends, and the parts are brought to safety",
+        )
+    ]
+
+
+def _blueprints(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
+    if not options.blueprints:
+        return []
+    return [
+        ProcessDescription(
+            name="blueprints",
+            executable="blueprints",
+            node_name="blueprints",
+            namespace=options.namespace,
+            parameters=_common(options, workcell),
+            required=False,
+            consequence="its runs are interrupted; their sessions end with their leases, and their parts are brought "
+            "to safety",
         )
     ]
 

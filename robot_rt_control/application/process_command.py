@@ -16,6 +16,7 @@ NODES = {
     "controller_manager": "robot_rt_control.controllers.node:ControllerManagerNode",
     "frame_publisher": "robot_rt_control.frames.node:FramePublisherNode",
     "planner": "robot_rt_control.planner.node:PlannerNode",
+    "blueprints": "robot_rt_control.blueprint.node.node:BlueprintsNode",
     "application": "robot_rt_control.application.node:ApplicationNode",
 }
 """The package's own executables: the modules that run them, and their nodes."""

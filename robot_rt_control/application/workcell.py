@@ -13,6 +13,7 @@ from pathlib import Path
 
 from robot_rt_control.application.bringup import (
     AUTO,
+    BLUEPRINTS_HELP,
     CLOCK_HELP,
     CLOCKS,
     CONTROLLERS,
@@ -79,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
     add("--own-topics", action="store_true", help=OWN_TOPICS_HELP)
     add("--controllers", choices=CONTROLLERS, default=AUTO, help=f"{CONTROLLERS_HELP} (default: %(default)s)")
     add("--planner", action="store_true", help=PLANNER_HELP)
+    add("--blueprints", action="store_true", help=BLUEPRINTS_HELP)
     add("--cpu", type=int, default=-1, metavar="N", help="processor of the real-time thread (default: any)")
     add(
         "--priority",
@@ -126,6 +128,7 @@ def options_of(arguments: argparse.Namespace) -> BringupOptions:
         exit_with_program=bool(program) and not arguments.stay,
         controllers=arguments.controllers,
         planner=arguments.planner,
+        blueprints=arguments.blueprints,
         realtime_cpu=arguments.cpu,
         realtime_priority=arguments.priority,
     )

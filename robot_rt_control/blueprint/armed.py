@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.robot import Robot, Watched
+from robot_rt_control.blueprint.schema import CommandKeys
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -17,13 +18,13 @@ class Armed:
     """The conditions that may start runs. One thread.
 
     Args:
-        start: called with the name of a blueprint and its condition.
+        start: called with the name of a blueprint, its condition, and what happens while its parts are taken.
     """
 
-    def __init__(self, robot: Robot, start: Callable[[str, str], None]) -> None:
+    def __init__(self, robot: Robot, start: Callable[[str, str, str], None]) -> None:
         self._robot, self._start = robot, start
-        self._watches: list[tuple[Watched, str, str, float]] = []
-        """With blueprint, condition and cooldown."""
+        self._watches: list[tuple[Watched, str, CommandKeys]] = []
+        """With blueprint and command."""
         self._until = -math.inf
         self._last: dict[tuple[str, str], float] = {}
 
@@ -49,8 +50,8 @@ class Armed:
         if not 0.0 < seconds <= LONGEST_S:
             raise DefinitionError("arm: seconds", expected=f"0 to {LONGEST_S:g}", got=f"{seconds:g}")
         try:
-            for name, when, cooldown in _conditions(catalogue.skills):
-                self._watches.append((self._robot.watch(f"armed: {name}", [when]), name, when, cooldown))
+            for name, command in _conditions(catalogue.skills):
+                self._watches.append((self._robot.watch(f"armed: {name}", [command.when]), name, command))
         except BaseException:
             self.disarm()
             raise
@@ -77,16 +78,16 @@ class Armed:
             self.disarm()
             return
         self._robot.sort_fired()
-        for watched, name, when, cooldown in list(self._watches):
+        for watched, name, command in list(self._watches):
             if watched.fired:
                 watched.fired.clear()
-                if time - self._last.get((name, when), -math.inf) >= cooldown:
-                    self._last[name, when] = time
-                    self._start(name, when)
+                if time - self._last.get((name, command.when), -math.inf) >= command.cooldown:
+                    self._last[name, command.when] = time
+                    self._start(name, command.when, command.busy)
 
 
-def _conditions(skills: Mapping[str, SkillTemplate]) -> Iterator[tuple[str, str, float]]:
+def _conditions(skills: Mapping[str, SkillTemplate]) -> Iterator[tuple[str, CommandKeys]]:
     for name, template in skills.items():
         for command in template.content.commands:
             if command.when and "@" not in name:
-                yield name, command.when, command.cooldown
+                yield name, command

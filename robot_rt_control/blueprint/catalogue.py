@@ -76,7 +76,11 @@ class SkillCatalogue:
 
     def with_skill(self, template: SkillTemplate) -> SkillCatalogue:
         """This catalogue with one more skill, or another version of one."""
-        skills = ChainMap({template.name: template}, cast("dict[str, SkillTemplate]", self.skills))  # it may be lazy
+        own = cast("dict[str, SkillTemplate]", self.skills)  # it may be lazy
+        return self.with_skills(ChainMap({template.name: template}, own))
+
+    def with_skills(self, skills: Mapping[str, SkillTemplate]) -> SkillCatalogue:
+        """This catalogue with other skills, beside the same programs and action types."""
         found = SkillCatalogue(self.workcell, self.programs, skills)
         found._existing = self._existing
         return found

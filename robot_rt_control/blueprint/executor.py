@@ -1,14 +1,17 @@
 """Executes blueprints: several runs side by side on disjoint parts, commands, logs, and the state of it all as data.
 
-It has no threads and no clock: whoever drives it calls `update` when something may have happened. The node
+It has no thread and no clock of its own: whoever drives it calls `update` when something may have happened. The node
 `blueprints` does so over ROS, and tests in lockstep.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path as File
 from typing import Any
@@ -20,7 +23,7 @@ from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.events import Moment
 from robot_rt_control.blueprint.performer import Makers, RobotPerformer
-from robot_rt_control.blueprint.phrases import Said, understand
+from robot_rt_control.blueprint.phrases import Said, is_stop, understand
 from robot_rt_control.blueprint.plan import read_path, shown_path
 from robot_rt_control.blueprint.rehearsal import Rehearsal
 from robot_rt_control.blueprint.results import CANCELLED, FAILED, Outcome
@@ -42,6 +45,8 @@ from robot_rt_control.vocabulary.errors import (
     unknown,
 )
 from robot_rt_control.vocabulary.names import REFERENCE_PATTERN
+
+_log = logging.getLogger(__name__)
 
 REFERENCE = re.compile(REFERENCE_PATTERN)
 KEPT_RUNS = 16
@@ -92,7 +97,9 @@ COMMANDS = (
 
 
 class Executor:
-    """All runs of one process. One thread at a time.
+    """All runs of one process. All methods may be called from any thread.
+
+    A skill is read and checked without holding up the runs that go on.
 
     Args:
         robot: the workcell.
@@ -100,6 +107,10 @@ class Executor:
         logs: folder of the runs' logs.
         wall: the date and time as text; run ids begin with it, and sort by it. None: the tick.
         makers: of skills that are neither programs nor actions.
+
+    Attributes:
+        lock: held while runs change.
+        runs: by id, in the order in which they were asked for: those that go on, wait, or ended last.
     """
 
     def __init__(
@@ -114,8 +125,8 @@ class Executor:
         self.robot, self.library, self.history = robot, library, RunHistory(logs)
         self._logs, self._makers = logs, makers
         self._wall = wall or (lambda: f"{robot.backend.present()[0]:09d}")
+        self.lock = threading.RLock()
         self.runs: dict[str, ExecutedRun] = {}
-        """By id, in the order in which they were asked for: those that go on, wait, or ended last."""
         self._tried = -_ASK_AGAIN_S
         self._armed = Armed(robot, self._start_by_sensor)
         self._problem = ""
@@ -124,11 +135,12 @@ class Executor:
 
     def close(self) -> None:
         """End: sessions are closed, and parts take their safety action. Runs that go on have no end in their logs."""
-        self._armed.disarm()
-        for run in self.runs.values():
-            if run.outcome is None:
-                run.close(Outcome.standard(CANCELLED, "the executor has ended"))
-        self.robot.close()
+        with self.lock:
+            self._armed.disarm()
+            for run in self.runs.values():
+                if run.outcome is None:
+                    run.close(Outcome.standard(CANCELLED, "the executor has ended"))
+            self.robot.close()
 
     @property
     def is_idle(self) -> bool:
@@ -137,14 +149,33 @@ class Executor:
 
     def update(self) -> None:
         """Take in what has happened. Call it whenever something may have, and about every 20 ms while a run goes on."""
+        with self.lock:
+            self._update()
+
+    def _update(self) -> None:
         for run in list(self.runs.values()):
-            if run.is_under_way:
-                assert run.runner is not None
-                outcome = run.runner.update()
+            if run.runner is not None and run.outcome is None:
+                try:
+                    outcome = run.runner.update()
+                except Exception as error:  # it must not hold up the other runs, nor its parts without anybody
+                    outcome = self._broken(run, error)
                 if outcome is not None:
                     self._end(run, outcome)
         self._begin_waiting()
         self._armed.update(self._moment().time if self._armed.is_armed else 0.0)
+
+    def _broken(self, run: ExecutedRun, error: Exception) -> Outcome:
+        """The outcome of a run that cannot be driven any more; closing its session brings its parts to rest."""
+        outcome = Outcome.standard(FAILED, f"internal error: {type(error).__name__}: {error}")
+        moment = self._moment()
+        self._problem = f"run {run.id}: {outcome.reason}"
+        _log.exception("run %s cannot be driven any more", run.id)
+        record = {"tick": moment.tick, "time": moment.time, "what": "end", "result": outcome.result, "failure": True,
+                  "reason": outcome.reason, "outputs": {}}  # fmt: skip
+        with suppress(OSError):
+            if run.log is not None:
+                run.log.write(record)
+        return outcome
 
     def _end(self, run: ExecutedRun, outcome: Outcome) -> None:
         run.close(outcome)
@@ -168,14 +199,21 @@ class Executor:
             CapacityError: too many runs.
             RobotControlError: its log cannot be written.
         """
-        going = [run for run in self.runs.values() if run.outcome is None]
+        with self.library.lock:
+            run = self._planned(start)
+        with self.lock:
+            return self._admitted(run)
+
+    def _admitted(self, run: ExecutedRun) -> ExecutedRun:
+        """Begin a planned run, or have it wait for its parts."""
+        start, going = run.start, [other for other in self.runs.values() if other.outcome is None]
         if len(going) >= MAX_BLUEPRINT_RUNS:
             raise CapacityError(
                 "too many runs side by side",
                 expected=f"at most {MAX_BLUEPRINT_RUNS} (MAX_BLUEPRINT_RUNS)",
-                got=", ".join(run.id for run in going),
+                got=", ".join(other.id for other in going),
             )
-        run = self._planned(start)
+        run.id = self._new_id()
         holders = self._holders(run)
         if holders and start.busy not in (WAIT, REPLACE):
             (first, *_) = holders
@@ -220,7 +258,6 @@ class Executor:
         called_names = dict.fromkeys([*plan.graphs, *(c.skill for g in plan.graphs.values()
                                       for n in g.nodes.values() for c in n.call.inner() if c.skill)])  # fmt: skip
         return ExecutedRun(
-            id=self._new_id(),
             start=start,
             skill=template.name or name,
             plan=plan,
@@ -346,6 +383,10 @@ class Executor:
         command = request.command
         if command not in COMMANDS:
             raise DefinitionError(f"unknown command {command!r}", expected=unknown("command", command, COMMANDS))
+        with self.lock:
+            return self._controlled(request, command)
+
+    def _controlled(self, request: ControlRequest, command: str) -> str:
         if command == "arm":
             self._armed.arm(request.seconds, self._moment().time, self.library.snapshot())
             self._note(command, request.source, f"for {request.seconds:g} s")
@@ -413,8 +454,9 @@ class Executor:
 
     def cancel(self, run: ExecutedRun, source: str) -> None:
         """Cancel a run; nothing happens if it has ended."""
-        if run.outcome is None:
-            self._cancel(run, source)
+        with self.lock:
+            if run.outcome is None:
+                self._cancel(run, source)
 
     def _cancel(self, run: ExecutedRun, source: str) -> None:
         if run.runner is None:  # it has not begun
@@ -423,6 +465,10 @@ class Executor:
             run.runner.give(events.Cancel(source=source))
 
     def _cancel_all(self, source: str) -> str:
+        with self.lock:
+            return self._all_cancelled(source)
+
+    def _all_cancelled(self, source: str) -> str:
         going = [run for run in self.runs.values() if run.outcome is None]
         for run in reversed(going):  # what waits first, so that nothing begins
             self._cancel(run, source)
@@ -439,23 +485,24 @@ class Executor:
             RobotControlError: as `start`.
         """
         word = "gesture" if gesture else "sentence"
+        if not gesture and is_stop(text):  # it waits for nobody
+            return "", None, self._cancel_all(source)
         try:
-            skills = self.library.snapshot().skills
-            said = _of_gesture(text, skills) if gesture else understand(text, skills)
-            name, arguments = said.skill, said.arguments
-            if not name:
-                return "", None, self._cancel_all(source)
-            run = self.start(Start(skill=name, parameters=arguments, source=source or word))
+            with self.library.lock:
+                skills = self.library.snapshot().skills
+                said = _of_gesture(text, skills) if gesture else understand(text, skills)
+            name = said.skill
+            run = self.start(Start(skill=name, parameters=said.arguments, busy=said.busy, source=source or word))
         except RobotControlError as error:
             self._note(word, source, text, refused=str(error))
             raise
         self._note(word, source, text, started=run.id)
         return name, run, f"run {run.id} of {name!r}"
 
-    def _start_by_sensor(self, skill: str, condition: str) -> None:
+    def _start_by_sensor(self, skill: str, condition: str, busy: str) -> None:
         source = f"sensor: {condition}"
         try:
-            run = self.start(Start(skill=skill, source=source))
+            run = self.start(Start(skill=skill, busy=busy, source=source))
         except RobotControlError as error:
             self._note("sensor", source, condition, refused=str(error))
         else:
@@ -479,6 +526,10 @@ class Executor:
 
     def state(self) -> ExecutorState:
         """What it does now."""
+        with self.lock:
+            return self._state()
+
+    def _state(self) -> ExecutorState:
         tick, time = self.robot.backend.present()
         problems = [run.runner.log_problem for run in self.runs.values() if run.is_under_way and run.runner]
         return ExecutorState(
@@ -498,9 +549,10 @@ class Executor:
         found = [run.runner.engine.next_deadline for run in self.runs.values() if run.is_under_way and run.runner]
         return min((deadline for deadline in found if deadline is not None), default=None)
 
-    def under_way(self) -> Iterable[str]:
+    def under_way(self) -> list[str]:
         """Ids of the runs that have begun and not ended."""
-        return [run.id for run in self.runs.values() if run.is_under_way]
+        with self.lock:
+            return [run.id for run in self.runs.values() if run.is_under_way]
 
 
 def same_but_time(one: ExecutorState, other: ExecutorState) -> bool:
@@ -529,14 +581,15 @@ def _json(value: Any) -> Any:
 
 
 def _of_gesture(label: str, skills: Mapping[str, SkillTemplate]) -> Said:
-    found: list[str] = []
+    found: dict[str, str] = {}
     known: list[str] = []
     for name, template in skills.items():
         for command in template.content.commands:
             known += command.gesture
             if label.strip().casefold() in (gesture.casefold() for gesture in command.gesture):
-                found.append(name)
-    if len(set(found)) != 1:
+                found[name] = command.busy
+    if len(found) != 1:
         what = f"gesture {label!r} " + ("starts several blueprints" if found else "is not known")
         raise DefinitionError(what, expected=", ".join(found) or unknown("gesture", label, known), got=repr(label))
-    return Said(skill=found[0], phrase=label)
+    ((name, busy),) = found.items()
+    return Said(skill=name, phrase=label, busy=busy)

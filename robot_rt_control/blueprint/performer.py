@@ -124,7 +124,8 @@ class RobotPerformer:
             if event is not None:
                 del self._works[id]
                 found.append(event)
-        failed = any(isinstance(event, events.Ended) and event.result not in (DONE, CANCELLED) for event in found)
+        # A failure may be the first news of a stop: events come by another way than results of goals.
+        failed = any(isinstance(event, events.Ended) and event.result == FAILED for event in found)
         stopped = robot.look_for_stop() if failed and not self._stopped else robot.is_stopped
         if stopped != self._stopped:
             self._stopped = stopped
@@ -137,6 +138,7 @@ class RobotPerformer:
         if order.skill == "say":
             self._robot.say(str(order.arguments[0].value))
             self._soon.append(events.Ended(activity=order.activity, result=DONE))
+            self._robot.on_change()
         elif order.skill == "wait_until":
             self._waits[order.activity] = self._robot.watch(f"{self._name}: wait", (order.until,))
         else:
@@ -194,6 +196,7 @@ class RobotPerformer:
             self._works[activity].cancel()
         elif activity in self._waits:
             self._soon.append(self._end_wait(activity, CANCELLED))
+            self._robot.on_change()
 
     def watch(self, order: orders.Watch) -> None:
         self._watched[order.watch] = self._robot.watch(f"{self._name}: reactions", order.conditions)

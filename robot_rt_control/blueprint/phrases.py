@@ -33,11 +33,13 @@ class Said:
     Args:
         skill: name of the blueprint; empty: to stop everything.
         arguments: the parameters that the sentence filled.
+        busy: what happens while another run holds the parts.
     """
 
     skill: str
     phrase: str
     arguments: tuple[ParameterValue, ...] = ()
+    busy: str = "refuse"
 
 
 def words(text: str) -> list[str]:
@@ -55,6 +57,11 @@ def phrases_of(template: SkillTemplate) -> Iterator[tuple[str, int]]:
     for index, command in enumerate(template.content.commands):
         for phrase in command.say:
             yield phrase, index
+
+
+def is_stop(sentence: str) -> bool:
+    """Whether it cancels all runs."""
+    return len(sentence) <= MAX_TEXT_LENGTH and [word.casefold() for word in words(sentence)] == [STOP]
 
 
 def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
@@ -75,13 +82,13 @@ def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
     spoken = words(sentence)
     if len(spoken) > MAX_WORDS:
         raise CapacityError("the sentence is too long", expected=f"at most {MAX_WORDS} words", got=str(len(spoken)))
-    if [word.casefold() for word in spoken] == [STOP]:
+    if is_stop(sentence):
         return Said(skill="", phrase=STOP)
     found: list[Said] = []
     known: list[str] = []
     refused: list[DefinitionError] = []
     for name, template in sorted(skills.items()):
-        for phrase, _ in phrases_of(template) if "@" not in name else ():
+        for phrase, index in phrases_of(template) if "@" not in name else ():
             known.append(phrase)
             filled = _filled(words(phrase), spoken)
             if filled is None:
@@ -91,7 +98,8 @@ def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
             except DefinitionError as error:
                 refused.append(error)
             else:
-                found.append(Said(skill=name, phrase=phrase, arguments=arguments))
+                busy = template.content.commands[index].busy
+                found.append(Said(skill=name, phrase=phrase, arguments=arguments, busy=busy))
     exact = [said for said in found if not said.arguments] or found  # words before blanks
     if len({said.skill for said in exact}) == 1:
         return exact[0]

@@ -94,7 +94,6 @@ class ExecutedRun:
         runner: None: it waits for its parts.
     """
 
-    id: str
     start: Start
     skill: str
     plan: Plan
@@ -105,6 +104,8 @@ class ExecutedRun:
     outputs: Mapping[str, Value]
     asked: float
     """[s] of the loop's time when it was asked for."""
+    id: str = ""
+    """Given when it begins or waits."""
     runner: Runner | None = None
     performer: RobotPerformer | Rehearsal | None = None
     log: RunLog | None = None

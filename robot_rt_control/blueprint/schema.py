@@ -165,6 +165,8 @@ class CommandKeys(Model):
     when: Condition = ""
     cooldown: Annotated[float, Field(ge=0.0)] = 0.0
     """[s] during which `when` does not start it again."""
+    busy: Literal["refuse", "wait", "replace"] = "refuse"
+    """What happens while another run holds its parts."""
 
 
 class SkillFile(Model):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Generic, TypeVar
 
 from robot_rt_control.blueprint.calls import Calls, Expanded
@@ -18,6 +20,7 @@ from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, unknown
 
 _T = TypeVar("_T")
+_R = TypeVar("_R")
 
 ACTION_TYPE, PROGRAM, LIBRARY, STORE, CAPABILITY = "action_type", "program", "library", "store", "capability"
 """Where a skill comes from."""
@@ -87,8 +90,19 @@ class Pinned(Mapping[str, _T], Generic[_T]):
         return sum(1 for _ in self)
 
 
+def _alone(method: Callable[..., _R]) -> Callable[..., _R]:
+    """One caller at a time: catalogues read texts when they are asked for."""
+
+    @wraps(method)
+    def call(self: SkillLibrary, *given: Any, **named: Any) -> _R:
+        with self.lock:
+            return method(self, *given, **named)
+
+    return call
+
+
 class SkillLibrary:
-    """One thread at a time.
+    """All methods may be called from any thread.
 
     Args:
         store: of users' skills.
@@ -97,18 +111,22 @@ class SkillLibrary:
 
     Attributes:
         changes: counts what has changed since the start, as far as it was seen.
+        lock: held while anybody reads skills that nobody has read before.
     """
 
     def __init__(self, store: SkillStore, workcell: Catalogue, backend: Backend) -> None:
         self.store, self._workcell, self._backend = store, workcell, backend
         self.changes = 0
+        self.lock = threading.RLock()
         self._skills: dict[tuple[str, int], SkillTemplate | None] = {}
         self._programs: dict[tuple[str, int], ProgramTemplate | None] = {}
         self._program_infos: dict[str, Any] = {}
-        self._seen: object = None
+        self._seen: tuple[Mapping[str, int], Mapping[str, int]] | None = None
+        """Name → version of programs and skills at the last look."""
         self._snapshot: SkillCatalogue | None = None
         self._problems: dict[str, str] = {}
 
+    @_alone
     def snapshot(self) -> SkillCatalogue:
         """All skills of this moment, pinned to their versions (P14).
 
@@ -119,10 +137,15 @@ class SkillLibrary:
         skills = {name: max(versions) for name, versions in self.store.kept().items()}
         seen = {name: info.version for name, info in infos.items()}, skills
         if self._snapshot is None or seen != self._seen:
-            self.changes += self._seen is not None
-            self._seen, self._program_infos, self._problems = seen, infos, {}
-            programs = Pinned(seen[0], self._load_program)
-            self._snapshot = SkillCatalogue(self._workcell, programs, Pinned(skills, self._load_skill))
+            old, self._program_infos, self._problems = self._seen, infos, {}
+            self.changes += old is not None
+            self._seen = seen
+            pinned = Pinned(skills, self._load_skill)
+            if self._snapshot is not None and old is not None and old[0] == seen[0]:
+                self._snapshot = self._snapshot.with_skills(pinned)
+            else:
+                programs = Pinned(seen[0], self._load_program)
+                self._snapshot = SkillCatalogue(self._workcell, programs, pinned)
         return self._snapshot
 
     def _load_skill(self, name: str, version: int) -> SkillTemplate | None:
@@ -160,6 +183,7 @@ class SkillLibrary:
 
     # --- looking --------------------------------------------------------------------------------
 
+    @_alone
     def entries(self, name: str = "") -> list[Entry]:
         """All skills by name, or the one of this name, or name and version.
 
@@ -236,12 +260,14 @@ class SkillLibrary:
                 self._problems[reference] = str(error)
         return self._problems[reference]
 
+    @_alone
     def expand(self, name: str) -> Expanded:
         """A skill with all that it calls. Raises DefinitionError: there is none of this name."""
         return Calls(self.snapshot()).expand(name)
 
     # --- changing -------------------------------------------------------------------------------
 
+    @_alone
     def save(
         self, text: str, *, based_on: int | None = None, check_only: bool = False, draft: bool = False
     ) -> Saved:
@@ -277,6 +303,7 @@ class SkillLibrary:
             kind = "a program" if name in catalogue.programs else "an action type"
             raise DefinitionError(f"the name {name!r} belongs to {kind}", expected="another name", got=repr(name))
 
+    @_alone
     def delete(self, reference: str) -> list[int]:
         """Delete all versions of a skill, or one. Returns the versions.
 

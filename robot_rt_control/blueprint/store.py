@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.program.text_store import TextStore, data_folder
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 LIBRARY = Path(__file__).resolve().parents[1] / "blueprints"
 """One file for each skill, with its name."""
@@ -32,3 +34,11 @@ class SkillStore(TextStore[SkillTemplate]):
             owner="executor",
             read=lambda text, source: SkillTemplate(text, source=source),
         )
+
+    def templates(self) -> dict[str, SkillTemplate]:
+        """The highest version of each skill that can be read, by name; for a look without a running workcell."""
+        found: dict[str, SkillTemplate] = {}
+        for name in self.names():
+            with suppress(DefinitionError):  # listed as broken by `get`
+                found[name] = self.template(name)
+        return found

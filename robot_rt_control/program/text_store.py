@@ -85,6 +85,8 @@ class TextStore(Generic[_T]):
         self.folder = folder
         self._library, self._kind, self._owner, self._read = library, kind, owner, read
         self._lock = threading.Lock()
+        self._known: dict[Path, tuple[str, _T | None, str]] = {}
+        """File → text, template and problem, as it was read last: reading takes milliseconds."""
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -164,10 +166,16 @@ class TextStore(Generic[_T]):
         return name, version, versions[version]
 
     def _template_or_problem(self, text: str, path: Path) -> tuple[_T | None, str]:
+        known = self._known.get(path)
+        if known is not None and known[0] == text:
+            return known[1], known[2]
         try:
-            return self._read(text, path.name), ""
+            template, problem = self._read(text, path.name), ""
         except RobotControlError as error:
-            return None, str(error)
+            template, problem = None, str(error)
+        if "use:" not in text:  # others that it uses may change
+            self._known[path] = text, template, problem
+        return template, problem
 
     def _in_library(self) -> dict[str, Path]:
         return library_programs(self._library)

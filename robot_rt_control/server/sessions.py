@@ -351,6 +351,7 @@ class SessionRegistry:
             if self._live.pop(session.id, None) is None:
                 return False
             session.end_reason = reason
+            session.installed = {}  # it is remembered for its name and reason alone
             self._ended[session.id] = session
             while len(self._ended) > _REMEMBERED:
                 self._ended.popitem(last=False)

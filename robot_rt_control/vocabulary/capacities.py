@@ -108,6 +108,8 @@ LOG_REQUESTS = 8
 MAX_NAME_LENGTH = 64
 MAX_DOTTED_NAME_LENGTH = 160
 """Characters of names joined by dots: of a state variable, an action type, a signal of an action."""
+MAX_PATH_LENGTH = (MAX_CALL_DEPTH + 1) * (MAX_NAME_LENGTH + 1)
+"""Characters of a path of nodes: "drinks/open_bottle"."""
 MAX_LABEL_BYTES = 64
 """Length of a name that the tables carry for display; a longer name is truncated."""
 MAX_CONDITION_LENGTH = 4096

@@ -293,6 +293,7 @@ class Run:
         self._values: dict[str, float] = {}
         self._shared = session is not None
         self._entered = False
+        self._asked_tick = -1
         self._changed = threading.Event()
         self._lock = threading.Lock()
         self._active: dict[str, None] = {}
@@ -308,7 +309,7 @@ class Run:
                 wanted = shared.enter(server, self._session, plan)
                 self._entered, self._program, self._prefix = True, wanted.program, wanted.prefix
                 self._ids = frozenset(wanted.ids)
-                shared.install(server, self._session, wanted, wanted.program.start)
+                self._asked_tick = shared.install(server, self._session, wanted, wanted.program.start)
                 return
             if plan.filled is not None:
                 server.install_program(self._session.id, plan.filled)
@@ -329,6 +330,7 @@ class Run:
         if event.session != self._session.id:
             return
         own = not self._shared or event.kind == Kind.SESSION_ENDED
+        own = own or (event.kind == Kind.REPLACE_REFUSED and event.tick == self._asked_tick)
         if not own and not self._ids & {event.previous_action, event.current_action}:
             return  # of another run in this session
         with self._lock:

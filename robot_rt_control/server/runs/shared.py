@@ -87,8 +87,8 @@ def _fresh(server: ControlServer, session: Session, plan: RunPlan, old: Installe
         count += 1
 
 
-def install(server: ControlServer, session: Session, wanted: Installed, start: tuple[str, ...]) -> None:
-    """Install what `enter` says, and start actions, in one tick.
+def install(server: ControlServer, session: Session, wanted: Installed, start: tuple[str, ...]) -> int:
+    """Install what `enter` says, and start actions, in one tick. Returns that tick; gated: the next one.
 
     Raises:
         DefinitionError: it does not fit the session.
@@ -96,14 +96,14 @@ def install(server: ControlServer, session: Session, wanted: Installed, start: t
         SessionError: the session has ended.
     """
     with session.installing:
+        tick = 0
         if wanted.is_there:
-            if start:
-                server.start(session.id, start)
+            tick = server.start(session.id, start) if start else 0
         else:
             _make_room(server, session, MAX_INSTALLED - 1)
             while True:
                 try:
-                    server.replace(session.id, wanted.program.actions, start)
+                    tick = server.replace(session.id, wanted.program.actions, start)
                     break
                 except CapacityError:
                     if not _make_room(server, session, len(session.installed) - 1):
@@ -112,6 +112,7 @@ def install(server: ControlServer, session: Session, wanted: Installed, start: t
                 _take_out(server, session, [wanted.old])
         session.installed.pop(wanted.plan.prefix, None)
         session.installed[wanted.plan.prefix] = wanted  # the last one used
+        return tick
 
 
 def leave(session: Session, plan: RunPlan) -> None:
@@ -154,7 +155,9 @@ def remove(server: ControlServer, session: Session, names: Iterable[str]) -> lis
         DefinitionError: nothing was installed under a prefix.
         SessionError: a run is under way there.
     """
-    found: dict[str, None] = {}
+    names, found = list(names), dict[str, None]()
+    if not any(name.endswith(PREFIXED) for name in names):
+        return names
     with session.installing:
         for name in names:
             if not name.endswith(PREFIXED):

@@ -17,7 +17,9 @@ from robot_rt_control.blueprint.run_history import RunHistory
 from robot_rt_control.blueprint.skill_library import SkillLibrary
 from robot_rt_control.blueprint.store import SkillStore
 from robot_rt_control.client.actions import parameter_values
+from robot_rt_control.client.backend import RunRequest, SessionKey
 from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.errors import (
     CapacityError,
     CommandRefused,
@@ -53,11 +55,11 @@ CALLER = "{name: caller, level: blueprint, nodes: {inner: {skill: swing, then: h
 class Bench:
     """The executor beside a cell."""
 
-    def __init__(self, client: LockstepClient, folder: Path) -> None:
+    def __init__(self, client: LockstepClient, workcell: Catalogue, folder: Path) -> None:
         self.client, self.said = client, list[str]()
         self.robot = Robot(client.backend, say=self.said.append)
         self.store = SkillStore(folder / "skills")
-        self.library = SkillLibrary(self.store, offline_catalogue(BENCH), client.backend)
+        self.library = SkillLibrary(self.store, workcell, client.backend)
         self.logs = folder / "logs"
         self.executor = Executor(self.robot, self.library, self.logs)
 
@@ -94,9 +96,14 @@ def client() -> Iterator[LockstepClient]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def workcell() -> Catalogue:
+    return offline_catalogue(BENCH)
+
+
 @pytest.fixture
-def bench(client: LockstepClient, tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(client, tmp_path)
+def bench(client: LockstepClient, workcell: Catalogue, tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(client, workcell, tmp_path)
     for text in (ARM, HAND, ASKS, CALLER):
         made.library.save(text)
     yield made
@@ -109,7 +116,7 @@ def refused(error: type[RobotControlError], text: str) -> Any:
     return pytest.raises(error, match=text)
 
 
-def test_runs_on_disjoint_parts_go_side_by_side(bench: Bench) -> None:
+def test_draft_N35_runs_on_disjoint_parts_go_side_by_side(bench: Bench) -> None:
     arm, hand = bench.start("swing"), bench.start("open_hand")
     bench.step(5)
     assert {s.name: list(s.parts) for s in bench.client.sessions()} == {
@@ -119,7 +126,7 @@ def test_runs_on_disjoint_parts_go_side_by_side(bench: Bench) -> None:
     assert bench.client.sessions() == []
 
 
-def test_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
+def test_draft_N35_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
     first = bench.start("swing")
     with refused(SessionError, rf"part 'arm' is held by run '{first.id}' of 'swing'"):
         bench.start("caller")
@@ -133,15 +140,17 @@ def test_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
     assert "replaced by run" in first.outcome.reason
     assert waiting.outcome is not None and waiting.outcome.result == "cancelled"
     assert bench.finish(third).result == "done"
-    with refused(DefinitionError, "busy; expected one of: refuse, wait, replace; got 'later'"):
+    with refused(DefinitionError, "busy; expected one of: refuse, replace, wait; got 'later'"):
         bench.start("swing", busy="later")
 
 
-def test_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
+def test_draft_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
     client = bench.client
-    with client.session("gripper", name="someone") as _:
-        with refused(SessionError, r"part 'gripper' is held by session 's\d+' \(someone\)"):
-            bench.start("caller")
+    with (
+        client.session("gripper", name="someone"),
+        refused(SessionError, r"part 'gripper' is held by session 's\d+' \(someone\)"),
+    ):
+        bench.start("caller")
     client.disable("gripper")
     client.sleep(0.1)
     with refused(CommandRefused, "part 'gripper' is disabled. Enable it first"):
@@ -161,7 +170,7 @@ def test_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
     assert client.sessions() == [] and not list(bench.logs.glob("*.jsonl"))
 
 
-def test_eight_runs_at_most(bench: Bench) -> None:
+def test_draft_N35_eight_runs_at_most(bench: Bench) -> None:
     runs = [bench.start("asks") for _ in range(8)]
     with refused(CapacityError, "too many runs side by side; expected at most 8"):
         bench.start("asks")
@@ -192,7 +201,7 @@ def test_commands_and_the_state_as_data(bench: Bench) -> None:
         bench.step()
     assert bench.views()["hand"] == "before"
     bench.control("jump", node="inner/back", now=True)
-    bench.step(20)
+    bench.step(60)
     assert bench.views()["inner/back"] == "runs" and not bench.at_rest()
     bench.control("cancel", run=run.id)
     assert bench.finish(run).result == "cancelled" and bench.at_rest()
@@ -229,7 +238,7 @@ def test_a_protective_stop_leaves_the_run_standing(bench: Bench) -> None:
     assert bench.finish(run).result == "done"
 
 
-def test_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
+def test_draft_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
     name, run, _ = bench.executor.give_command("Swing 0.01!", source="speech")
     assert name == "swing" and run is not None and run.start.parameters[0].value == 0.01
     with refused(SessionError, "part 'arm' is held by run"):
@@ -244,7 +253,7 @@ def test_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
     assert len(lines) == 5 and '"refused"' in lines[1] and '"source": "speech"' in lines[0]
 
 
-def test_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> None:
+def test_draft_N39_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> None:
     bench.library.save("{name: early, commands: [{when: arm.tool.z > -10, cooldown: 10}], nodes: {a: {wait: 0.01}}}")
     bench.step(20)
     assert not bench.executor.runs
@@ -260,7 +269,7 @@ def test_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> None
 
 
 def test_programs_and_action_types_run_alone(bench: Bench) -> None:
-    run = bench.start("wait", parts={"part": "arm"}, parameters=parameter_values({"duration": 0.05}))
+    run = bench.start("move_gripper", parts={"gripper": "gripper"}, parameters=parameter_values({"opening": 1.0}))
     assert bench.finish(run).result == "done"
     run = bench.start(
         "move_until_contact", parameters=parameter_values({"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")})
@@ -269,8 +278,42 @@ def test_programs_and_action_types_run_alone(bench: Bench) -> None:
     assert outcome.result in ("contact", "not_found", "failed", "done"), outcome
 
 
+def test_draft_N34_an_application_runs_programs_in_its_session(bench: Bench) -> None:
+    client = bench.client
+    with client.session(["arm", "wrist"]) as session:
+        way: dict[str, Any] = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
+        for _ in range(2):
+            outcome = client.programs.run("move_until_contact", session=session, prefix="touch", keep=True, **way)
+            assert outcome.last_event == "not_found" and outcome.success and session.ended is None
+        (info,) = client.sessions()
+        assert info.actions and all(id.startswith("touch__") for id in info.actions)
+        session.remove("touch__*")
+        assert client.sessions()[0].actions == []
+        ids = session.upload("move_until_contact", prefix="touch", **way)
+        assert ids and all(id.startswith("touch_2__") for id in ids), "ids are never used again (P6)"
+        wrong = RunRequest(
+            program="move_until_contact", parts=(), parameters=(), session=SessionKey(session.id, "guessed")
+        )
+        with refused(SessionError, "run_program was refused: .* belongs to somebody else"):
+            client.backend.run_program(wrong)
+
+
+def test_a_run_that_cannot_be_driven_ends_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, other = bench.start("swing"), bench.start("open_hand")
+    assert broken.runner is not None
+
+    def fail() -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(broken.runner, "update", fail)
+    bench.step(2)
+    assert broken.outcome is not None and broken.outcome.reason == "internal error: ValueError: a bug"
+    assert bench.finish(other).result == "done"
+    assert "a bug" in bench.executor.state().problem and bench.executor.history.runs()[1].result == "failed"
+
+
 def test_a_text_runs_without_being_kept_and_a_rehearsal_moves_nothing(bench: Bench) -> None:
-    run = bench.start(ARM.replace("name: swing", "name: other"), rehearse=True)
+    run = bench.start(re.sub("commands: .*", "", ARM).replace("swing", "other"), rehearse=True)
     bench.start("swing", rehearse=True)
     bench.step(10)
     assert bench.client.sessions() == [] and run.start.rehearse
@@ -278,7 +321,7 @@ def test_a_text_runs_without_being_kept_and_a_rehearsal_moves_nothing(bench: Ben
     assert bench.finish(run).result == "failed" and bench.at_rest()
 
 
-def test_the_history_has_ends_interruptions_statistics_and_outputs(bench: Bench) -> None:
+def test_draft_N40_the_history_has_ends_interruptions_statistics_and_outputs(bench: Bench) -> None:
     first = bench.start("caller")
     bench.finish(first)
     second = bench.start("swing")
@@ -296,13 +339,13 @@ def test_the_history_has_ends_interruptions_statistics_and_outputs(bench: Bench)
         bench.start("swing", outputs_of="x")
 
 
-def test_a_run_keeps_the_versions_that_it_began_with(bench: Bench) -> None:
+def test_draft_N37_a_run_keeps_the_versions_that_it_began_with(bench: Bench) -> None:
     run = bench.start("caller", paused=True)
     bench.library.save(ARM.replace("back:", "again:").replace("then: back", "then: again"))
     bench.control("resume")
     bench.finish(run)
     paths = [r["path"] for r in bench.executor.history.records(run.id) if r["what"] == "start"]
-    assert paths == ["inner/out", "inner/back", "hand"]
+    assert paths == ["inner/out", "inner/back", "hand/open"]
     assert bench.start("swing", start_at="again").versions == {"swing": 2}
     assert bench.library.entries("swing@1")[0].versions == (1, 2)
 
@@ -313,8 +356,8 @@ def test_the_library_says_what_is_wrong_and_who_calls(bench: Bench) -> None:
     assert entries["move_linear"].origin == "action_type" and entries["move_until_contact"].origin == "library"
     with refused(DefinitionError, "skill 'swing' is called by others; expected none; got caller"):
         bench.library.delete("swing")
-    with refused(DefinitionError, "the name 'wait' belongs to an action type"):
-        bench.library.save(HAND.replace("open_hand", "wait"))
+    with refused(DefinitionError, "the name 'hold' belongs to an action type"):
+        bench.library.save(HAND.replace("open_hand", "hold"))
     bad = HAND.replace("skill: move_gripper", "skill: move_griper")
     with refused(DefinitionError, r"unknown skill 'move_griper'"):
         bench.library.save(bad)

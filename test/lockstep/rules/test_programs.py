@@ -47,7 +47,7 @@ actions:
 """
 
 
-def refused(cell: LockstepCell, text: str, parts: list[str] | None = None, **values: object) -> str:
+def refused(cell: LockstepCell, text: str, parts: list[str] | None = None, **values: Any) -> str:
     """Why an upload to a session on `right` is refused; nothing is left of it."""
     session = cell.session("right")
     with pytest.raises(DefinitionError) as error:

@@ -126,7 +126,7 @@ def ids(bench: ServerBench, session: Session) -> list[str]:
     return sorted(bench.server.contents(session).actions)
 
 
-def test_draft_N33_the_same_program_is_installed_once_and_other_values_replace_it(
+def test_draft_N34_the_same_program_is_installed_once_and_other_values_replace_it(
     bench: ServerBench, session: Session
 ) -> None:
     finish(bench, program(bench, session, "n1", duration=0.003))
@@ -138,7 +138,7 @@ def test_draft_N33_the_same_program_is_installed_once_and_other_values_replace_i
     assert ids(bench, session) == ["n1__one", "n1__two"]
 
 
-def test_a_prefix_belongs_to_one_run_at_a_time(bench: ServerBench, session: Session) -> None:
+def test_draft_N34_a_prefix_belongs_to_one_run_at_a_time(bench: ServerBench, session: Session) -> None:
     run = program(bench, session, "n1", duration=50.0)
     with pytest.raises(SessionError, match="a run with the prefix 'n1' is under way"):
         program(bench, session, "n1", duration=50.0)
@@ -148,14 +148,14 @@ def test_a_prefix_belongs_to_one_run_at_a_time(bench: ServerBench, session: Sess
     program(bench, session, "n1").close()
 
 
-def test_what_a_run_installed_is_removed_when_asked(bench: ServerBench, session: Session) -> None:
+def test_draft_N34_what_a_run_installed_is_removed_when_asked(bench: ServerBench, session: Session) -> None:
     finish(bench, program(bench, session, "n1"))
     assert shared.remove(bench.server, session, ["n1__*", "other"]) == ["n1__one", "n1__two", "other"]
     with pytest.raises(DefinitionError, match="no run has installed anything under 'n2'"):
         shared.remove(bench.server, session, ["n2__*"])
 
 
-def test_what_was_unused_for_longest_makes_room_but_not_what_is_active(
+def test_draft_N34_what_was_unused_for_longest_makes_room_but_not_what_is_active(
     bench: ServerBench, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared, "MAX_INSTALLED", 3)

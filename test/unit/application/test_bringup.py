@@ -338,6 +338,13 @@ def test_the_planner_runs_if_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) ->
         described(planner=True)
 
 
+def test_the_node_of_blueprints_runs_if_it_is_asked_for() -> None:
+    assert "blueprints" not in by_name(described())
+    assert options_of(parser().parse_args(["--blueprints"])).blueprints
+    process = by_name(described(blueprints=True, namespace="cell"))["blueprints"]
+    assert process.namespace == "cell" and not process.required and "interrupted" in process.consequence
+
+
 def test_without_its_messages_it_is_left_out_or_an_error() -> None:
     assert "controller_manager" not in by_name(described(controllers="auto"))
     assert remarks(BringupOptions(), []) == [

@@ -45,6 +45,7 @@ def test_what_is_kept(store: SkillStore) -> None:
     store.save(TEXT % "green tea")
     assert store.folder is not None
     (store.folder / "broken@1.yaml").write_text("nodes: [")
+    assert list(store.templates()) == ["tea"]
     assert store.kept() == {"broken": (1,), "tea": (1, 2)}
     assert store.get("broken").problem.startswith("broken@1.yaml:1: not valid YAML")
     with pytest.raises(DefinitionError, match="unknown skill; expected one of the known names; did you mean 'tea'"):

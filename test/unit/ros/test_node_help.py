@@ -15,6 +15,7 @@ from robot_rt_control.ros.node_help import NodeHelp, asks_for_help
 REPOSITORY = Path(__file__).resolve().parents[3]
 NODES = {
     "application": "robot_rt_control.application.node",
+    "blueprints": "robot_rt_control.blueprint.node.node",
     "controller_manager": "robot_rt_control.controllers.node",
     "frame_publisher": "robot_rt_control.frames.node",
     "control_server": "robot_rt_control.server.node.node",

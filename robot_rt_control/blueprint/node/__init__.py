@@ -1,0 +1,1 @@
+"""The node `blueprints`: executes blueprints over ROS."""

@@ -1,0 +1,174 @@
+"""The node `blueprints`: executes blueprints on the workcell of its namespace."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+
+from robot_rt_control import msg
+from robot_rt_control.blueprint.executor import Executor
+from robot_rt_control.blueprint.node.driver import Driver
+from robot_rt_control.blueprint.node.messages import state_message
+from robot_rt_control.blueprint.node.run_action import RunAction
+from robot_rt_control.blueprint.node.services import Services, executor_of
+from robot_rt_control.blueprint.robot import Robot
+from robot_rt_control.blueprint.skill_library import SkillLibrary
+from robot_rt_control.blueprint.store import SkillStore, default_folder
+from robot_rt_control.client import Client
+from robot_rt_control.program.text_store import data_folder
+from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
+from robot_rt_control.ros.node_help import NodeHelp
+from robot_rt_control.ros.node_process import run_node
+from robot_rt_control.server.node.own_thread import aside
+from robot_rt_control.server.offline_catalogue import offline_catalogue
+from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.vocabulary.capacities import MAX_TEXT_LENGTH
+from robot_rt_control.vocabulary.errors import RobotControlError
+
+_PARAMETERS = (
+    NodeParameter(
+        name="skills",
+        default="",
+        description="Folder in which skills and blueprints are kept; empty: robot_rt_control/skills in XDG_DATA_HOME.",
+    ),
+    NodeParameter(
+        name="logs",
+        default="",
+        description="Folder for the logs of runs, the last 200; empty: robot_rt_control/runs in XDG_DATA_HOME.",
+    ),
+)
+_CLOSE_S = 10.0
+"""[s] Time-out for the runs' sessions to be closed."""
+_ANSWER_S = 5.0
+"""[s] for an answer of the workcell; while it is awaited, commands to runs wait."""
+
+ABOUT = NodeHelp(
+    executable="blueprints",
+    summary="Executes blueprints on the workcell of the same namespace: the action run, services to keep skills and to "
+    "control runs, and a topic with the state of it all. A workcell starts it with blueprints:=true.",
+    parameters=(*COMMON_PARAMETERS, *_PARAMETERS),
+    examples=(
+        "--ros-args -p workcell:=bench.yaml",
+        "--ros-args -r __ns:=/cell -p workcell:=bench.yaml -p skills:=/srv/skills -p logs:=/srv/runs",
+    ),
+)
+
+
+class BlueprintsNode(WorkcellNode):
+    """The node `blueprints`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("blueprints", _PARAMETERS, **options)
+        self._workcell: Catalogue | None = None
+        self._client: Client | None = None
+        self._driver: Driver | None = None
+        self._offered: list[Services | RunAction] = []
+        self._entities: list[Any] = []
+
+    # --- life cycle -----------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        path = self.value("workcell")
+        if not path:
+            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
+        self._workcell = offline_catalogue(Path(path))
+
+    def activate(self) -> None:
+        group = ReentrantCallbackGroup()
+        profile = QoSProfile(
+            depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        )
+        state = self.create_publisher(msg.BlueprintState, "~/state", profile)
+        say = self.create_publisher(String, "~/say", 10)
+        self._driver = Driver(
+            lambda wake: self._connect(wake, lambda text: say.publish(String(data=text))),
+            lambda found: state.publish(state_message(found)),
+            self.get_logger().warning,
+        )
+        self._entities = [state, say] + [
+            self.create_subscription(String, topic, partial(self._heard, gesture), 10, callback_group=group)
+            for topic, gesture in (("~/commands", False), ("~/gestures", True))
+        ]
+        self._offered = [Services(self, self._driver, group), RunAction(self, self._driver, group)]
+        self.awaited = "the workcell's control server"
+        self._driver.start()
+
+    def deactivate(self) -> None:
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            driver.close(_CLOSE_S)
+        offered, self._offered = self._offered, []
+        for one in offered:
+            one.close()
+        client, self._client = self._client, None
+        if client is not None:
+            # In a thread, because a control server that is gone answers no longer.
+            closer = threading.Thread(target=client.close, name="disconnect", daemon=True)
+            closer.start()
+            closer.join(_CLOSE_S)
+        entities, self._entities = self._entities, []
+        self.remove(*entities)
+
+    def cleanup(self) -> None:
+        self._workcell = None
+
+    # --- the workcell ---------------------------------------------------------------------------
+
+    def _connect(self, wake: Callable[[], None], say: Callable[[str], None]) -> Executor:
+        """In the driver's thread. Raises RobotControlError: the workcell does not answer yet."""
+        if self._client is None:
+            # Without this process's command line, which would give the client's node the name of this one.
+            simulated = str(self.get_parameter("use_sim_time").value).lower()
+            arguments = ["--ros-args", "-p", f"use_sim_time:={simulated}", "--enclave", self.enclave()]
+            name, space = f"{self.get_name()}_client", self.get_namespace()
+            self._client = Client(
+                name, namespace=space, arguments=arguments, timeout_s=_ANSWER_S, startup_s=_ANSWER_S
+            )
+        backend = self._client.backend
+        backend.present()
+        backend.list_parts()
+        assert self._workcell is not None  # made by `configure`
+        folder = Path(self.value("skills") or default_folder()).expanduser()
+        library = SkillLibrary(SkillStore(folder), self._workcell, backend)
+        library.snapshot()
+        logs = Path(self.value("logs") or data_folder("runs")).expanduser()
+        robot = Robot(backend, on_change=wake, say=say)
+        executor = Executor(robot, library, logs, wall=lambda: time.strftime("%Y%m%d-%H%M%S"))
+        interrupted = [run.run for run in executor.history.runs() if run.interrupted_at]
+        if interrupted:
+            self.get_logger().warning(f"runs without an end, whose process died: {', '.join(interrupted[:10])}")
+        self.awaited = ""
+        return executor
+
+    async def _heard(self, gesture: bool, message: String) -> None:
+        await aside(self, "command", lambda: self._obey(message.data, gesture))
+
+    def _obey(self, text: str, gesture: bool) -> None:
+        """A command from a topic; nobody waits for an answer."""
+        driver = self._driver
+        if driver is None or len(text) > MAX_TEXT_LENGTH:
+            return
+        try:
+            source = "topic gestures" if gesture else "topic commands"
+            executor_of(driver).give_command(text, gesture=gesture, source=source)
+            driver.publish_now()
+        except RobotControlError as error:
+            self.get_logger().warning(f"a command was refused: {error}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until it is asked to stop. Returns the exit code."""
+    return run_node(BlueprintsNode, argv, about=ABOUT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,232 @@
+"""The node of blueprints over DDS, beside a workcell on mock hardware: each is a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from std_msgs.msg import String
+
+from robot_rt_control.application.demo_workcell import DemoWorkcell
+from robot_rt_control.blueprint.remote import Blueprints, StartRequest
+from robot_rt_control.client import Client
+from robot_rt_control.client.backend import RunRequest, SessionKey
+from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, Overtaken, SessionError
+
+from .policy import check_policy
+
+BENCH = Path(__file__).resolve().parents[2] / "config" / "bench.yaml"
+PATIENCE_S = 300.0
+REST_S = 1.5
+"""[s] The executor has died: so soon the parts are at rest,"""
+BUSY_S = 10.0
+"""and this is what a busy machine may add."""
+
+SWING = """
+name: swing
+parameters: {far: {unit: m, default: 0.02}, speed: {unit: m/s, default: 0.1}}
+commands: [{say: swing}, {gesture: wave}]
+results: {reached: {}}
+outputs: {asked: {unit: m, value: $far}}
+nodes:
+  out:   {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, $far], speed: $speed}, then: back}
+  back:  {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, -$far], speed: $speed}, then: tell}
+  tell:  {say: back again, then: [{end: reached}]}
+"""
+FAR = {"far": (0.1, "m")}
+
+
+@pytest.fixture(scope="module")
+def cell(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]:
+    folder = tmp_path_factory.mktemp("blueprints")
+    arguments = ["--workcell", str(BENCH), "--hardware", "mock", "--controllers", "false", "--no-frames"]
+    with DemoWorkcell(
+        [*arguments, "--blueprints", "--restart", "on-failure"],
+        folder / "workcell.log",
+        environment={"XDG_DATA_HOME": str(folder)},
+    ) as made:
+        with Client("starting", timeout_s=60.0) as starting:
+            made.wait_until_ready(starting, lambda _: None)
+            with Blueprints(starting, timeout_s=60.0) as blueprints:
+                blueprints.save_skill(SWING, source="test")
+        yield made
+
+
+@pytest.fixture
+def client(cell: DemoWorkcell) -> Iterator[Client]:
+    with Client("test", timeout_s=60.0) as made:
+        yield made
+
+
+@pytest.fixture
+def blueprints(client: Client) -> Iterator[Blueprints]:
+    with Blueprints(client, timeout_s=60.0) as made:
+        made.wait_for_state(lambda state: not state.problem, PATIENCE_S)
+        yield made
+        made.control("cancel")
+        made.wait_for_state(lambda state: all(n.path or n.state == "ended" for n in state.nodes), PATIENCE_S)
+
+
+def wait_for(happens: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := happens()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return found
+
+
+def start(blueprints: Blueprints, **fields: Any) -> Any:
+    return blueprints.run(StartRequest(**{"skill": "swing", "parameters": FAR, "source": "test", **fields}))
+
+
+def node_of(state: Any, run: str, path: str = "") -> Any:
+    return next((n for n in state.nodes if n.run == run and n.path == path), None)
+
+
+def wait_for_node(blueprints: Blueprints, run: str, path: str, word: str) -> Any:
+    def there(state: Any) -> bool:
+        node = node_of(state, run, path)
+        return node is not None and node.state == word
+
+    return node_of(blueprints.wait_for_state(there, PATIENCE_S), run, path)
+
+
+def test_a_run_is_watched_from_another_node_and_gives_its_outputs(client: Client, blueprints: Blueprints) -> None:
+    said: list[str] = []
+    client.node.create_subscription(String, "blueprints/say", lambda message: said.append(message.data), 10)
+    with Client("watcher") as other, Blueprints(other) as watching:
+        run = start(blueprints)
+        fed = wait_for(lambda: run.feedback)
+        assert run.id == fed.run and fed.nodes[0].parts == ["arm"] and fed.nodes[0].source == "test"
+        wait_for_node(watching, run.id, "out", "runs")
+        wait_for_node(watching, run.id, "back", "runs")
+        end = run.wait(PATIENCE_S)
+        assert end is not None and (end.result, end.success, end.message) == ("reached", True, "")
+        assert end.outputs == {"asked": 0.1}
+        assert wait_for_node(watching, run.id, "", "ended").result == "reached"
+    wait_for(lambda: said == ["back again"])
+    records, total = blueprints.read_runs(run.id)
+    assert total == len(records) and [r["path"] for r in records if r["what"] == "start"] == ["out", "back", "tell"]
+    assert blueprints.read_runs(blueprint="swing")[0][0]["result"] == "reached"
+    (info,) = blueprints.list_skills("swing", with_text=True)
+    assert info.text.strip() == SWING.strip() and info.runs >= 1 and info.moves == ["arm"] and info.duration > 0.5
+
+
+def test_pause_resume_jump_and_cancel(client: Client, blueprints: Blueprints) -> None:
+    run = start(blueprints)
+    wait_for_node(blueprints, run.id, "out", "runs")
+    blueprints.control("pause", now=True)
+    wait_for_node(blueprints, run.id, "", "cut")
+    assert client.value("arm.at_rest") == 1.0, "it stands when it is at rest"
+    with pytest.raises(CommandRefused, match="pause was refused: the run stands already"):
+        blueprints.control("pause", now=True)
+    blueprints.control("jump", node="back")
+    wait_for_node(blueprints, run.id, "back", "runs")
+    run.cancel()
+    end = run.wait(PATIENCE_S)
+    assert end is not None and end.result == "cancelled" and client.value("arm.at_rest") == 1.0
+    assert [part.session for part in client.parts() if part.name == "arm"] == [""]
+
+
+def test_a_protective_stop_leaves_the_run_standing(client: Client, blueprints: Blueprints) -> None:
+    run = start(blueprints)
+    wait_for_node(blueprints, run.id, "out", "runs")
+    client.protective_stop("a person")
+    try:
+        assert wait_for_node(blueprints, run.id, "", "cut").has_to_be_said
+        assert blueprints.state.protective_stop
+        with pytest.raises(CommandRefused, match="a protective stop holds the robot"):
+            blueprints.control("resume", how="again")
+    finally:
+        client.release()
+    blueprints.wait_for_state(lambda state: not state.protective_stop, PATIENCE_S)
+    with pytest.raises(CommandRefused, match="say how to go on: again, next, a jump, or cancel"):
+        blueprints.control("resume")
+    blueprints.control("resume", how="again")
+    assert wait_for(run.poll).result == "reached"
+
+
+def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Blueprints) -> None:
+    with client.session("arm", name="someone"), pytest.raises(SessionError, match=r"part 'arm' is held by .*someone"):
+        start(blueprints).wait(PATIENCE_S)
+    with pytest.raises(DefinitionError, match="unknown skill 'swin'.*did you mean 'swing'"):
+        start(blueprints, skill="swin", parameters={}).wait(PATIENCE_S)
+    wrong = SWING.replace("skill: move_linear", "skill: move_lin").replace("back again", "$nothing")
+    answer = blueprints.try_to_save(wrong, check_only=True)
+    assert [node for _, node in answer.mistakes] == ["out", "back", "tell"] and answer.version == 0
+    assert answer.mistakes[0][0].line == 8  # type: ignore[attr-defined]
+    with pytest.raises(Overtaken) as overtaken:
+        blueprints.save_skill(SWING, based_on=7)
+    assert overtaken.value.text.strip() == SWING.strip()
+    with pytest.raises(DefinitionError, match="unknown command 'jmp'"):
+        blueprints.control("jmp")
+
+
+def test_draft_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
+    way: dict[str, Any] = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
+    with client.session(["arm", "wrist"]) as session:
+        for _ in range(2):
+            outcome = client.programs.run("move_until_contact", session=session, prefix="touch", keep=True, **way)
+            assert (outcome.success, outcome.last_event) == (True, "not_found")
+        session.remove("touch__*")
+        wrong = RunRequest(
+            program="move_until_contact", parts=(), parameters=(), session=SessionKey(session.id, "guessed")
+        )
+        with pytest.raises(SessionError, match="belongs to somebody else"):
+            client.backend.run_program(wrong)
+        assert session.ended is None
+
+
+def test_commands_by_topic(client: Client, blueprints: Blueprints) -> None:
+    publisher = client.node.create_publisher(String, "blueprints/commands", 10)
+    wait_for(lambda: publisher.get_subscription_count())
+    publisher.publish(String(data="Swing!"))
+    state = blueprints.wait_for_state(lambda s: any(n.source == "topic commands" for n in s.nodes), PATIENCE_S)
+    (run,) = [n.run for n in state.nodes if n.source == "topic commands" and not n.path]
+    publisher.publish(String(data="stop"))
+    assert wait_for_node(blueprints, run, "", "ended").result == "cancelled"
+    with pytest.raises(DefinitionError, match="'sving' is no known phrase.*swing"):
+        blueprints.give_command("sving")
+
+
+def test_it_may_do_what_it_does_and_no_more(client: Client, blueprints: Blueprints) -> None:
+    check_policy(client.node, "blueprints")
+    check_policy(client.node, "blueprints_client")
+
+
+def executor_process() -> int:
+    for folder in Path("/proc").iterdir():
+        try:
+            words = (folder / "cmdline").read_bytes().decode().split("\0")
+            domain = f"ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']}" in (folder / "environ").read_bytes().decode()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if domain and "robot_rt_control.blueprint.node.node" in words:
+            return int(folder.name)
+    return 0
+
+
+def test_draft_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_listed(
+    client: Client, blueprints: Blueprints
+) -> None:
+    begun = start(blueprints, parameters={**FAR, "speed": (0.03, "m/s")})
+    wait_for_node(blueprints, begun.id, "out", "runs")
+    wait_for(lambda: client.value("arm.at_rest") == 0.0)
+    first = executor_process()
+    os.kill(first, signal.SIGKILL)
+    killed = time.monotonic()
+    wait_for(lambda: client.value("arm.at_rest") == 1.0 and not any(p.session for p in client.parts()))
+    assert time.monotonic() - killed < REST_S + BUSY_S
+    wait_for(lambda: executor_process() not in (0, first))
+    # The latched state of the dead node stays; the new one has no runs.
+    blueprints.wait_for_state(lambda state: not state.problem and not state.nodes, PATIENCE_S)
+    listed = {line["run"]: line for line in blueprints.read_runs()[0]}
+    assert listed[begun.id]["interrupted_at"] in ("out", "back") and listed[begun.id]["result"] == ""
+    assert client.sessions() == [], "nothing goes on by itself"
+    again = start(blueprints, start_at="tell", outputs_of=begun.id, parameters={})
+    assert wait_for(lambda: again.poll()).result == "reached"
