@@ -68,7 +68,7 @@ def test_V6_C_a_base_pushes_a_box_forward(cell: str) -> None:
 def test_V6_D_a_humanoid_pushes_its_torso_up_with_both_hands() -> None:
     """Of 16 pairs the planner takes two; those of the legs are neither needed nor harmful."""
     plan = solved("move_torso")
-    assert touched(plan) == {"humanoid.left_hand brick_1.top", "humanoid.right_hand brick_2.top"}
+    assert touched(plan) == {"left_arm.left_hand brick_1.top", "right_arm.right_hand brick_2.top"}
     assert plan.body_position[-1, 2] == pytest.approx(0.15, abs=0.003)
 
 

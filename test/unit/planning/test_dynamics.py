@@ -169,9 +169,9 @@ def test_a_control_step_may_have_several_intervals():
 
 TORSO = Task(
     workcell=CONFIG / "humanoid.yaml",
-    body="humanoid.torso",
+    body="left_arm.torso",
     target=Pose(position=(0.0, 0.0, 0.1)),
-    pairs=(PairGroup(robot="humanoid.left_hand", faces=("brick_1.top", "brick_1.back")),),
+    pairs=(PairGroup(robot="left_arm.left_hand", faces=("brick_1.top", "brick_1.back")),),
     time=0.3,
     steps=STEPS,
     at_rest=False,
