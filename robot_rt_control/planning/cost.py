@@ -1,7 +1,7 @@
 """The cost of a trajectory, scaled by the task, and its quadratic model.
 
     J = ½ w_p |e_p / d|² + ½ w_o |e_o / θ|²              final pose of the body
-      + ½ w_r (|v / v_d|² + |ω / ω_d|²)                  the body at rest at the end
+      + ½ w_r (|v / v_d|² + |ω / ω_d|²)                  the body at rest at the end, `kept_twist`
       + 1/N Σ ½ w_g (|v / v_d|² + |ω / ω_d|²)            the body's speed on its way
       + 1/N Σ ( ½ w_v |q̇ / q̇_max|² + ½ w_u |u|² + ω Σ k )  motion, inputs, virtual stiffness
       + ½ w_e |q̇_N / q̇_max|²                             the robot at rest at the end
@@ -73,6 +73,8 @@ class FinalState(Protocol):
     def body_velocity(self) -> Array: ...
     @property
     def joint_velocity(self) -> Array: ...
+    @property
+    def kept(self) -> Array | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +170,8 @@ class Cost:
         turns = np.array([rotation_vector(R.T @ self.target_rotation) for R in ends.body_rotation])
         parts = [place, math.sqrt(w.orientation) / self.angle * self.counts[3:] * turns]
         if self.at_rest:
-            parts.append(math.sqrt(w.rest) * ends.body_velocity / self._body_speed())
+            kept = ends.body_velocity if ends.kept is None else ends.kept
+            parts.append(math.sqrt(w.rest) * kept / self._body_speed())
         parts.append(math.sqrt(w.robot_rest) * ends.joint_velocity / self.velocity_limits)
         return np.concatenate(parts, axis=1)
 
@@ -185,7 +188,7 @@ class Cost:
         J += self.penalty * float(np.sum(t.inputs[:, n:])) / steps
         J += 0.5 * w.gentle * float(np.sum((t.body_velocity[1:] / self._body_speed()) ** 2)) / steps
         if self.at_rest:
-            J += 0.5 * w.rest * float(np.sum((t.body_velocity[-1] / self._body_speed()) ** 2))
+            J += 0.5 * w.rest * float(np.sum((kept_twist(t) / self._body_speed()) ** 2))
         if self.draw is not None:
             J += 0.5 * float(np.sum(self.draw * np.maximum(t.phi, 0.0) ** 2)) / _DRAW_DISTANCE**2 / steps
         return float(J)
@@ -211,8 +214,12 @@ class Cost:
         g[1:, speed] += w.gentle / steps * t.body_velocity[1:] / self._body_speed() ** 2
         H[1:, speed, speed] += w.gentle / steps / self._body_speed() ** 2
         if self.at_rest:
-            g[-1, speed] += w.rest * t.body_velocity[-1] / self._body_speed() ** 2
-            H[-1, speed, speed] += w.rest / self._body_speed() ** 2
+            rates = np.zeros((6, states))
+            rates[:, speed] = np.eye(6)
+            if t.recoil is not None:
+                rates[:, n : 2 * n] = t.recoil
+            g[-1] += w.rest * rates.T @ (kept_twist(t) / self._body_speed() ** 2)
+            H[-1] += w.rest * rates.T @ (rates / self._body_speed()[:, None] ** 2)
         joints = np.arange(n, 2 * n)
         for i in range(1, steps + 1):
             scales = (w.motion / steps + (w.robot_rest if i == steps else 0.0)) / self.velocity_limits**2
@@ -230,6 +237,11 @@ class Cost:
     def _body_speed(self) -> Array:
         """(6,) scales of the body's velocity."""
         return np.array([self.distance / self.time] * 3 + [self.angle / self.time] * 3)
+
+
+def kept_twist(t: Trajectory) -> Array:
+    """(6,) of the body at the end, once the robot's joints have stopped."""
+    return t.body_velocity[-1] if t.kept is None else t.kept
 
 
 def needed_stiffness(

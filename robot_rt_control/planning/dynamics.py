@@ -17,6 +17,7 @@ from mujoco import rollout
 from numpy.typing import NDArray
 
 from robot_rt_control.planning import contact_model
+from robot_rt_control.planning.body import LinkBody
 from robot_rt_control.planning.contact_model import cross
 from robot_rt_control.planning.following import Motion, Placement
 from robot_rt_control.planning.scene import Scene, ScenePair
@@ -71,6 +72,8 @@ class Ends:
     """(B, 3, 3)"""
     body_velocity: Array
     """(B, 6) linear [m/s] in the world, angular [rad/s] in the body's frame."""
+    kept: Array
+    """(B, 6) twist of a link once the joints have stopped; of a free body its own."""
     joint_velocity: Array
     """(B, n) commanded for velocity-driven joints, else simulated."""
     speed: Array
@@ -261,6 +264,7 @@ class Dynamics:
             body_position=p,
             body_rotation=R,
             body_velocity=self.scene.motion.twist(end_q, end_v),
+            kept=np.array([self._kept(state)[0] for state in end]),
             joint_velocity=np.where(driven, commands[:, n:], v[:, -1]),
             speed=np.abs(v).max(axis=1),
             lower=q.min(axis=1),
@@ -288,6 +292,7 @@ class Dynamics:
         command = commands[:: self.intervals]
         driven = actuated.velocity_driven
         p, R = self.scene.motion.pose(q)
+        kept, recoil = self._kept(knots[-1])
         return Trajectory(
             inputs=inputs,
             joint_position=np.where(driven, command[:, : self.n], q[:, actuated.q]),
@@ -300,7 +305,24 @@ class Dynamics:
             knots=knots,
             commands=commands,
             touching=touching,
+            kept=kept,
+            recoil=recoil,
         )
+
+    def _kept(self, state: Array) -> tuple[Array, Array | None]:
+        """(6,) twist that the body keeps once the joints stop, and (6, n) its change with their velocity."""
+        nq, nv, motion = self.scene.model.nq, self.scene.model.nv, self.scene.motion
+        q, v = state[_TIME : _TIME + nq], state[_TIME + nq : _TIME + nq + nv]
+        twist = motion.twist(q, v)
+        if not isinstance(motion, LinkBody) or not np.isfinite(state).all():
+            return twist, None
+        self._place(state)
+        M = np.zeros((nv, nv))
+        mujoco.mj_crb(self.scene.model, self._data)
+        mujoco.mj_fullM(self.scene.model, self._data, M)
+        joints = self.scene.actuated.v
+        recoil = motion.recoil(q, M, joints)
+        return twist + recoil @ v[joints], recoil
 
     def _run(self, states: Array, controls: Array) -> Array:
         """Final states of intervals: states (B, state), controls (B, substeps, control)."""

@@ -297,8 +297,8 @@ class _Planning:
         problem, best, source = self.problem, its.best, its.source
         assert best is not None and source is not None
         parts = [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
-        if problem.task.at_rest and problem.speed(best) > self.settings.accept_speed:
-            parts.append(f"the body still moves by {problem.speed(best):.2f} m/s at the end")
+        if problem.task.at_rest and problem.speed(best) > problem.accept_speed:
+            parts.append(f"the body still moves by {problem.speed(best):.3f} m/s at the end")
         k = source.inputs[:, problem.n :]
         if k.max(initial=0.0) > self.settings.penalty.stiffness:
             i, p = divmod(int(np.argmax(k)), k.shape[1])

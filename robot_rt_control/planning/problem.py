@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.planning import guide
-from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
+from robot_rt_control.planning.cost import Cost, PoseError, kept_twist, needed_stiffness
 from robot_rt_control.planning.dynamics import Differences, Dynamics
 from robot_rt_control.planning.following import follow
 from robot_rt_control.planning.plan import Plan
@@ -82,11 +82,26 @@ class Problem:
         """
         error, its = self.cost.error(trajectory), self.settings
         near = error.normalized <= share * its.accept_position and error.orientation <= share * its.accept_orientation
-        return near and (not self.task.at_rest or self.speed(trajectory) <= share * its.accept_speed)
+        if not self.task.at_rest:
+            return near
+        slow = self.speed(trajectory) <= share * self.accept_speed
+        spin = float(np.linalg.norm(kept_twist(trajectory)[3:]))
+        return near and slow and (self._braked or spin <= share * its.accept_orientation / self.task.time)
+
+    @property
+    def accept_speed(self) -> float:
+        """[m/s] at which the body counts as resting; what nothing brakes drifts by what is accepted in a horizon."""
+        its = self.settings
+        drift = its.accept_position * self.cost.distance / self.task.time
+        return its.accept_speed if self._braked else min(its.accept_speed, drift)
+
+    @property
+    def _braked(self) -> bool:
+        return self.scene.gravity * self.scene.body_friction > 0.0
 
     def speed(self, trajectory: Trajectory) -> float:
-        """[m/s] of the body at the end."""
-        return float(np.linalg.norm(trajectory.body_velocity[-1, :3]))
+        """[m/s] of the body after the end, once the robot's joints have stopped."""
+        return float(np.linalg.norm(kept_twist(trajectory)[:3]))
 
     def error(self, trajectory: Trajectory) -> PoseError:
         """Of the final pose."""

@@ -45,6 +45,10 @@ class Trajectory:
     """(K + 1, 2 n) commanded positions and velocities there."""
     touching: NDArray[np.bool_]
     """(K,) whether robot and body may touch in the interval."""
+    kept: Array | None = None
+    """(6,) twist that a link has once its robot's joints have stopped after the end; None: no link, it keeps its own."""
+    recoil: Array | None = None
+    """(6, n) its change with the joints' velocity."""
 
     @property
     def finite(self) -> bool:
