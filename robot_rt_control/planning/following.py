@@ -107,7 +107,7 @@ def _inverse_kinematics(centers: Array, place: Callable[[Array], Placement], sta
             found = place(q)
             error = np.concatenate([centers[i] - found.center, rotation_vector(upright @ found.rotation.T)])
             J = np.concatenate([found.linear, found.angular])
-            q = np.clip(q + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(6), error), limits.lower, limits.upper)
+            q = np.clip(q + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(len(J)), error), limits.lower, limits.upper)
         joints[i] = q
     return joints
 

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from robot_rt_control.planning import search
 from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.cost import PoseError
-from robot_rt_control.planning.dynamics import Differences
-from robot_rt_control.planning.guide import Push
+from robot_rt_control.planning.dynamics import Differences, Dynamics
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.perturbation import spread
 from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
@@ -141,9 +140,8 @@ class _Planning:
         problem = self.problem
         return Guess(name="virtual forces", inputs=lambda _: problem.virtual_inputs(), virtual=True)
 
-    def _guide(self, name: str, geom: int, row: tuple[Push, ...], share: float) -> Guess:
-        inputs = partial(self.problem.guided_inputs, geom=geom, row=row, share=share)
-        return Guess(name=f"guide {name}, {share:.0%}", inputs=inputs, virtual=False)
+    def _guide(self, name: str, inputs: Callable[[Dynamics, float], Array], share: float) -> Guess:
+        return Guess(name=f"guide {name}, {share:.0%}", inputs=lambda dynamics: inputs(dynamics, share), virtual=False)
 
     def _single(self, pair: int) -> Guess:
         problem = self.problem

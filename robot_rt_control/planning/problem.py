@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from robot_rt_control.planning import guide
 from robot_rt_control.planning.cost import Cost, PoseError, kept_twist, needed_stiffness
 from robot_rt_control.planning.dynamics import Differences, Dynamics
 from robot_rt_control.planning.following import follow
+from robot_rt_control.planning.gripping import Gripping
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.scene import Scene
 from robot_rt_control.planning.scvx import Limits
@@ -45,7 +48,9 @@ class Problem:
         dynamics = self.dynamics(1)
         try:
             self.still: Trajectory = dynamics.roll_out(np.zeros((1, dynamics.inputs)))
-            self._extents = dynamics.extents()
+            self.extents: Array = dynamics.extents()
+            geoms = {pair.geom for pair in scene.pairs}
+            self.placements = {geom: dynamics.placement(geom, actuated.start) for geom in geoms}
         finally:
             dynamics.close()
         self._refuse_penetration()
@@ -164,10 +169,20 @@ class Problem:
                 inputs[i, : self.n] = np.clip(plan.inputs[j] / scale, -1.0, 1.0)
         return inputs
 
-    def guides(self) -> list[tuple[str, int, tuple[guide.Push, ...]]]:
-        """Name, geometry and pushes of each guide; the most promising one first."""
+    def guides(self) -> list[tuple[str, Callable[[Dynamics, float], Array]]]:
+        """Name and inputs of each guide, for a share of the horizon; the most promising one first."""
+        if self.task.steps < _LEAST_STEPS:
+            return []
+        pushed = [(name, partial(self._pushed, geom=geom, row=row)) for name, geom, row in self.pushes()]
+        return [*pushed, *Gripping(self).guides()]
+
+    def _pushed(self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...]) -> Array:
+        return self.guided_inputs(dynamics, geom, row, share)
+
+    def pushes(self) -> list[tuple[str, int, tuple[guide.Push, ...]]]:
+        """Name, geometry and pushes of each guide that pushes."""
         on_body = all(pair.fixed is None for pair in self.scene.pairs)
-        if self.task.steps < _LEAST_STEPS or not self.scene.gravity > 0.0 or not on_body:
+        if not self.scene.gravity > 0.0 or not on_body:
             return []
         found = []
         body = self._body()
@@ -193,7 +208,7 @@ class Problem:
     def guided_inputs(self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], share: float) -> Array:
         """(N, inputs) with which a geometry pushes so, at rest after `share` of the horizon."""
         actuated = self.scene.actuated
-        geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self._extents)
+        geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self.extents)
         faces = [pair.face for pair in self.scene.pairs]
         centers = guide.path(row, self._body(), geometry, faces, steps=self.task.steps, share=share)
         motion = follow(
