@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 _OPPOSED = 0.95
 """Cosine between the pushes of faces on one axis."""
-_MARGIN = 1.5
+_MARGIN = 2.0
 """Of the normal force over what friction needs."""
 _CLOSED = 0.1
 """At least, per force that accelerates the body: no contact opens."""
@@ -165,7 +165,7 @@ def carrying(
     )
     sides = grip.sides()
     counts = np.array([np.sum(sides == side) for side in sides])
-    needed = tangential / (2.0 * grip.friction) if grip.friction > _NO_FRICTION else 0.0
+    needed = tangential / (2.0 * grip.friction) if grip.friction >= _NO_FRICTION else 0.0
     preload = mass * max(_MARGIN * needed, _CLOSED * most)
     moving = (carry > 0.0) & (carry < 1.0)
     along = mass * (acceleration - pull * (moving | (not dragged))[:, None]) @ grip.axis

@@ -174,7 +174,9 @@ class Problem:
         if self.task.steps < _LEAST_STEPS:
             return []
         pushed = [(name, partial(self._pushed, geom=geom, row=row)) for name, geom, row in self.pushes()]
-        return [*pushed, *Gripping(self).guides()]
+        gripping = Gripping(self)
+        gripped = gripping.guides()
+        return gripped if gripped and gripping.lifted else [*pushed, *gripped]  # a push lifts nothing
 
     def _pushed(self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...]) -> Array:
         return self.guided_inputs(dynamics, geom, row, share)
