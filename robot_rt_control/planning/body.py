@@ -157,7 +157,7 @@ class LinkBody:
             M: (nv, nv) mass matrix there.
             v: (n,) places of these joints.
         """
-        own = self._v
+        own = np.array(self._v, dtype=np.intp)
         return np.asarray(self._frames(q)[2] @ np.linalg.solve(M[np.ix_(own, own)], M[np.ix_(own, v)]))
 
     def generalized(self, q: Array, wrench: Array, nv: int) -> Array:

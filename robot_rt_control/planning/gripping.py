@@ -45,7 +45,7 @@ class Gripping:
         """Name and inputs of each, for a share of the horizon."""
         if not self.scene.actuated.velocity_driven.all():
             return []
-        found = []
+        found: list[tuple[str, Callable[[Dynamics, float], Array]]] = []
         for grip in grips(self._contacts(), self.way, self.pull):
             if self._strong_enough(grip):
                 name = "grip " + ", ".join(self.scene.pairs[c.pair].name for c in grip.contacts)

@@ -184,6 +184,11 @@ class _Builder:
         by_name = {p.name: p for p in self.workcell.parts}
         return f"{body_of(by_name[part], self.workcell.parts).name}.{name}" if dot and part in by_name else link
 
+    @property
+    def _patched(self) -> bool:
+        """Whether the body has patches: it is then touched itself, even if it is a link."""
+        return bool(self.task.patches)
+
     def _objects(self) -> dict[str, ObjectParameters]:
         return {thing.name: thing for thing in self.world.objects}
 
@@ -262,14 +267,14 @@ class _Builder:
                 self._add_free_joint(body, joint, part, dynamics)
                 free = True
         body.gravcomp = 0.0 if free else 1.0  # no drive holds what hangs from a free joint
-        if name in wanted:
+        if name in wanted or (self._patched and name == self._of_body(self.task.body)):
             friction = self._surface_friction(part.name, link, lateral_friction(urdf, link))
             shapes = collision_shapes(urdf, link)
             if not shapes:
                 raise DefinitionError(f"pairs: {name!r}", expected="a link with a collision shape", got="none")
             for i, shape in enumerate(shapes):
                 add_shape(self.spec, body, f"{name}/{i}", shape)
-                self.colliding.append((f"{name}/{i}", friction, "robot"))
+                self.colliding.append((f"{name}/{i}", friction, "robot" if name in wanted else "body"))
         for child in urdf.child_joints[link]:
             self._add_link(body, urdf, part, driven, dynamics, wanted, child, free)
 
@@ -419,26 +424,24 @@ class _Builder:
     def _pairs_of(self, model: mujoco.MjModel, group: PairGroup, free: bool) -> list[ScenePair]:
         geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, f"{self._of_body(group.robot)}/0")
         objects = self._objects()
-        # Faces of a body that is free, else `<object>.<face>` of fixed objects.
+        # Faces of a body that is free, else `<object>.<face>` of fixed objects; and the body's patches.
         owners = [objects[self.task.body]] if free else [thing for thing in objects.values() if thing.fixed]
-        faces = {
-            face if free else f"{thing.name}.{face}": (thing, found)
-            for thing in owners
-            for face, found in faces_of(thing).items()
-        }
-        if free:
-            patches = (patch_face(patch.name, patch.pose.matrix, patch.size) for patch in self.task.patches)
-            faces |= {patch.name: (owners[0], patch) for patch in patches}
+        faces: dict[str, tuple[str, Face, tuple[Array, Array] | None]] = {}
+        for thing in owners:
+            X = thing.pose.matrix
+            for face, its in faces_of(thing).items():
+                fixed = None if free else (X[:3, 3], X[:3, :3])
+                faces[face if free else f"{thing.name}.{face}"] = thing.name, its, fixed
+        for patch in self.task.patches:
+            faces[patch.name] = self.task.body, patch_face(patch.name, patch.pose.matrix, patch.size), None
         pairs = []
         for name in group.faces:
             if name not in faces:
                 what = f"pairs, {group.robot!r}: face {name!r}"
                 raise DefinitionError(what, expected=unknown("face", name, faces))
-            thing, face = faces[name]
-            X = thing.pose.matrix
-            fixed = None if free else (X[:3, 3], X[:3, :3])
-            label = f"{group.robot} {thing.name}.{face.name}"
-            pairs.append(ScenePair(name=label, geom=geom, face=face, curvature=group.curvature, fixed=fixed))
+            owner, its, fixed = faces[name]
+            label = f"{group.robot} {owner}.{its.name}"
+            pairs.append(ScenePair(name=label, geom=geom, face=its, curvature=group.curvature, fixed=fixed))
         return pairs
 
     # --- driven joints --------------------------------------------------------------------------

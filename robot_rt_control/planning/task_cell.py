@@ -160,6 +160,8 @@ class TaskCell:
             if name not in faces:
                 raise DefinitionError(what, expected=unknown("face", name, faces), got=repr(name))
             return name
+        if face in patches:
+            return face
         what = f"face {face!r}"
         fixed = [thing for thing, found in self.objects.items() if found.fixed]
         named = [f"{thing}.{side}" for thing in fixed for side in self.face_names(thing)]
