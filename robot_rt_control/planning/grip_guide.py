@@ -1,8 +1,8 @@
 """A start guess made of geometry: hold the body between faces that oppose each other, and carry it to its target.
 
-Virtual forces act along normals, so nothing in them closes fingers on a body that friction shall carry, nor puts a limb
+Virtual forces act along normals: nothing in them closes fingers on a body that friction shall carry, nor puts a limb
 where it will have to brake a body that floats. Both are the same: geometries of the robot touch faces that push in
-opposite directions along one axis; squeeze, as much as friction needs; then the body goes the straight way, from rest to
+opposite directions along one axis; squeeze, as much as friction needs; then the body goes the straight way, rest to
 rest, and the geometries keep their places on the faces. For a body that is a link the faces stand, and it is the robot
 that goes. Across the axis friction must carry; where it cannot, the body goes along the axis alone.
 

@@ -46,7 +46,7 @@ class Trajectory:
     touching: NDArray[np.bool_]
     """(K,) whether robot and body may touch in the interval."""
     kept: Array | None = None
-    """(6,) twist that a link has once its robot's joints have stopped after the end; None: no link, it keeps its own."""
+    """(6,) twist that a link has once its robot's joints have stopped after the end; None: the body is no link."""
     recoil: Array | None = None
     """(6, n) its change with the joints' velocity."""
 

@@ -198,6 +198,21 @@ def test_V5_a_torso_is_pushed_outward_from_a_brick(torso):
     assert torso.roll_out(u).body_velocity[-1, 0] < 0.0, "out of the brick's back"
 
 
+def test_V10_a_torso_at_rest_among_swinging_limbs_does_not_rest(torso):
+    """What it keeps is what it has once the joints have stopped."""
+    u = np.zeros((STEPS, torso.inputs))
+    u[0, torso.n], u[:, :8] = 2.0, [-0.3, 0.0, 0.3, 0.0, 0.5, 0.0, -0.5, 0.0]
+    found = torso.roll_out(u)
+    assert found.kept is not None and found.recoil is not None
+    assert abs(found.body_velocity[-1, 2] - found.kept[2]) > 0.01, "the limbs still turn"
+    ends = torso.ends(u[None, :, : torso.n] * 0.0)
+    assert ends.kept == pytest.approx(np.zeros((1, 6)), abs=1e-6)
+    braked = np.concatenate([u, np.zeros((STEPS, torso.inputs))])
+    braked[STEPS:, : torso.n] = -found.joint_velocity[-1] / (torso.scale * STEPS * TORSO.control_step)
+    after = torso.roll_out(braked)
+    assert after.body_velocity[-1, 2] == pytest.approx(found.kept[2], rel=0.15), "once the joints have stopped"
+
+
 def test_the_linearization_foretells_a_torso_that_is_pushed_while_its_limbs_move(torso):
     u = np.zeros((STEPS, torso.inputs))
     u[:, 0], u[:, 4], u[:, torso.n], u[:, torso.n + 1] = -0.2, 0.1, 1.0, 0.5
