@@ -17,7 +17,6 @@ from robot_rt_control.client import Client
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planner.child import lower_priority
 from robot_rt_control.planner.execution import run_plan
-from robot_rt_control.planner.measured import check_start
 from robot_rt_control.planner.plan_contact import Cell, PlanContactAction
 from robot_rt_control.planning.engines import require_engines
 from robot_rt_control.planning.plan import Plan
@@ -152,14 +151,8 @@ class PlannerNode(WorkcellNode):
         return self._connected().backend.state_values(prefixes, "")
 
     def _run(self, plan: Plan, pose: str, cancelled: Callable[[], bool], phase: Callable[[str], None]) -> None:
-        client, workcell = self._connected(), self._workcell
-        assert workcell is not None
-
-        def check() -> None:
-            check_start(plan, workcell, pose, self._measure, client.executor_status().speed)
-
-        plan.check_start(workcell=workcell.digest)  # before anything moves
-        run_plan(client, plan, check=check, cancelled=cancelled, phase=phase)
+        assert self._workcell is not None  # made by `configure`
+        run_plan(self._connected(), plan, self._workcell, pose=pose, cancelled=cancelled, phase=phase)
 
     def _draw(self, shapes: Sequence[Shape]) -> None:
         self._markers.publish(markers_message(shapes))

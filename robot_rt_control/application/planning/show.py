@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         ("joints", ", ".join(header["joints"])),
         ("driven by", "velocity" if all(header["velocity_driven"]) else "effort"),
         ("made with", ", ".join(f"{name} {version}" for name, version in header["versions"].items())),
-        ("workcell", f"digest {header['workcell']}"),
+        ("workcell", f"digest {header['workcell']:x}"),
     ]
     output.result(None, table(("plan", str(arguments.plan)), rows))
     output.result(None, "", _contact_table(contacts))
