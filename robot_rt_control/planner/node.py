@@ -31,8 +31,14 @@ _PARAMETERS = (
     NodeParameter(
         name="plans",
         default="",
-        description="Folder in which plans are kept, until somebody deletes them; empty: robot_rt_control/plans in "
-        "XDG_DATA_HOME.",
+        description="Folder in which plans are kept; empty: robot_rt_control/plans in XDG_DATA_HOME.",
+    ),
+    NodeParameter(
+        name="plans_kept",
+        default=200,
+        minimum=0,
+        maximum=1_000_000,
+        description="Of the plans that the node made: after each goal, older ones than so many are deleted; 0: none is.",
     ),
     NodeParameter(
         name="threads",
@@ -109,6 +115,7 @@ class PlannerNode(WorkcellNode):
             self,
             cell,
             folder=Path(self.value("plans") or default_folder()).expanduser(),
+            keep=self.value("plans_kept"),
             draw=self._draw,
             threads=self.value("threads") or max((os.cpu_count() or 1) - 1, 1),
             group=ReentrantCallbackGroup(),
