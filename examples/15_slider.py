@@ -5,8 +5,8 @@
     ./run shell python examples/15_slider.py
 
 The task has one control step of 1 s, so the plan is one number: a force. `track_trajectory` commands it, and adds
-feedback towards the path that it led the ball along, a single cubic that knows nothing of the hit on the way. At 1 s the
-slider is there, and moves on: the task does not ask for rest. force.png shows it.
+feedback towards the path that it led the ball along: a single cubic, which knows nothing of the hit on the way. At 1 s
+the slider is there, and moves on: the task does not ask for rest. force.png shows it.
 The planner needs `pip install "robot_rt_control[planning]"`.
 """
 

@@ -41,8 +41,8 @@ def main(client: Client, output: Path | str = "output/19_pinch") -> tuple[float,
     """Returns where the cube is, to the left [m]: after the plan, and when it was carried back."""
     workcell = load_workcell(WORKCELL)
     pinch = plan_file("pinch_cube", left=0.15).solved()
-    gaps = ", ".join(f"{name} {1e3 * gap:.1f} mm" for name, gap in zip(pinch.header["pairs"], pinch.distance[-1]))
-    print(f"at the end: {gaps}")
+    gaps = zip(pinch.header["pairs"], pinch.distance[-1], strict=True)
+    print("distances at the end: " + ", ".join(f"{name} {1e3 * gap:.1f} mm" for name, gap in gaps))
     run_plan(client, pinch, workcell, pose="camera")
     pinched = cube(client)
     client.take_picture(Path(output) / "pinched.png")

@@ -38,7 +38,7 @@ _PARAMETERS = (
         default=200,
         minimum=0,
         maximum=1_000_000,
-        description="Of the plans that the node made: after each goal, older ones than so many are deleted; 0: none is.",
+        description="How many plans of the node are kept: after each goal, older ones are deleted; 0: none is.",
     ),
     NodeParameter(
         name="threads",

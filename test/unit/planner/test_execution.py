@@ -50,7 +50,7 @@ def test_V16_it_approaches_runs_and_comes_back(client: LockstepClient) -> None:
 @pytest.mark.parametrize(
     ("plan", "speed", "text"),
     [
-        (moving(workcell=0xABC), 1.0, f"expected that of the plan, digest abc; got another one, digest {PUSHER.digest:x}"),
+        (moving(workcell=0xABC), 1.0, f"that of the plan, digest abc; got another one, digest {PUSHER.digest:x}"),
         (moving(), 0.5, "plan, speed override; expected at least 1"),
         (replace(moving(), body_position=np.ones((3, 3))), 1.0, "body 'slider' at the start; expected within 5 mm"),
     ],

@@ -12,8 +12,6 @@ from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planner.measured import measure_start
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
-from .solvers import a_plan
-
 CONFIG = Path(__file__).resolve().parents[3] / "config"
 GAUGE = """
   gauge: {kind: sensor, device: sim, values: {level: {}}}
