@@ -69,9 +69,9 @@ def run_plan(
 
     def check(parts: Sequence[str]) -> None:
         found = measured(client, workcell, parts, pose)
-        running, speed = client.backend.workcell_digest(), client.executor_status().speed
-        plan.check_start(workcell=running, joints=found.joints, body=found.body, speed=speed)
+        plan.check_start(joints=found.joints, body=found.body, speed=client.executor_status().speed)
 
+    plan.check_start(workcell=client.backend.workcell_digest())  # alone: another one has other parts
     check(())
     with client.session(plan.parts, name="planner") as session:
         approach = [
