@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         command += [f"--{name}", str(file)]
     # A process of its own: it holds the tick loop and the simulator, which the command line does not.
     # What PyBullet writes about links without mass is shown only if the replay fails.
-    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         found: Any = json.loads(ended.stdout)
     except ValueError:
