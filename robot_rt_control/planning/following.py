@@ -21,6 +21,9 @@ Array = NDArray[np.float64]
 
 _PLACE = 0.002
 """[m] An error that counts 1,"""
+_BETWEEN = 0.25
+"""A velocity that is wrong at an end of a control step, in turns to both sides, displaces its middle by this share of
+the way that it would cover in the step: without a price, long steps leave the path in between."""
 _TURN = 0.1
 """[rad] and of the orientation, which shall stay as it is at the start."""
 _MOTION, _INPUTS = 0.1, 0.1
@@ -43,6 +46,18 @@ class Placement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Path:
+    """Where a geometry shall be, at the ends of control steps."""
+
+    centers: Array
+    """(N + 1, 3) [m]"""
+    velocities: Array
+    """(N + 1, 3) [m/s]"""
+    step: float
+    """[s] of a control step."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Motion:
     """Of the joints, at the ends of control steps."""
 
@@ -53,39 +68,37 @@ class Motion:
 
 
 def follow(
-    centers: Array,
+    path: Path,
     place: Callable[[Array], Placement],
     *,
     start: Array,
     acceleration: Array,
     limits: Limits,
-    step: float,
 ) -> Motion:
-    """The motion from rest at `start`, (n,), that follows centers, (N + 1, 3) [m], best.
+    """The motion from rest at `start`, (n,), that follows a path best.
 
     Args:
         place: the geometry at joint positions, (n,).
         acceleration: (n,) of a scaled input of 1.
-        step: [s] of a control step.
     """
-    steps, n = len(centers) - 1, len(start)
-    A, B = _integrator(n, step, acceleration, steps)
+    steps, n = len(path.centers) - 1, len(start)
+    A, B = _integrator(n, path.step, acceleration, steps)
     linear = Linearization(A=A, B=B, phi_z=np.zeros((steps + 1, 0, A.shape[1])))
     motion = _integrated(np.zeros((steps, n)), start, A, B)
     upright = place(start).rotation
     # The first solution is linearized where the path is, as limits of acceleration do not let the joints be there.
-    _, quadratic = _model(motion, centers, place, upright, limits, _inverse_kinematics(centers, place, start, limits))
+    _, quadratic = _model(motion, path, place, upright, limits, _inverse_kinematics(path.centers, place, start, limits))
     found = solve(quadratic, linear, limits.bounds(motion, _WHOLE))
     if found is not None:
         motion = _integrated(found.du, start, A, B)
-    value, quadratic = _model(motion, centers, place, upright, limits)
+    value, quadratic = _model(motion, path, place, upright, limits)
     radius = _RADIUS
     for _ in range(_ROUNDS):
         found = solve(quadratic, linear, limits.bounds(motion, radius))
         if found is None:
             break
         candidate = _integrated(motion.inputs + found.du, start, A, B)
-        its, next_quadratic = _model(candidate, centers, place, upright, limits)
+        its, next_quadratic = _model(candidate, path, place, upright, limits)
         if its < value:
             done = value - its < 0.01 * value
             motion, value, quadratic = candidate, its, next_quadratic
@@ -132,7 +145,7 @@ def _integrated(inputs: Array, start: Array, A: Array, B: Array) -> Motion:
 
 def _model(
     motion: Motion,
-    centers: Array,
+    path: Path,
     place: Callable[[Array], Placement],
     upright: Array,
     limits: Limits,
@@ -150,11 +163,16 @@ def _model(
         found = place(motion.joint_position[i] if about is None else about[i])
         J = np.concatenate([found.linear / _PLACE, found.angular / _TURN])
         turn = rotation_vector(found.rotation @ upright.T) / _TURN
-        error = np.concatenate([(found.center - centers[i]) / _PLACE, turn])
+        error = np.concatenate([(found.center - path.centers[i]) / _PLACE, turn])
         if about is not None:
             error = error + J @ (motion.joint_position[i] - about[i])
         value += 0.5 * float(error @ error)
         g[i, :n] += J.T @ error
         H[i, :n, :n] += J.T @ J
+        J = found.linear * (path.step * _BETWEEN / _PLACE)
+        error = J @ motion.joint_velocity[i] - path.velocities[i] * (path.step * _BETWEEN / _PLACE)
+        value += 0.5 * float(error @ error)
+        g[i, joint] += J.T @ error
+        H[i, n : 2 * n, n : 2 * n] += J.T @ J
     u = _INPUTS * motion.inputs
     return value, Quadratic(z_gradient=g, z_hessian=H, u_gradient=u, u_hessian=np.full(u.shape, _INPUTS))

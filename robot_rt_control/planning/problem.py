@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from robot_rt_control.planning import guide
 from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
 from robot_rt_control.planning.dynamics import Differences, Dynamics
-from robot_rt_control.planning.following import follow
+from robot_rt_control.planning.following import Path, follow
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.scene import Scene
 from robot_rt_control.planning.scvx import Limits
@@ -26,6 +26,8 @@ _FIRST_STIFFNESS = 1.5
 then has no gradient."""
 _TOUCHING = 1e-3
 """[m] into each other is still touching: after a push they are measured so."""
+_FINE = 20
+"""Points of a guide's path in a control step, for its velocity."""
 _LEAST_STEPS = 8
 """A guide needs as many control steps."""
 
@@ -180,14 +182,15 @@ class Problem:
         actuated = self.scene.actuated
         geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self._extents)
         faces = [pair.face for pair in self.scene.pairs]
-        centers = guide.path(row, self._body(), geometry, faces, steps=self.task.steps, share=share)
+        fine = guide.path(row, self._body(), geometry, faces, steps=_FINE * self.task.steps, share=share)
+        step = self.task.control_step
+        velocities = np.gradient(fine, step / _FINE, axis=0)
         motion = follow(
-            centers,
+            Path(centers=fine[::_FINE], velocities=velocities[::_FINE], step=step),
             lambda q: dynamics.placement(geom, q),
             start=actuated.start,
             acceleration=actuated.acceleration,
             limits=self.limits,
-            step=self.task.control_step,
         )
         inputs = np.zeros((self.task.steps, dynamics.inputs))
         inputs[:, : self.n] = dynamics.joint_inputs(motion)
