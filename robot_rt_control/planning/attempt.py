@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from robot_rt_control.planning import penalty_loop, scvx
 from robot_rt_control.planning.cost import Cost
-from robot_rt_control.planning.dynamics import Differences, Dynamics
+from robot_rt_control.planning.dynamics import Dynamics
 from robot_rt_control.planning.hill_climb import climb
+from robot_rt_control.planning.linearization import Differences, Model
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.problem import Problem
 from robot_rt_control.planning.scvx import Iteration, Limits
@@ -50,7 +51,7 @@ class Guess:
     """Whether virtual forces help at first: the penalty loop."""
     only: int | None = None
     """The only pair with virtual forces; None: all."""
-    differences: Differences | None = None
+    differences: Differences = field(default_factory=Differences)
 
 
 @dataclass(kw_only=True)
@@ -80,7 +81,7 @@ def attempt(
             empty phase; where it raises Stopped, the attempt ends with what it has.
     """
     run = _Run(problem, guess, watch)
-    run.dynamics = problem.dynamics(threads, guess.differences)
+    run.dynamics = problem.dynamics(threads)
     run.dynamics.check = lambda: watch(run.found, "", None)
     try:
         run.work()
@@ -216,4 +217,5 @@ class _Run:
             self.found.trouble = iteration.trouble
             self._watch(self.found, phase, iteration)
 
-        return scvx.optimize(self.dynamics, cost, limits, start, region, progress, accepted)
+        model = Model(dynamics=self.dynamics, differences=self.guess.differences)
+        return scvx.optimize(model, cost, limits, start, region, progress, accepted)

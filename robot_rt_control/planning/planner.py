@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from robot_rt_control.planning import search
 from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.cost import PoseError
-from robot_rt_control.planning.dynamics import Differences
 from robot_rt_control.planning.guide import Push
+from robot_rt_control.planning.linearization import Differences
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.perturbation import spread
 from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan

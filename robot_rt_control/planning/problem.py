@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.planning import guide
 from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
-from robot_rt_control.planning.dynamics import Differences, Dynamics
+from robot_rt_control.planning.dynamics import Dynamics
 from robot_rt_control.planning.following import Path, follow
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.scene import Scene
@@ -72,9 +72,9 @@ class Problem:
         )
         self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
 
-    def dynamics(self, threads: int, differences: Differences | None = None) -> Dynamics:
+    def dynamics(self, threads: int) -> Dynamics:
         """A new one, for one thread that calls; it has to be closed."""
-        return Dynamics(self.scene, self.task, self.stiffness, threads=threads, differences=differences)
+        return Dynamics(self.scene, self.task, self.stiffness, threads=threads)
 
     def good(self, trajectory: Trajectory, share: float = 1.0) -> bool:
         """Whether a trajectory without virtual forces is a result: near the target, and at rest if that is wanted.

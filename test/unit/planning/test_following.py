@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_rt_control.planning.following import Placement, follow
+from robot_rt_control.planning.following import Path, Placement, follow
 from robot_rt_control.planning.scvx import Limits
 
 START = np.array([0.5, 1.0])
@@ -24,8 +24,9 @@ def line(way, steps=STEPS):
     return place(START).center + (3 * s**2 - 2 * s**3) * np.array([*way, 0.0])
 
 
-def run(centers, limits=LIMITS, acceleration=5.0):
-    return follow(centers, place, start=START, acceleration=np.full(2, acceleration), limits=limits, step=STEP)
+def run(centers, limits=LIMITS, acceleration=5.0, step=STEP):
+    path = Path(centers=centers, velocities=np.gradient(centers, step, axis=0), step=step)
+    return follow(path, place, start=START, acceleration=np.full(2, acceleration), limits=limits)
 
 
 def test_the_path_is_followed_and_the_motion_is_the_integral_of_its_inputs():
@@ -41,3 +42,11 @@ def test_limits_hold_where_the_path_is_too_fast():
     motion = run(line((-0.8, 0.4)), slow)
     assert (np.abs(motion.joint_velocity) <= 0.1 + 1e-6).all()
     assert (np.abs(motion.inputs) <= 1.0 + 1e-6).all()
+
+
+def test_long_steps_do_not_swing_about_the_path():
+    """Positions at the ends of the steps alone would let velocities alternate."""
+    motion = run(line((-0.4, 0.2), 8), step=0.5)
+    speeds = np.array([place(q).linear @ v for q, v in zip(motion.joint_position, motion.joint_velocity, strict=True)])
+    assert (speeds[1:] @ np.array([-0.4, 0.2, 0.0]) > -1e-3).all(), "always forward"
+    assert np.linalg.norm(speeds[-1]) < 0.05
