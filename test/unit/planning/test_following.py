@@ -44,9 +44,9 @@ def test_limits_hold_where_the_path_is_too_fast():
     assert (np.abs(motion.inputs) <= 1.0 + 1e-6).all()
 
 
-def test_long_steps_do_not_swing_about_the_path():
-    """Positions at the ends of the steps alone would let velocities alternate."""
-    motion = run(line((-0.4, 0.2), 8), step=0.5)
-    speeds = np.array([place(q).linear @ v for q, v in zip(motion.joint_position, motion.joint_velocity, strict=True)])
-    assert (speeds[1:] @ np.array([-0.4, 0.2, 0.0]) > -1e-3).all(), "always forward"
-    assert np.linalg.norm(speeds[-1]) < 0.05
+def test_after_a_path_s_end_the_motion_rests_with_long_steps_as_well():
+    """Positions at the ends of the steps alone would let the velocity alternate about the end."""
+    share = np.array([0.0, 0.3, 1.0, 1.0, 1.0, 1.0, 1.0])[:, None]
+    motion = run(place(START).center + share * np.array([-0.4, 0.2, 0.0]), step=0.5)
+    assert (np.abs(motion.joint_velocity[3:]) < 0.3).all()
+    assert (np.abs(motion.joint_velocity[5:]) < 0.05).all()
