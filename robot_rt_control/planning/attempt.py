@@ -52,6 +52,8 @@ class Guess:
     only: int | None = None
     """The only pair with virtual forces; None: all."""
     differences: Differences = field(default_factory=Differences)
+    curvature: float = 1.0
+    """Of the virtual forces, per that of the pairs: below 1 they reach farther."""
 
 
 @dataclass(kw_only=True)
@@ -66,6 +68,8 @@ class Attempt:
     """What the best one was made from: with virtual forces, or the guess."""
     iterates: list[Iterate] = field(default_factory=list)
     good: bool = False
+    stiffness: Array = field(default_factory=lambda: np.zeros(0))
+    """(pairs,) [N] k of a scaled input of 1."""
     trouble: str = ""
     """What failed last, where steps were rejected as nothing could be computed."""
     share: float = 0.0
@@ -81,7 +85,8 @@ def attempt(
             empty phase; where it raises Stopped, the attempt ends with what it has.
     """
     run = _Run(problem, guess, watch)
-    run.dynamics = problem.dynamics(threads)
+    run.dynamics = problem.dynamics(threads, guess.curvature)
+    run.found.stiffness = run.dynamics.stiffness
     run.dynamics.check = lambda: watch(run.found, "", None)
     try:
         run.work()
@@ -217,5 +222,6 @@ class _Run:
             self.found.trouble = iteration.trouble
             self._watch(self.found, phase, iteration)
 
-        model = Model(dynamics=self.dynamics, differences=self.guess.differences)
+        virtual = limits is not self._physical_limits
+        model = Model(dynamics=self.dynamics, differences=self.guess.differences, virtual=virtual)
         return scvx.optimize(model, cost, limits, start, region, progress, accepted)

@@ -49,6 +49,8 @@ class Model:
 
     dynamics: Dynamics
     differences: Differences
+    virtual: bool = True
+    """Whether k may change; without virtual forces, they need no derivatives: those by k are 0."""
 
     def roll_out(self, inputs: Array) -> Trajectory:
         """As of the dynamics."""
@@ -58,12 +60,15 @@ class Model:
         """Derivatives of the intervals, chained to control steps."""
         dynamics, its = self.dynamics, self.differences
         if its.over == "intervals":
-            return _chained(dynamics, about, _Intervals(dynamics, its).jacobians(about))
-        return _chained(dynamics, about, transitions.jacobians(dynamics, about, its.position, its.sides == "both"))
+            jacobians: Iterable[Array] = _Intervals(dynamics, its, self.virtual).jacobians(about)
+        else:
+            centered = its.sides == "both"
+            jacobians = transitions.jacobians(dynamics, about, its.position, centered, self.virtual)
+        return _chained(dynamics, about, jacobians)
 
 
 def _chained(dynamics: Dynamics, about: Trajectory, jacobians: Iterable[Array]) -> Linearization:
-    """Of jacobians (z, z + u) of all intervals."""
+    """Of jacobians (z, z + u) or (z, z + n) of all intervals."""
     steps, per, states = len(about.inputs), dynamics.intervals, dynamics.states
     phi_z = np.array([dynamics.phi_rates(about.knots[i * per]) for i in range(steps + 1)])
     A, B = np.zeros((steps, states, states)), np.zeros((steps, states, dynamics.inputs))
@@ -71,8 +76,9 @@ def _chained(dynamics: Dynamics, about: Trajectory, jacobians: Iterable[Array]) 
     for i, jacobian in enumerate(jacobians):
         _exact_commands(dynamics, jacobian)
         a, b = jacobian[:, :states], jacobian[:, states:]
-        j = i // per
-        A[j], B[j] = a @ A[j], a @ B[j] + b
+        j, given = i // per, b.shape[1]
+        A[j], B[j] = a @ A[j], a @ B[j]
+        B[j, :, :given] += b
     return Linearization(A=A, B=B, phi_z=phi_z)
 
 
@@ -102,15 +108,15 @@ class _Columns:
 class _Intervals:
     """Differences over whole intervals."""
 
-    def __init__(self, dynamics: Dynamics, differences: Differences) -> None:
-        self._dynamics, self._differences = dynamics, differences
+    def __init__(self, dynamics: Dynamics, differences: Differences, virtual: bool) -> None:
+        self._dynamics, self._differences, self._virtual = dynamics, differences, virtual
         n, steps = dynamics.n, differences
         joints = np.concatenate([np.full(n, steps.position), np.full(n, steps.velocity)])
         body = np.concatenate([np.full(6, steps.position), np.full(6, steps.velocity)])
-        self._eps = np.concatenate([joints, body, np.full(dynamics.inputs, steps.inputs)])
+        self._eps = np.concatenate([joints, body, np.full(dynamics.inputs if virtual else n, steps.inputs)])
 
     def jacobians(self, about: Trajectory) -> list[Array]:
-        """(z, z + u) of each interval."""
+        """(z, z + u) of each interval; without virtual forces, (z, z + n)."""
         dynamics = self._dynamics
         columns = [self._columns(bool(touching)) for touching in about.touching]
         perturbed = []
@@ -139,14 +145,15 @@ class _Intervals:
             # the body through virtual forces alone, which the contact model differentiates.
             body = 2 * n
             joints = self._joint_columns()
-            size = max(BODY_STATES + 6, len(joints))
+            size = max(BODY_STATES + 6 * self._virtual, len(joints))
             deviations, forces = np.zeros((size, len(eps))), np.zeros((size, 6))
             for i in range(BODY_STATES):
                 deviations[i, body + i] = eps[body + i]
             for i, j in enumerate(joints):
                 deviations[i, j] = eps[j]
-            step = self._differences.inputs * 5.0 * self._dynamics.scene.body_mass
-            forces[BODY_STATES : BODY_STATES + 6] = step * np.diag([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
+            if self._virtual:
+                step = self._differences.inputs * 5.0 * self._dynamics.scene.body_mass
+                forces[BODY_STATES : BODY_STATES + 6] = step * np.diag([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
         if self._differences.sides == "both":
             deviations, forces = np.concatenate([deviations, -deviations]), np.concatenate([forces, -forces])
         return _Columns(touching=touching, deviations=deviations, forces=forces)
@@ -161,9 +168,11 @@ class _Intervals:
     def _perturbed(self, state: Array, command: Array, u: Array, columns: _Columns) -> tuple[Array, Array, Array]:
         """States and controls of one interval with deviations, (6, z + u) rates of the virtual forces."""
         dynamics, eps = self._dynamics, self._eps
-        if columns.touching:
+        rates = np.zeros((6, 0))
+        if not self._virtual:
+            generalized = np.zeros((len(columns.deviations), dynamics.scene.model.nv))
+        elif columns.touching:
             generalized = dynamics.forces_near(state, u, columns.deviations)
-            rates = np.zeros((6, 0))
         else:
             w = dynamics.scene.body_v
             near = dynamics.forces_near(state, u, np.concatenate([np.diag(eps), -np.diag(eps)]))[:, w : w + 6]
@@ -171,7 +180,7 @@ class _Intervals:
             generalized = np.repeat(dynamics.generalized(state, dynamics.distances(state), u)[None], len(columns.deviations), axis=0)
             generalized[:, w : w + 6] += columns.forces
         z, du = np.split(columns.deviations, [dynamics.states], axis=1)
-        controls = dynamics.controls(command + z[:, : 2 * dynamics.n], u + du, generalized)
+        controls = dynamics.controls(command + z[:, : 2 * dynamics.n], u[: du.shape[1]] + du, generalized)
         return dynamics.moved(state, z), controls, rates
 
     def _jacobian(self, columns: _Columns, change: Array, rates: Array) -> Array:
@@ -186,8 +195,9 @@ class _Intervals:
         result = np.zeros((states, len(eps)))
         places = np.arange(body, states)
         result[body:, places] = (change[:BODY_STATES, body:] / eps[places, None]).T
-        steps = np.diag(columns.forces[BODY_STATES : BODY_STATES + 6])
-        result[body:] += (change[BODY_STATES : BODY_STATES + 6, body:] / steps[:, None]).T @ rates
+        if self._virtual:
+            steps = np.diag(columns.forces[BODY_STATES : BODY_STATES + 6])
+            result[body:] += (change[BODY_STATES : BODY_STATES + 6, body:] / steps[:, None]).T @ rates
         joints = self._joint_columns()
         result[:body, joints] = (change[: len(joints), :body] / eps[joints, None]).T
         return result

@@ -351,7 +351,7 @@ class _Planning:
             body_position=best.body_position,
             body_rotation=best.body_rotation,
             distance=best.phi,
-            stiffness=source.inputs[:, n:] * problem.stiffness,
+            stiffness=source.inputs[:, n:] * its.stiffness,
             virtual_force=source.gamma,
             virtual_distance=source.phi,
         )

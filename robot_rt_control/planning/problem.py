@@ -61,20 +61,33 @@ class Problem:
             weights=settings.weights,
             free=task.free,
         )
-        self.stiffness = needed_stiffness(
+        self.stiffness = self._needed_stiffness(scene)
+        self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
+
+    def dynamics(self, threads: int, curvature: float = 1.0) -> Dynamics:
+        """A new one, for one thread that calls; it has to be closed.
+
+        Args:
+            curvature: of the virtual forces, per that of the pairs.
+        """
+        scene, stiffness = self.scene, self.stiffness
+        if curvature != 1.0:
+            pairs = tuple(replace(pair, curvature=curvature * pair.curvature) for pair in scene.pairs)
+            scene = replace(scene, pairs=pairs)
+            stiffness = self._needed_stiffness(scene)
+        return Dynamics(scene, self.task, stiffness, threads=threads)
+
+    def _needed_stiffness(self, scene: Scene) -> Array:
+        """(pairs,) [N]"""
+        return needed_stiffness(
             mass=scene.body_mass,
             friction=scene.body_friction,
             gravity=scene.gravity,
             distance=self.cost.distance,
-            time=task.time,
+            time=self.task.time,
             curvature=np.array([pair.curvature for pair in scene.pairs]),
             phi=self.still.phi[0],
         )
-        self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
-
-    def dynamics(self, threads: int) -> Dynamics:
-        """A new one, for one thread that calls; it has to be closed."""
-        return Dynamics(self.scene, self.task, self.stiffness, threads=threads)
 
     def good(self, trajectory: Trajectory, share: float = 1.0) -> bool:
         """Whether a trajectory without virtual forces is a result: near the target, and at rest if that is wanted.

@@ -21,8 +21,10 @@ _FORCE = 5e-3
 """[m/s^2] Of the body's mass: the step of virtual forces."""
 
 
-def jacobians(dynamics: Dynamics, about: Trajectory, eps: float, centered: bool) -> Iterator[Array]:
-    """(z, z + u) of each interval.
+def jacobians(
+    dynamics: Dynamics, about: Trajectory, eps: float, centered: bool, virtual: bool
+) -> Iterator[Array]:
+    """(z, z + u) of each interval; without virtual forces, (z, z + n).
 
     Args:
         eps: step of the differences, in the simulation's positions, velocities and controls.
@@ -31,23 +33,24 @@ def jacobians(dynamics: Dynamics, about: Trajectory, eps: float, centered: bool)
     data = mujoco.MjData(dynamics.scene.model)
     for i in range(len(about.knots) - 1):
         dynamics.check()
-        yield _jacobian(dynamics, data, about, i, eps, centered)
+        yield _jacobian(dynamics, data, about, i, eps, centered, virtual)
 
 
 def _jacobian(
-    dynamics: Dynamics, data: mujoco.MjData, about: Trajectory, i: int, eps: float, centered: bool
+    dynamics: Dynamics, data: mujoco.MjData, about: Trajectory, i: int, eps: float, centered: bool, virtual: bool
 ) -> Array:
     state, command, u = about.knots[i], about.commands[i], about.inputs[i // dynamics.intervals]
     model, states, n = dynamics.scene.model, dynamics.states, dynamics.n
-    columns = states + dynamics.inputs
+    columns = states + (dynamics.inputs if virtual else n)
     generalized = dynamics.generalized(state, dynamics.distances(state), u)
     controls = dynamics.controls(command[None], u[None], generalized[None])
     passed = [state, *dynamics.passed(state[None], controls)[0, :-1]]
     deviations = eps * np.concatenate([np.eye(columns), -np.eye(columns)])
-    forces = dynamics.forces_near(state, u, deviations)
-    pushes = (forces[:columns] - forces[columns:]).T / (2.0 * eps)  # (nv, columns)
-    pushed = np.flatnonzero(pushes.any(axis=1))
-    accelerations = _accelerations(dynamics, passed, controls[0], pushed)
+    if virtual:
+        forces = dynamics.forces_near(state, u, deviations)
+        pushes = (forces[:columns] - forces[columns:]).T / (2.0 * eps)  # (nv, columns)
+        pushed = np.flatnonzero(pushes.any(axis=1))
+        accelerations = _accelerations(dynamics, passed, controls[0], pushed)
     # Drives are linear in commands and inputs.
     unit, none = np.eye(columns), np.zeros((columns, model.nv))
     drives = dynamics.controls(unit[:, : 2 * n], unit[:, states:], none)[..., : model.nu]
@@ -60,8 +63,10 @@ def _jacobian(
         mujoco.mj_setState(model, data, controls[0, j], CONTROL)
         data.qacc_warmstart[:] = 0.0
         mujoco.mjd_transitionFD(model, data, eps, centered, A, B, None, None)
-        speed = accelerations[j] @ pushes[pushed]
-        X = A @ X + B @ drives[:, j].T + np.concatenate([dynamics.h * speed, speed])
+        X = A @ X + B @ drives[:, j].T
+        if virtual:
+            speed = accelerations[j] @ pushes[pushed]
+            X += np.concatenate([dynamics.h * speed, speed])
     return _reduced(dynamics, about.knots[i + 1], eps) @ X
 
 
