@@ -46,18 +46,6 @@ class Placement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Path:
-    """Where a geometry shall be, at the ends of control steps."""
-
-    centers: Array
-    """(N + 1, 3) [m]"""
-    velocities: Array
-    """(N + 1, 3) [m/s]"""
-    step: float
-    """[s] of a control step."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Motion:
     """Of the joints, at the ends of control steps."""
 
@@ -68,37 +56,42 @@ class Motion:
 
 
 def follow(
-    path: Path,
+    centers: Array,
     place: Callable[[Array], Placement],
     *,
+    velocities: Array,
     start: Array,
     acceleration: Array,
     limits: Limits,
+    step: float,
 ) -> Motion:
-    """The motion from rest at `start`, (n,), that follows a path best.
+    """The motion from rest at `start`, (n,), that follows centers, (N + 1, 3) [m], best.
 
     Args:
         place: the geometry at joint positions, (n,).
+        velocities: (N + 1, 3) [m/s] of the centers.
         acceleration: (n,) of a scaled input of 1.
+        step: [s] of a control step.
     """
-    steps, n = len(path.centers) - 1, len(start)
-    A, B = _integrator(n, path.step, acceleration, steps)
+    steps, n = len(centers) - 1, len(start)
+    A, B = _integrator(n, step, acceleration, steps)
     linear = Linearization(A=A, B=B, phi_z=np.zeros((steps + 1, 0, A.shape[1])))
     motion = _integrated(np.zeros((steps, n)), start, A, B)
-    upright = place(start).rotation
+    upright, drift = place(start).rotation, (velocities, _BETWEEN * step)
+    guess = _inverse_kinematics(centers, place, start, limits)
     # The first solution is linearized where the path is, as limits of acceleration do not let the joints be there.
-    _, quadratic = _model(motion, path, place, upright, limits, _inverse_kinematics(path.centers, place, start, limits))
+    _, quadratic = _model(motion, centers, place, upright, limits, drift, guess)
     found = solve(quadratic, linear, limits.bounds(motion, _WHOLE))
     if found is not None:
         motion = _integrated(found.du, start, A, B)
-    value, quadratic = _model(motion, path, place, upright, limits)
+    value, quadratic = _model(motion, centers, place, upright, limits, drift)
     radius = _RADIUS
     for _ in range(_ROUNDS):
         found = solve(quadratic, linear, limits.bounds(motion, radius))
         if found is None:
             break
         candidate = _integrated(motion.inputs + found.du, start, A, B)
-        its, next_quadratic = _model(candidate, path, place, upright, limits)
+        its, next_quadratic = _model(candidate, centers, place, upright, limits, drift)
         if its < value:
             done = value - its < 0.01 * value
             motion, value, quadratic = candidate, its, next_quadratic
@@ -145,13 +138,18 @@ def _integrated(inputs: Array, start: Array, A: Array, B: Array) -> Motion:
 
 def _model(
     motion: Motion,
-    path: Path,
+    centers: Array,
     place: Callable[[Array], Placement],
     upright: Array,
     limits: Limits,
+    drift: tuple[Array, float],
     about: Array | None = None,
 ) -> tuple[float, Quadratic]:
-    """Cost and its Gauss-Newton model, which is made about the motion or about other joint positions."""
+    """Cost and its Gauss-Newton model, which is made about the motion or about other joint positions.
+
+    Args:
+        drift: velocities (N + 1, 3) of the centers, and how long [s] a wrong one displaces the geometry.
+    """
     (steps, n), states = motion.inputs.shape, 2 * motion.inputs.shape[1] + BODY_STATES
     g, H = np.zeros((steps + 1, states)), np.zeros((steps + 1, states, states))
     value = 0.5 * _INPUTS * float(np.sum(motion.inputs**2))
@@ -163,14 +161,14 @@ def _model(
         found = place(motion.joint_position[i] if about is None else about[i])
         J = np.concatenate([found.linear / _PLACE, found.angular / _TURN])
         turn = rotation_vector(found.rotation @ upright.T) / _TURN
-        error = np.concatenate([(found.center - path.centers[i]) / _PLACE, turn])
+        error = np.concatenate([(found.center - centers[i]) / _PLACE, turn])
         if about is not None:
             error = error + J @ (motion.joint_position[i] - about[i])
         value += 0.5 * float(error @ error)
         g[i, :n] += J.T @ error
         H[i, :n, :n] += J.T @ J
-        J = found.linear * (path.step * _BETWEEN / _PLACE)
-        error = J @ motion.joint_velocity[i] - path.velocities[i] * (path.step * _BETWEEN / _PLACE)
+        J = found.linear * (drift[1] / _PLACE)
+        error = J @ motion.joint_velocity[i] - drift[0][i] * (drift[1] / _PLACE)
         value += 0.5 * float(error @ error)
         g[i, joint] += J.T @ error
         H[i, n : 2 * n, n : 2 * n] += J.T @ J

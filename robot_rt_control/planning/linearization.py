@@ -177,7 +177,8 @@ class _Intervals:
             w = dynamics.scene.body_v
             near = dynamics.forces_near(state, u, np.concatenate([np.diag(eps), -np.diag(eps)]))[:, w : w + 6]
             rates = ((near[: len(eps)] - near[len(eps) :]) / (2.0 * eps[:, None])).T
-            generalized = np.repeat(dynamics.generalized(state, dynamics.distances(state), u)[None], len(columns.deviations), axis=0)
+            about = dynamics.generalized(state, dynamics.distances(state), u)
+            generalized = np.repeat(about[None], len(columns.deviations), axis=0)
             generalized[:, w : w + 6] += columns.forces
         z, du = np.split(columns.deviations, [dynamics.states], axis=1)
         controls = dynamics.controls(command + z[:, : 2 * dynamics.n], u[: du.shape[1]] + du, generalized)

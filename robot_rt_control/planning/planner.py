@@ -41,6 +41,8 @@ Array = NDArray[np.float64]
 
 _SHARES = 0.9, 0.75
 """Of the horizon, in which a guide does all."""
+_CURVATURES = 0.5, 2.0
+"""Per curvature of the pairs, of virtual forces in the last round."""
 
 
 class Cancel(Protocol):
@@ -137,9 +139,15 @@ class _Planning:
 
     # --- starts ---------------------------------------------------------------------------------
 
-    def _document(self) -> Guess:
+    def _virtual(self, name: str = "", differences: Differences | None = None, curvature: float = 1.0) -> Guess:
         problem = self.problem
-        return Guess(name="virtual forces", inputs=lambda _: problem.virtual_inputs(), virtual=True)
+        return Guess(
+            name=", ".join(filter(None, ["virtual forces", name])),
+            inputs=lambda _: problem.virtual_inputs(),
+            virtual=True,
+            differences=differences or Differences(),
+            curvature=curvature,
+        )
 
     def _guide(self, name: str, geom: int, row: tuple[Push, ...], share: float) -> Guess:
         inputs = partial(self.problem.guided_inputs, geom=geom, row=row, share=share)
@@ -157,7 +165,7 @@ class _Planning:
             inputs = problem.inputs_of(self._previous)
             first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
         if self.settings.search == "single":
-            return [[*first, self._document()]]
+            return [[*first, self._virtual()]]
         guides = problem.guides() if self.settings.guides else []
         # Two starts at least, for two cores and for a choice; the others wait for their turn.
         shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
@@ -168,14 +176,15 @@ class _Planning:
             return rounds or [first]
         pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
         single = [self._single(i) for i in pushing] if len(problem.scene.pairs) > 1 else []
-        one = Guess(
-            name="virtual forces, one-sided differences",
-            inputs=lambda _: problem.virtual_inputs(),
-            virtual=True,
-            differences=Differences(sides="one"),
+        rounds.append([*first, self._virtual(), self._virtual("by time steps", Differences(over="time steps"))])
+        if single:
+            rounds.append(single)
+        rounds.append(
+            [
+                self._virtual("one-sided differences", Differences(sides="one")),
+                *(self._virtual(f"curvature x {factor:g}", curvature=factor) for factor in _CURVATURES),
+            ]
         )
-        rounds.append([*first, self._document(), *single[:1]])
-        rounds.append([one, *single[1:]])
         return rounds
 
     def _rounds(self) -> Iterator[Sequence[Callable[[], Attempt]]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from robot_rt_control.planning import guide
 from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
 from robot_rt_control.planning.dynamics import Dynamics
-from robot_rt_control.planning.following import Path, follow
+from robot_rt_control.planning.following import follow
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.scene import Scene
 from robot_rt_control.planning.scvx import Limits
@@ -196,14 +196,14 @@ class Problem:
         geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self._extents)
         faces = [pair.face for pair in self.scene.pairs]
         fine = guide.path(row, self._body(), geometry, faces, steps=_FINE * self.task.steps, share=share)
-        step = self.task.control_step
-        velocities = np.gradient(fine, step / _FINE, axis=0)
         motion = follow(
-            Path(centers=fine[::_FINE], velocities=velocities[::_FINE], step=step),
+            fine[::_FINE],
             lambda q: dynamics.placement(geom, q),
+            velocities=np.gradient(fine, self.task.control_step / _FINE, axis=0)[::_FINE],
             start=actuated.start,
             acceleration=actuated.acceleration,
             limits=self.limits,
+            step=self.task.control_step,
         )
         inputs = np.zeros((self.task.steps, dynamics.inputs))
         inputs[:, : self.n] = dynamics.joint_inputs(motion)

@@ -29,8 +29,8 @@ def make(threads=1, task=PUSH):
     return Dynamics(build_scene(task), task, np.full(4, 4.0), threads=threads)
 
 
-def linearize(dynamics, about, over="intervals"):
-    return Model(dynamics=dynamics, differences=Differences(over=over)).linearize(about)
+def linearize(dynamics, about, over="intervals", virtual=True):
+    return Model(dynamics=dynamics, differences=Differences(over=over), virtual=virtual).linearize(about)
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +114,17 @@ def test_derivatives_of_time_steps_are_those_of_whole_intervals_where_nothing_be
     n = dynamics.n
     assert whole.A[:, 2 * n : 2 * n + 2] == pytest.approx(chained.A[:, 2 * n : 2 * n + 2], abs=0.02)
     assert (whole.phi_z == chained.phi_z).all()
+
+
+@pytest.mark.parametrize("over", ["intervals", "time steps"])
+@pytest.mark.parametrize("touching", [True, False])
+def test_without_virtual_forces_the_derivatives_are_the_same_but_for_those_by_k(dynamics, over, touching):
+    about = dynamics.roll_out(inputs(dynamics, 0.0))
+    about = replace(about, touching=np.full_like(about.touching, touching))
+    full, short = linearize(dynamics, about, over), linearize(dynamics, about, over, virtual=False)
+    n = dynamics.n
+    assert full.A == pytest.approx(short.A, abs=1e-9) and full.B[:, :, :n] == pytest.approx(short.B[:, :, :n], abs=1e-9)
+    assert (short.B[:, :, n:] == 0.0).all() and (full.B[:, :, n:] != 0.0).any()
 
 
 def test_effort_driven_joints_share_rollouts_as_well():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_rt_control.planning.following import Path, Placement, follow
+from robot_rt_control.planning.following import Placement, follow
 from robot_rt_control.planning.scvx import Limits
 
 START = np.array([0.5, 1.0])
@@ -25,8 +25,15 @@ def line(way, steps=STEPS):
 
 
 def run(centers, limits=LIMITS, acceleration=5.0, step=STEP):
-    path = Path(centers=centers, velocities=np.gradient(centers, step, axis=0), step=step)
-    return follow(path, place, start=START, acceleration=np.full(2, acceleration), limits=limits)
+    return follow(
+        centers,
+        place,
+        velocities=np.gradient(centers, step, axis=0),
+        start=START,
+        acceleration=np.full(2, acceleration),
+        limits=limits,
+        step=step,
+    )
 
 
 def test_the_path_is_followed_and_the_motion_is_the_integral_of_its_inputs():
