@@ -41,8 +41,8 @@ Array = NDArray[np.float64]
 
 _SHARES = 0.9, 0.75
 """Of the horizon, in which a guide does all."""
-_CURVATURES = 0.5, 2.0
-"""Per curvature of the pairs, of virtual forces in the last round."""
+_FARTHER = 0.5
+"""Per curvature of the pairs: virtual forces of a later round, which reach farther."""
 
 
 class Cancel(Protocol):
@@ -176,15 +176,10 @@ class _Planning:
             return rounds or [first]
         pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
         single = [self._single(i) for i in pushing] if len(problem.scene.pairs) > 1 else []
-        rounds.append([*first, self._virtual(), self._virtual("by time steps", Differences(over="time steps"))])
-        if single:
-            rounds.append(single)
-        rounds.append(
-            [
-                self._virtual("one-sided differences", Differences(sides="one")),
-                *(self._virtual(f"curvature x {factor:g}", curvature=factor) for factor in _CURVATURES),
-            ]
-        )
+        steps, far = Differences(over="time steps"), f"curvature x {_FARTHER:g}"
+        rounds.append([*first, self._virtual(), *single[:1]])
+        rounds.append([self._virtual("by time steps", steps), self._virtual(far, curvature=_FARTHER)])
+        rounds.append([self._virtual("one-sided differences", Differences(sides="one")), *single[1:]])
         return rounds
 
     def _rounds(self) -> Iterator[Sequence[Callable[[], Attempt]]]:
