@@ -21,6 +21,9 @@ Array = NDArray[np.float64]
 
 _PLACE = 0.002
 """[m] An error that counts 1,"""
+_BETWEEN = 0.25
+"""A velocity that is wrong at an end of a control step, in turns to both sides, displaces its middle by this share of
+the way that it would cover in the step: without a price, long steps leave the path in between."""
 _TURN = 0.1
 """[rad] and of the orientation, which shall stay as it is at the start."""
 _MOTION, _INPUTS = 0.1, 0.1
@@ -56,6 +59,7 @@ def follow(
     centers: Array,
     place: Callable[[Array], Placement],
     *,
+    velocities: Array,
     start: Array,
     acceleration: Array,
     limits: Limits,
@@ -65,6 +69,7 @@ def follow(
 
     Args:
         place: the geometry at joint positions, (n,).
+        velocities: (N + 1, 3) [m/s] of the centers.
         acceleration: (n,) of a scaled input of 1.
         step: [s] of a control step.
     """
@@ -72,20 +77,21 @@ def follow(
     A, B = _integrator(n, step, acceleration, steps)
     linear = Linearization(A=A, B=B, phi_z=np.zeros((steps + 1, 0, A.shape[1])))
     motion = _integrated(np.zeros((steps, n)), start, A, B)
-    upright = place(start).rotation
+    upright, drift = place(start).rotation, (velocities, _BETWEEN * step)
+    guess = _inverse_kinematics(centers, place, start, limits)
     # The first solution is linearized where the path is, as limits of acceleration do not let the joints be there.
-    _, quadratic = _model(motion, centers, place, upright, limits, _inverse_kinematics(centers, place, start, limits))
+    _, quadratic = _model(motion, centers, place, upright, limits, drift, guess)
     found = solve(quadratic, linear, limits.bounds(motion, _WHOLE))
     if found is not None:
         motion = _integrated(found.du, start, A, B)
-    value, quadratic = _model(motion, centers, place, upright, limits)
+    value, quadratic = _model(motion, centers, place, upright, limits, drift)
     radius = _RADIUS
     for _ in range(_ROUNDS):
         found = solve(quadratic, linear, limits.bounds(motion, radius))
         if found is None:
             break
         candidate = _integrated(motion.inputs + found.du, start, A, B)
-        its, next_quadratic = _model(candidate, centers, place, upright, limits)
+        its, next_quadratic = _model(candidate, centers, place, upright, limits, drift)
         if its < value:
             done = value - its < 0.01 * value
             motion, value, quadratic = candidate, its, next_quadratic
@@ -136,9 +142,14 @@ def _model(
     place: Callable[[Array], Placement],
     upright: Array,
     limits: Limits,
+    drift: tuple[Array, float],
     about: Array | None = None,
 ) -> tuple[float, Quadratic]:
-    """Cost and its Gauss-Newton model, which is made about the motion or about other joint positions."""
+    """Cost and its Gauss-Newton model, which is made about the motion or about other joint positions.
+
+    Args:
+        drift: velocities (N + 1, 3) of the centers, and how long [s] a wrong one displaces the geometry.
+    """
     (steps, n), states = motion.inputs.shape, 2 * motion.inputs.shape[1] + BODY_STATES
     g, H = np.zeros((steps + 1, states)), np.zeros((steps + 1, states, states))
     value = 0.5 * _INPUTS * float(np.sum(motion.inputs**2))
@@ -156,5 +167,10 @@ def _model(
         value += 0.5 * float(error @ error)
         g[i, :n] += J.T @ error
         H[i, :n, :n] += J.T @ J
+        J = found.linear * (drift[1] / _PLACE)
+        error = J @ motion.joint_velocity[i] - drift[0][i] * (drift[1] / _PLACE)
+        value += 0.5 * float(error @ error)
+        g[i, joint] += J.T @ error
+        H[i, n : 2 * n, n : 2 * n] += J.T @ J
     u = _INPUTS * motion.inputs
     return value, Quadratic(z_gradient=g, z_hessian=H, u_gradient=u, u_hessian=np.full(u.shape, _INPUTS))

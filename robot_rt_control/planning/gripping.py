@@ -116,6 +116,7 @@ class Gripping:
         motion = follow(
             joints,
             lambda q: Placement(center=q, rotation=np.eye(3), linear=np.eye(n), angular=np.zeros((3, n))),
+            velocities=np.gradient(joints, task.control_step, axis=0),
             start=actuated.start,
             acceleration=actuated.acceleration,
             limits=self.problem.limits,

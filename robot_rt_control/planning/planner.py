@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from robot_rt_control.planning import needed_engines, search  # noqa: F401  its line comes before an ImportError
 from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.cost import PoseError
-from robot_rt_control.planning.dynamics import Differences, Dynamics
+from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.linearization import Differences
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.perturbation import spread
 from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
@@ -41,6 +42,8 @@ Array = NDArray[np.float64]
 
 _SHARES = 0.9, 0.75
 """Of the horizon, in which a guide does all."""
+_FARTHER = 0.5
+"""Per curvature of the pairs: virtual forces of a later round, which reach farther."""
 
 
 class Cancel(Protocol):
@@ -147,9 +150,15 @@ class _Planning:
 
     # --- starts ---------------------------------------------------------------------------------
 
-    def _document(self) -> Guess:
+    def _virtual(self, name: str = "", differences: Differences | None = None, curvature: float = 1.0) -> Guess:
         problem = self.problem
-        return Guess(name="virtual forces", inputs=lambda _: problem.virtual_inputs(), virtual=True)
+        return Guess(
+            name=", ".join(filter(None, ["virtual forces", name])),
+            inputs=lambda _: problem.virtual_inputs(),
+            virtual=True,
+            differences=differences or Differences(),
+            curvature=curvature,
+        )
 
     def _guide(self, name: str, inputs: Callable[[Dynamics, float], Array], share: float) -> Guess:
         return Guess(name=f"guide {name}, {share:.0%}", inputs=lambda dynamics: inputs(dynamics, share), virtual=False)
@@ -166,7 +175,7 @@ class _Planning:
             inputs = problem.inputs_of(self._previous)
             first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
         if self.settings.search == "single":
-            return [[*first, self._document()]]
+            return [[*first, self._virtual()]]
         guides = problem.guides() if self.settings.guides else []
         # Two starts at least, for two cores and for a choice; the others wait for their turn.
         shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
@@ -177,14 +186,10 @@ class _Planning:
             return rounds or [first]
         pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
         single = [self._single(i) for i in pushing] if len(problem.scene.pairs) > 1 else []
-        one = Guess(
-            name="virtual forces, one-sided differences",
-            inputs=lambda _: problem.virtual_inputs(),
-            virtual=True,
-            differences=Differences(sides="one"),
-        )
-        rounds.append([*first, self._document(), *single[:1]])
-        rounds.append([one, *single[1:]])
+        steps, far = Differences(over="time steps"), f"curvature x {_FARTHER:g}"
+        rounds.append([*first, self._virtual(), *single[:1]])
+        rounds.append([self._virtual("by time steps", steps), self._virtual(far, curvature=_FARTHER)])
+        rounds.append([self._virtual("one-sided differences", Differences(sides="one")), *single[1:]])
         return rounds
 
     def _rounds(self) -> Iterator[Sequence[Callable[[], Attempt]]]:
@@ -360,7 +365,7 @@ class _Planning:
             body_position=best.body_position,
             body_rotation=best.body_rotation,
             distance=best.phi,
-            stiffness=source.inputs[:, n:] * problem.stiffness,
+            stiffness=source.inputs[:, n:] * its.stiffness,
             virtual_force=source.gamma,
             virtual_distance=source.phi,
         )

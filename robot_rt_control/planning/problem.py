@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.planning import guide
 from robot_rt_control.planning.cost import Cost, PoseError, kept_twist, needed_stiffness
-from robot_rt_control.planning.dynamics import Differences, Dynamics
+from robot_rt_control.planning.dynamics import Dynamics
 from robot_rt_control.planning.following import follow
 from robot_rt_control.planning.gripping import Gripping
 from robot_rt_control.planning.plan import Plan
@@ -29,6 +29,8 @@ _FIRST_STIFFNESS = 1.5
 then has no gradient."""
 _TOUCHING = 1e-3
 """[m] into each other is still touching: after a push they are measured so."""
+_FINE = 20
+"""Points of a guide's path in a control step, for its velocity."""
 _LEAST_STEPS = 8
 """A guide needs as many control steps."""
 
@@ -64,20 +66,33 @@ class Problem:
             weights=settings.weights,
             free=task.free,
         )
-        self.stiffness = needed_stiffness(
+        self.stiffness = self._needed_stiffness(scene)
+        self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
+
+    def dynamics(self, threads: int, curvature: float = 1.0) -> Dynamics:
+        """A new one, for one thread that calls; it has to be closed.
+
+        Args:
+            curvature: of the virtual forces, per that of the pairs.
+        """
+        scene, stiffness = self.scene, self.stiffness
+        if curvature != 1.0:
+            pairs = tuple(replace(pair, curvature=curvature * pair.curvature) for pair in scene.pairs)
+            scene = replace(scene, pairs=pairs)
+            stiffness = self._needed_stiffness(scene)
+        return Dynamics(scene, self.task, stiffness, threads=threads)
+
+    def _needed_stiffness(self, scene: Scene) -> Array:
+        """(pairs,) [N]"""
+        return needed_stiffness(
             mass=scene.body_mass,
             friction=scene.body_friction,
             gravity=scene.gravity,
             distance=self.cost.distance,
-            time=task.time,
+            time=self.task.time,
             curvature=np.array([pair.curvature for pair in scene.pairs]),
             phi=self.still.phi[0],
         )
-        self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
-
-    def dynamics(self, threads: int, differences: Differences | None = None) -> Dynamics:
-        """A new one, for one thread that calls; it has to be closed."""
-        return Dynamics(self.scene, self.task, self.stiffness, threads=threads, differences=differences)
 
     def good(self, trajectory: Trajectory, share: float = 1.0) -> bool:
         """Whether a trajectory without virtual forces is a result: near the target, and at rest if that is wanted.
@@ -212,10 +227,11 @@ class Problem:
         actuated = self.scene.actuated
         geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self.extents)
         faces = [pair.face for pair in self.scene.pairs]
-        centers = guide.path(row, self._body(), geometry, faces, steps=self.task.steps, share=share)
+        fine = guide.path(row, self._body(), geometry, faces, steps=_FINE * self.task.steps, share=share)
         motion = follow(
-            centers,
+            fine[::_FINE],
             lambda q: dynamics.placement(geom, q),
+            velocities=np.gradient(fine, self.task.control_step / _FINE, axis=0)[::_FINE],
             start=actuated.start,
             acceleration=actuated.acceleration,
             limits=self.limits,

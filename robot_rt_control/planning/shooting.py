@@ -39,6 +39,8 @@ class ShootingSettings:
     """[m] of the differences at first;"""
     least: float = 0.0002
     """it ends below."""
+    greatest: float = 0.016
+    """[m] It grows up to that while single steps do better than what the derivatives foretell."""
     bumps: int = 6
     """Changes over time of each direction."""
     enough: float = 0.02
@@ -67,7 +69,7 @@ def shoot(
         ends = dynamics.ends(tried)
         values, r = _value(cost, ends, tried, limits, dynamics), cost.residuals(ends)
         i = int(np.argmin(values))
-        better, its = tried[i], float(values[i])
+        better, its, own = tried[i], float(values[i]), True
         if np.isfinite(r).all():
             rates = (r[: len(basis)] - r[len(basis) : -1]).T / 2.0  # per step
             square, slope = rates.T @ rates, rates.T @ r[-1]
@@ -76,9 +78,11 @@ def shoot(
             values = _value(cost, dynamics.ends(tried), tried, limits, dynamics)
             i = int(np.argmin(values))
             if values[i] < its:
-                better, its = tried[i], float(values[i])
+                better, its, own = tried[i], float(values[i]), False
         if its > 0.9 * best:
             step /= 2.0
+        elif own:
+            step = min(2.0 * step, settings.greatest)
         if its < best:
             inputs[:, :n], best = better, its
         if step < settings.least or best < settings.enough:
