@@ -147,8 +147,8 @@ class Clearance:
             result[near.look, near.pair] = (self.free[near.pair] - near.distance) / MARGIN
         return result
 
-    def rates(self, positions: Array) -> list[tuple[int, int, float, Array]]:
-        """Look, pair, what is missing there, and its derivative by the reduced state's positions.
+    def rates(self, positions: Array) -> list[tuple[int, float, Array]]:
+        """Look, what is missing there, and its derivative by the reduced state's positions.
 
         That is (n + 6,): of the driven joints, and of the body [m in the world, rad in its frame].
         """
@@ -168,7 +168,7 @@ class Clearance:
             by_state = np.zeros(n + 6)
             by_state[:n], by_state[n:] = rate[actuated.v], rate @ body
             missing = (float(self.free[near.pair]) - near.distance) / MARGIN
-            found.append((near.look, near.pair, missing, -by_state / MARGIN))
+            found.append((near.look, missing, -by_state / MARGIN))
         return found
 
     def _body_rates(self, qpos: Array) -> Array:

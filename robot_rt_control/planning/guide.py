@@ -90,9 +90,13 @@ def pushes(body: Body, faces: Sequence[Face]) -> list[tuple[Push, ...]]:
 
 def path(
     row: Sequence[Push], body: Body, geometry: Geometry, faces: Sequence[Face], *, steps: int, share: float = 1.0
-) -> Array:
-    """(steps + 1, 3) [m] positions of the geometry's centre that push so; it rests after `share` of the horizon."""
+) -> tuple[Array, Array]:
+    """(steps + 1, 3) [m] positions of the geometry's centre that push so, and of the body that it pushes.
+
+    It rests after `share` of the horizon.
+    """
     lines: list[tuple[Array, float]] = []
+    places: list[tuple[Array, Array, Array]] = []
     at, place = geometry.center, body.position.copy()
     for push in row:
         face = faces[push.pair]
@@ -103,9 +107,15 @@ def path(
         lines.append((np.array(around), 1.0))
         after = contact + push.length * inward
         lines.append((np.array([before, after]), _PUSHING))
+        places += [(place, contact, np.zeros(3)), (place, contact, inward)]
         place = place + push.length * inward
         at = after
-    return _timed(lines, steps, share)
+    centers, which = _timed(lines, steps, share)
+    bodies = np.zeros_like(centers)
+    for i, (center, j) in enumerate(zip(centers, which, strict=True)):
+        place, contact, inward = places[j]
+        bodies[i] = place + max(float(inward @ (center - contact)), 0.0) * inward
+    return centers, bodies
 
 
 def _contact(face: Face, place: Array, body: Body, at: Array, extent: float) -> Array:
@@ -163,19 +173,20 @@ def _crosses(p: Array, q: Array, half: Array) -> bool:
     return low < high
 
 
-def _timed(lines: list[tuple[Array, float]], steps: int, share: float) -> Array:
-    """The lines passed one after the other, each from rest to rest."""
+def _timed(lines: list[tuple[Array, float]], steps: int, share: float) -> tuple[Array, list[int]]:
+    """The lines passed one after the other, each from rest to rest; and which one it is at each time."""
     lengths = [float(np.sum(np.linalg.norm(np.diff(line, axis=0), axis=1))) for line, _ in lines]
     weights = np.array([(length + _SETTLING) * slow for length, (_, slow) in zip(lengths, lines, strict=True)])
     ends = share * np.cumsum(weights) / np.sum(weights)
-    result = np.zeros((steps + 1, 3))
+    result, which = np.zeros((steps + 1, 3)), []
     for i in range(steps + 1):
         t = i / steps
         j = min(int(np.searchsorted(ends, t)), len(lines) - 1)
         begin = float(ends[j - 1]) if j else 0.0
         s = min((t - begin) / max(float(ends[j]) - begin, 1e-9), 1.0)
         result[i] = _along(lines[j][0], s * s * s * (10.0 - 15.0 * s + 6.0 * s * s))
-    return result
+        which.append(j)
+    return result, which
 
 
 def _along(line: Array, share: float) -> Array:

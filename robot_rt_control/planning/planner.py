@@ -290,13 +290,18 @@ class _Planning:
         good = [its for its in found if its.good]
         if len(good) > 1 and self.settings.robust and not self._stopped:
             return search.best(good, lambda its: (spread(self.problem, its.best), its.best_cost))
-        return search.best(found, lambda its: (not its.good, its.best_cost))
+        return search.best(found, lambda its: (not its.good, self._touches(its), its.best_cost))
+
+    def _touches(self, its: Attempt) -> bool:
+        return its.best is not None and self.problem.touch(its.best) is not None
 
     def _left(self, its: Attempt, error: PoseError) -> str:
         """What is missing, by pair, time and distance, and what to do."""
         problem, best, source = self.problem, its.best, its.source
         assert best is not None and source is not None
-        parts = [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
+        touch = problem.touch(best)
+        parts = [] if touch is None else [str(touch)]
+        parts += [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
         if problem.task.at_rest and problem.speed(best) > self.settings.accept_speed:
             parts.append(f"the body still moves by {problem.speed(best):.2f} m/s at the end")
         k = source.inputs[:, problem.n :]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.planning import guide
+from robot_rt_control.planning.clearance import Clearance, Touch
 from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
 from robot_rt_control.planning.dynamics import Differences, Dynamics
 from robot_rt_control.planning.following import follow
@@ -42,6 +43,7 @@ class Problem:
         actuated = scene.actuated
         self.n = len(actuated.names)
         self.stiffness: Array = np.ones(len(scene.pairs))
+        self.clearance = Clearance(scene)
         dynamics = self.dynamics(1)
         try:
             self.still: Trajectory = dynamics.roll_out(np.zeros((1, dynamics.inputs)))
@@ -75,14 +77,20 @@ class Problem:
         return Dynamics(self.scene, self.task, self.stiffness, threads=threads, differences=differences)
 
     def good(self, trajectory: Trajectory, share: float = 1.0) -> bool:
-        """Whether a trajectory without virtual forces is a result: near the target, and at rest if that is wanted.
+        """Whether a trajectory without virtual forces is a result: near the target, at rest if that is wanted, and
+        clear of all that it shall not touch.
 
         Args:
             share: of the errors that are accepted.
         """
         error, its = self.cost.error(trajectory), self.settings
         near = error.normalized <= share * its.accept_position and error.orientation <= share * its.accept_orientation
-        return near and (not self.task.at_rest or self.speed(trajectory) <= share * its.accept_speed)
+        rests = not self.task.at_rest or self.speed(trajectory) <= share * its.accept_speed
+        return near and rests and self.touch(trajectory) is None
+
+    def touch(self, trajectory: Trajectory) -> Touch | None:
+        """What it touches that it shall not, deepest first."""
+        return self.clearance.touch(trajectory)
 
     def speed(self, trajectory: Trajectory) -> float:
         """[m/s] of the body at the end."""
@@ -180,7 +188,7 @@ class Problem:
         actuated = self.scene.actuated
         geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self._extents)
         faces = [pair.face for pair in self.scene.pairs]
-        centers = guide.path(row, self._body(), geometry, faces, steps=self.task.steps, share=share)
+        centers, bodies = guide.path(row, self._body(), geometry, faces, steps=self.task.steps, share=share)
         motion = follow(
             centers,
             lambda q: dynamics.placement(geom, q),
@@ -188,7 +196,16 @@ class Problem:
             acceleration=actuated.acceleration,
             limits=self.limits,
             step=self.task.control_step,
+            keep=lambda i, q: self._lacking(q, bodies[i]),
         )
         inputs = np.zeros((self.task.steps, dynamics.inputs))
         inputs[:, : self.n] = dynamics.joint_inputs(motion)
         return inputs
+
+    def _lacking(self, joints: Array, body: Array) -> list[tuple[float, Array]]:
+        """What distances lack with the joints, (n,), and the body moved to a position [m]; and their derivatives."""
+        qpos = self.scene.qpos.copy()
+        qpos[self.scene.actuated.q] = joints
+        qpos[self.scene.body_q : self.scene.body_q + 3] = body
+        return [(missing, rate[: self.n]) for _, missing, rate in self.clearance.rates(qpos[None])]
+
