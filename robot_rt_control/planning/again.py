@@ -8,6 +8,7 @@ The target stays, and so does the accuracy that is asked for: a correction's own
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,9 +18,13 @@ import numpy as np
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.plan import LEAST_WAY, Plan
 from robot_rt_control.planning.planner import Cancel, Progress, Result, plan
+from robot_rt_control.planning.problem import Problem
+from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.task import Start, Task
 
+_MOST_TIME = 5.0
+"""Of what is left of the horizon, for a way around the body."""
 _LEAST_TIME = 0.5
 """Of the task's horizon: what is left to do takes time, too."""
 
@@ -55,14 +60,22 @@ def plan_again(
     settings = settings or Settings()
     left = last.error_of(np.array(body.position), body.matrix[:3, :3]).position
     share = (last.way if way is None else max(way, LEAST_WAY)) / max(left, LEAST_WAY)
+    settings = replace(settings, accept_position=settings.accept_position * share)
     return plan(
-        remaining(task, joints=joints, body=body, elapsed=elapsed),
-        replace(settings, accept_position=settings.accept_position * share),
+        _in_time(remaining(task, joints=joints, body=body, elapsed=elapsed), settings),
+        settings,
         progress=progress,
         cancel=cancel,
         start_from=last.rest(elapsed),
         time_limit=time_limit,
     )
+
+
+def _in_time(task: Task, settings: Settings) -> Task:
+    """With time to go around the body, if it has to be pushed back: in haste a robot grazes it."""
+    needed = min(Problem(task, settings, build_scene(task)).needed_time(), _MOST_TIME * task.time)
+    steps = max(task.steps, math.ceil(needed / task.control_step))
+    return replace(task, time=task.control_step * steps, steps=steps)
 
 
 def remaining(task: Task, *, joints: Mapping[str, Sequence[float]], body: Pose, elapsed: float = 0.0) -> Task:

@@ -10,6 +10,7 @@ stand on something fixed at the start. What touches the body already may leave i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -65,18 +66,15 @@ class Near:
 
 
 class Clearance:
-    """Distances of one scene's links; calls are independent of each other, in any thread."""
+    """Distances of one scene's links; calls are independent of each other, in any thread.
 
-    def __init__(self, scene: Scene) -> None:
+    Args:
+        pairs: geometries of a link and an object; default: all that shall not touch.
+    """
+
+    def __init__(self, scene: Scene, pairs: Sequence[tuple[int, int]] | None = None) -> None:
         self.scene, self.model = scene, scene.model
-        model = self.model
-        wanted = {(pair.link, pair.thing) for pair in scene.pairs}
-        pairs = [
-            (link, thing)
-            for link in scene.links
-            for thing in scene.objects
-            if (self._name(link), self._name(thing)) not in wanted and (self._moves(link) or self._moves(thing))
-        ]
+        pairs = self._unwanted() if pairs is None else pairs
         self._choose(pairs)
         near = {found.pair: found.distance for found in self.near(scene.qpos[None])}
         standing = {i for i, d in near.items() if d < _STANDING and not self._moves(int(self.things[i]))}
@@ -88,7 +86,17 @@ class Clearance:
         self._allowed = np.where(self.free < _STANDING, self.free - _STANDING, 0.0)
         """(pairs,) [m] of the distance: below, they touch."""
 
-    def _choose(self, pairs: list[tuple[int, int]]) -> None:
+    def _unwanted(self) -> list[tuple[int, int]]:
+        """Geometries of links and objects that shall not touch, and may."""
+        wanted = {(pair.link, pair.thing) for pair in self.scene.pairs}
+        return [
+            (link, thing)
+            for link in self.scene.links
+            for thing in self.scene.objects
+            if (self._name(link), self._name(thing)) not in wanted and (self._moves(link) or self._moves(thing))
+        ]
+
+    def _choose(self, pairs: Sequence[tuple[int, int]]) -> None:
         model = self.model
         self.links: NDArray[np.intp] = np.array([link for link, _ in pairs], dtype=np.intp)
         self.things: NDArray[np.intp] = np.array([thing for _, thing in pairs], dtype=np.intp)

@@ -77,7 +77,7 @@ def follow(
     linear = Linearization(A=A, B=B, phi_z=np.zeros((steps + 1, 0, A.shape[1])))
     motion = _integrated(np.zeros((steps, n)), start, A, B)
     upright = place(start).rotation
-    guess = _inverse_kinematics(centers, place, start, limits)
+    guess = inverse_kinematics(centers, place, start, limits)
     # The first solution is linearized where the path is, as limits of acceleration do not let the joints be there.
     _, quadratic = _model(motion, centers, place, upright, limits, keep, guess)
     found = solve(quadratic, linear, limits.bounds(motion, _WHOLE))
@@ -102,8 +102,8 @@ def follow(
     return motion
 
 
-def _inverse_kinematics(centers: Array, place: Callable[[Array], Placement], start: Array, limits: Limits) -> Array:
-    """(N + 1, n) joint positions, one after the other, whatever the speed between them."""
+def inverse_kinematics(centers: Array, place: Callable[[Array], Placement], start: Array, limits: Limits) -> Array:
+    """(N + 1, n) joint positions, one after the other, whatever the speed between them; arguments as of `follow`."""
     joints = np.repeat(start[None], len(centers), axis=0)
     upright = place(start).rotation
     for i in range(1, len(centers)):

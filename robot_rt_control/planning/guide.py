@@ -61,24 +61,25 @@ class Geometry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guide:
-    """A path for one geometry of the robot, at the N + 1 ends of the control steps."""
+class Path:
+    """Of one geometry of the robot, at the N + 1 ends of the control steps."""
 
-    geom: int
-    """Of the scene."""
     centers: Array
     """(N + 1, 3) [m]"""
-    name: str
+    bodies: Array
+    """(N + 1, 3) [m] where the body is that it pushes."""
+    apart: NDArray[np.bool_]
+    """(N + 1,) whether it goes around the body, and keeps clear of it."""
 
 
-def pushes(body: Body, faces: Sequence[Face]) -> list[tuple[Push, ...]]:
+def pushes(body: Body, faces: Sequence[Face], least: float = 0.0) -> list[tuple[Push, ...]]:
     """The rows of pushes that bring the body to its target, if it goes straight; `faces`: of each pair.
 
-    The first has the longest push first.
+    The first has the longest push first. Pushes shorter than `least` [m] are left out.
     """
     way = body.rotation.T @ (body.target - body.position)
     found: dict[tuple[float, ...], Push] = {}
-    least = _LEAST_PUSH * float(np.linalg.norm(way))
+    least = max(least, _LEAST_PUSH * float(np.linalg.norm(way)))
     for i, face in enumerate(faces):
         length = float(-face.axes[0] @ way)
         key = tuple(np.round(face.axes[0], 6))
@@ -90,11 +91,8 @@ def pushes(body: Body, faces: Sequence[Face]) -> list[tuple[Push, ...]]:
 
 def path(
     row: Sequence[Push], body: Body, geometry: Geometry, faces: Sequence[Face], *, steps: int, share: float = 1.0
-) -> tuple[Array, Array]:
-    """(steps + 1, 3) [m] positions of the geometry's centre that push so, and of the body that it pushes.
-
-    It rests after `share` of the horizon.
-    """
+) -> Path:
+    """Positions of the geometry's centre that push so; it rests after `share` of the horizon."""
     lines: list[tuple[Array, float]] = []
     places: list[tuple[Array, Array, Array]] = []
     at, place = geometry.center, body.position.copy()
@@ -111,11 +109,13 @@ def path(
         place = place + push.length * inward
         at = after
     centers, which = _timed(lines, steps, share)
-    bodies = np.zeros_like(centers)
+    bodies, apart = np.zeros_like(centers), np.zeros(len(centers), dtype=bool)
     for i, (center, j) in enumerate(zip(centers, which, strict=True)):
         place, contact, inward = places[j]
         bodies[i] = place + max(float(inward @ (center - contact)), 0.0) * inward
-    return centers, bodies
+        # After a push it leaves the face first.
+        apart[i] = j % 2 == 0 and (j == 0 or float(np.linalg.norm(center - lines[j][0][0])) > _CLEARANCE)
+    return Path(centers=centers, bodies=bodies, apart=apart)
 
 
 def _contact(face: Face, place: Array, body: Body, at: Array, extent: float) -> Array:

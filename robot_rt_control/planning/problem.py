@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from robot_rt_control.planning import guide
 from robot_rt_control.planning.clearance import Clearance, Touch
 from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
 from robot_rt_control.planning.dynamics import Differences, Dynamics
-from robot_rt_control.planning.following import follow
+from robot_rt_control.planning.following import follow, inverse_kinematics
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.scene import Scene
 from robot_rt_control.planning.scvx import Limits
@@ -27,6 +29,10 @@ _FIRST_STIFFNESS = 1.5
 then has no gradient."""
 _TOUCHING = 1e-3
 """[m] into each other is still touching: after a push they are measured so."""
+_LEAST_PUSH = 0.5
+"""Of the error that is accepted: no guide goes around the body for less."""
+_PACE = 0.6
+"""Of the limits of the joints: how fast a guide should go."""
 _LEAST_STEPS = 8
 """A guide needs as many control steps."""
 
@@ -44,6 +50,7 @@ class Problem:
         self.n = len(actuated.names)
         self.stiffness: Array = np.ones(len(scene.pairs))
         self.clearance = Clearance(scene)
+        self._body_geoms = np.flatnonzero(scene.model.geom_bodyid == scene.body)
         dynamics = self.dynamics(1)
         try:
             self.still: Trajectory = dynamics.roll_out(np.zeros((1, dynamics.inputs)))
@@ -164,14 +171,44 @@ class Problem:
             return []
         found = []
         body = self._body()
+        least = _LEAST_PUSH * self.settings.accept_position * self.cost.distance
         for geom in sorted({pair.geom for pair in self.scene.pairs}):
             places = [i for i, pair in enumerate(self.scene.pairs) if pair.geom == geom]
-            for row in guide.pushes(body, [self.scene.pairs[i].face for i in places]):
+            for row in guide.pushes(body, [self.scene.pairs[i].face for i in places], least):
                 own = tuple(replace(push, pair=places[push.pair]) for push in row)
                 name = ", ".join(self.scene.pairs[push.pair].name for push in own)
                 if own:
                     found.append((name, geom, own))
         return found
+
+    def needed_time(self) -> float:
+        """[s] in which a guide goes its way with some of the joints' speed and acceleration to spare; 0: no guide."""
+        actuated, steps, found = self.scene.actuated, max(self.task.steps, _LEAST_STEPS), []
+        step = self.task.time / steps
+        dynamics = self.dynamics(1)
+        try:
+            for _, geom, row in self.guides():
+                q = inverse_kinematics(
+                    self._path(dynamics, geom, row, steps, 1.0).centers,
+                    partial(dynamics.placement, geom),
+                    actuated.start,
+                    self.limits,
+                )
+                v = np.diff(q, axis=0) / step
+                speed = float(np.max(np.abs(v) / self.limits.velocity))
+                bend = float(np.max(np.abs(np.diff(v, axis=0)) / step / actuated.acceleration))
+                found.append(self.task.time * max(speed / _PACE, math.sqrt(bend / _PACE)))
+        finally:
+            dynamics.close()
+        return min(found, default=0.0)
+
+    def _path(
+        self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], steps: int, share: float
+    ) -> guide.Path:
+        center = dynamics.placement(geom, self.scene.actuated.start).center
+        geometry = guide.Geometry(center=center, extents=self._extents)
+        faces = [pair.face for pair in self.scene.pairs]
+        return guide.path(row, self._body(), geometry, faces, steps=steps, share=share)
 
     def _body(self) -> guide.Body:
         position = self.still.body_position[0]
@@ -186,26 +223,30 @@ class Problem:
     def guided_inputs(self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], share: float) -> Array:
         """(N, inputs) with which a geometry pushes so, at rest after `share` of the horizon."""
         actuated = self.scene.actuated
-        geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self._extents)
-        faces = [pair.face for pair in self.scene.pairs]
-        centers, bodies = guide.path(row, self._body(), geometry, faces, steps=self.task.steps, share=share)
+        path = self._path(dynamics, geom, row, self.task.steps, share)
+        around = Clearance(self.scene, [(geom, int(g)) for g in self._body_geoms])
         motion = follow(
-            centers,
-            lambda q: dynamics.placement(geom, q),
+            path.centers,
+            partial(dynamics.placement, geom),
             start=actuated.start,
             acceleration=actuated.acceleration,
             limits=self.limits,
             step=self.task.control_step,
-            keep=lambda i, q: self._lacking(q, bodies[i]),
+            keep=lambda i, q: self._lacking(q, path.bodies[i], around if path.apart[i] else None),
         )
         inputs = np.zeros((self.task.steps, dynamics.inputs))
         inputs[:, : self.n] = dynamics.joint_inputs(motion)
         return inputs
 
-    def _lacking(self, joints: Array, body: Array) -> list[tuple[float, Array]]:
-        """What distances lack with the joints, (n,), and the body moved to a position [m]; and their derivatives."""
+    def _lacking(self, joints: Array, body: Array, around: Clearance | None) -> list[tuple[float, Array]]:
+        """What distances lack with the joints, (n,), and the body moved to a position [m]; and their derivatives.
+
+        Args:
+            around: of the geometry that goes around the body, and has to keep clear of it.
+        """
         qpos = self.scene.qpos.copy()
         qpos[self.scene.actuated.q] = joints
         qpos[self.scene.body_q : self.scene.body_q + 3] = body
-        return [(missing, rate[: self.n]) for _, missing, rate in self.clearance.rates(qpos[None])]
+        found = self.clearance.rates(qpos[None]) + (around.rates(qpos[None]) if around is not None else [])
+        return [(missing, rate[: self.n]) for _, missing, rate in found]
 
