@@ -150,7 +150,7 @@ class Plan:
         step, limits = self.header["time"] / self.header["steps"], self.header.get("limits", {}).get("acceleration")
         if limits is None:
             return 1
-        return max(1, math.ceil(float(np.max(np.abs(self.velocity[-1]) / np.array(limits))) / (_BRAKING * step)))
+        return braking_steps(self.velocity[-1], np.array(limits), step)
 
     @property
     def speeds(self) -> tuple[float, ...]:
@@ -415,6 +415,11 @@ class Plan:
                 raise DefinitionError(f"{what}: {name}", expected=f"shape {shape}", got=f"{array.shape}")
             if not np.isfinite(array).all():
                 raise DefinitionError(f"{what}: {name}", expected="finite numbers", got="others")
+
+
+def braking_steps(velocity: Array, acceleration: Array, step: float) -> int:
+    """Control steps [s] in which velocities (n,) become 0, within limits (n,) of acceleration."""
+    return max(1, math.ceil(float(np.max(np.abs(velocity) / acceleration)) / (_BRAKING * step)))
 
 
 def held(row: Mapping[str, Any], *, at_rest: bool = True) -> bool:

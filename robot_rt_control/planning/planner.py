@@ -39,6 +39,8 @@ __all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan",
 
 Array = NDArray[np.float64]
 
+_PUSHES = 0.1
+"""Cosine between a face's inward normal and the way, above which the face pushes that way."""
 _SHARES = 0.9, 0.75
 """Of the horizon, in which a guide does all."""
 
@@ -166,7 +168,7 @@ class _Planning:
             first = []
         if not self.settings.virtual_forces:
             return rounds or [first]
-        pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
+        pushing = [i for i, share in enumerate(problem.pushing()) if share > _PUSHES]
         single = [self._single(i) for i in pushing] if len(problem.scene.pairs) > 1 else []
         one = Guess(
             name="virtual forces, one-sided differences",
@@ -299,8 +301,9 @@ class _Planning:
         """What is missing, by pair, time and distance, and what to do."""
         problem, best, source = self.problem, its.best, its.source
         assert best is not None and source is not None
-        touch = problem.touch(best)
-        parts = [] if touch is None else [str(touch)]
+        parts = [str(what) for what in (problem.touch(best), problem.excess(best)) if what]
+        if problem.pushing().max(initial=0.0) < _PUSHES:
+            parts.append("no face of a pair is pushed that way")
         parts += [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
         if problem.task.at_rest and problem.speed(best) > self.settings.accept_speed:
             parts.append(f"the body still moves by {problem.speed(best):.2f} m/s at the end")

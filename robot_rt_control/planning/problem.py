@@ -14,6 +14,7 @@ from robot_rt_control.planning.clearance import Clearance, Touch
 from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
 from robot_rt_control.planning.dynamics import Differences, Dynamics
 from robot_rt_control.planning.following import follow, inverse_kinematics
+from robot_rt_control.planning.pieces import excess, planned_limits
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.scene import Scene
 from robot_rt_control.planning.scvx import Limits
@@ -77,15 +78,16 @@ class Problem:
             curvature=np.array([pair.curvature for pair in scene.pairs]),
             phi=self.still.phi[0],
         )
-        self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
+        lower, upper, velocity = planned_limits(actuated, task.control_step)
+        self.limits = Limits(lower=lower, upper=upper, velocity=velocity)
 
     def dynamics(self, threads: int, differences: Differences | None = None) -> Dynamics:
         """A new one, for one thread that calls; it has to be closed."""
         return Dynamics(self.scene, self.task, self.stiffness, threads=threads, differences=differences)
 
     def good(self, trajectory: Trajectory, share: float = 1.0) -> bool:
-        """Whether a trajectory without virtual forces is a result: near the target, at rest if that is wanted, and
-        clear of all that it shall not touch.
+        """Whether a trajectory without virtual forces is a result: near the target, at rest if that is wanted,
+        within the joints' limits, and clear of all that it shall not touch.
 
         Args:
             share: of the errors that are accepted.
@@ -93,7 +95,12 @@ class Problem:
         error, its = self.cost.error(trajectory), self.settings
         near = error.normalized <= share * its.accept_position and error.orientation <= share * its.accept_orientation
         rests = not self.task.at_rest or self.speed(trajectory) <= share * its.accept_speed
-        return near and rests and self.touch(trajectory) is None
+        return near and rests and not self.excess(trajectory) and self.touch(trajectory) is None
+
+    def excess(self, trajectory: Trajectory) -> str:
+        """Which limit of the joints it exceeds between control steps; empty: none."""
+        its, step = self.scene.actuated, self.task.control_step
+        return excess(its, trajectory.joint_position, trajectory.joint_velocity, step)
 
     def touch(self, trajectory: Trajectory) -> Touch | None:
         """What it touches that it shall not, deepest first."""
@@ -235,7 +242,7 @@ class Problem:
             keep=lambda i, q: self._lacking(q, path.bodies[i], around if path.apart[i] else None),
         )
         inputs = np.zeros((self.task.steps, dynamics.inputs))
-        inputs[:, : self.n] = dynamics.joint_inputs(motion)
+        inputs[:, : self.n] = np.clip(dynamics.joint_inputs(motion), -1.0, 1.0)
         return inputs
 
     def _lacking(self, joints: Array, body: Array, around: Clearance | None) -> list[tuple[float, Array]]:
