@@ -13,7 +13,7 @@ from robot_rt_control.planning import guide
 from robot_rt_control.planning.clearance import Clearance, Touch
 from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
 from robot_rt_control.planning.dynamics import Differences, Dynamics
-from robot_rt_control.planning.following import follow, inverse_kinematics
+from robot_rt_control.planning.following import Motion, follow, inverse_kinematics
 from robot_rt_control.planning.pieces import excess, planned_limits
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.scene import Scene
@@ -32,6 +32,8 @@ _TOUCHING = 1e-3
 """[m] into each other is still touching: after a push they are measured so."""
 _LEAST_PUSH = 0.5
 """Of the error that is accepted: no guide goes around the body for less."""
+_MOVING = 1e-6
+"""[m/s]"""
 _PACE = 0.6
 """Of the limits of the joints: how fast a guide should go."""
 _LEAST_STEPS = 8
@@ -242,8 +244,24 @@ class Problem:
             keep=lambda i, q: self._lacking(q, path.bodies[i], around if path.apart[i] else None),
         )
         inputs = np.zeros((self.task.steps, dynamics.inputs))
-        inputs[:, : self.n] = np.clip(dynamics.joint_inputs(motion), -1.0, 1.0)
+        driven = dynamics.joint_inputs(motion)
+        if not actuated.velocity_driven.all():
+            driven = driven + self._pushing_efforts(dynamics, geom, motion, path)
+        inputs[:, : self.n] = np.clip(driven, -1.0, 1.0)
         return inputs
+
+    def _pushing_efforts(self, dynamics: Dynamics, geom: int, motion: Motion, path: guide.Path) -> Array:
+        """(N, n) scaled efforts that push the body along its path: without them it is struck, and slides freely."""
+        scene, step = self.scene, self.task.control_step
+        v = np.diff(path.bodies, axis=0, prepend=path.bodies[:1]) / step
+        speed = np.linalg.norm(v[1:], axis=1, keepdims=True)
+        direction = np.where(speed > _MOVING, v[1:] / np.maximum(speed, _MOVING), 0.0)
+        acceleration = np.sum(np.diff(v, axis=0) / step * direction, axis=1, keepdims=True)
+        along = np.maximum(acceleration + scene.body_friction * scene.gravity, 0.0)  # a face is not pulled
+        efforts = np.zeros((len(v) - 1, self.n))
+        for i, force in enumerate(scene.body_mass * along * direction):
+            efforts[i] = dynamics.placement(geom, motion.joint_position[i]).linear.T @ force
+        return np.where(scene.actuated.velocity_driven, 0.0, efforts / scene.actuated.effort)
 
     def _lacking(self, joints: Array, body: Array, around: Clearance | None) -> list[tuple[float, Array]]:
         """What distances lack with the joints, (n,), and the body moved to a position [m]; and their derivatives.
