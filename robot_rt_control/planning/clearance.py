@@ -10,6 +10,7 @@ stand on something fixed at the start. What touches the body already may leave i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,9 @@ Array = NDArray[np.float64]
 
 MARGIN = 0.01
 """[m] What the optimizer keeps free, unless the start is nearer."""
+_SHARE = 0.5
+"""Of a smaller distance at the start: a peg upright over the ground shall tilt freely, its edges make corners of the
+cost."""
 _STANDING = 1e-3
 """[m] Nearer than this, two geometries touch at the start: poses are measured."""
 _SAMPLE = 0.005
@@ -73,7 +77,7 @@ class Clearance:
     """
 
     def __init__(self, scene: Scene, pairs: Sequence[tuple[int, int]] | None = None) -> None:
-        self.scene, self.model = scene, scene.model
+        self.scene, self.model, self._own = scene, scene.model, threading.local()
         pairs = self._unwanted() if pairs is None else pairs
         self._choose(pairs)
         near = {found.pair: found.distance for found in self.near(scene.qpos[None])}
@@ -82,7 +86,7 @@ class Clearance:
         """Links that stand on something fixed at the start, and on what."""
         left = [i for i in range(len(pairs)) if i not in standing]
         self._choose([pairs[i] for i in left])
-        self.free = np.array([min(MARGIN, near.get(i, MARGIN)) for i in left])
+        self.free = np.array([min(MARGIN, max(near[i], 0.0) * _SHARE + min(near[i], 0.0)) if i in near else MARGIN for i in left])
         self._allowed = np.where(self.free < _STANDING, self.free - _STANDING, 0.0)
         """(pairs,) [m] of the distance: below, they touch."""
 
@@ -112,6 +116,13 @@ class Clearance:
     def _name(self, geom: int | np.intp) -> str:
         return str(self.model.geom(int(geom)).name).partition("/")[0]
 
+    def _data(self) -> mujoco.MjData:
+        """Of the calling thread: to make one takes milliseconds."""
+        data: mujoco.MjData | None = getattr(self._own, "data", None)
+        if data is None:
+            data = self._own.data = mujoco.MjData(self.model)
+        return data
+
     def __len__(self) -> int:
         return len(self.links)
 
@@ -121,7 +132,7 @@ class Clearance:
         """The pairs that are less than their wanted distance apart, at each of (looks, nq) positions."""
         if not len(self):
             return []
-        model, data = self.model, mujoco.MjData(self.model)
+        model, data = self.model, self._data()
         centers, axes = np.zeros((len(positions), model.ngeom, 3)), np.zeros((len(positions), len(self._flat), 3))
         for k, qpos in enumerate(positions):
             data.qpos[:] = qpos
@@ -160,7 +171,7 @@ class Clearance:
 
         That is (n + 6,): of the driven joints, and of the body [m in the world, rad in its frame].
         """
-        model, data, actuated = self.model, mujoco.MjData(self.model), self.scene.actuated
+        model, data, actuated = self.model, self._data(), self.scene.actuated
         n, last, found = len(actuated.names), -1, []
         body, jacobian = np.zeros((model.nv, 6)), np.zeros((2, 3, model.nv))
         for near in self.near(positions):

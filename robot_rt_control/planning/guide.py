@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 _CLEARANCE = 0.03
 """[m] between geometry and body on the way around it."""
+_APART = 0.02
+"""[m] Nearer to the body, a path is about to push it."""
 _LEAST_PUSH = 0.02
 """Shorter pushes, per way of the body, are left to the optimizer."""
 _PUSHING = 1.5
@@ -69,7 +71,7 @@ class Path:
     bodies: Array
     """(N + 1, 3) [m] where the body is that it pushes."""
     apart: NDArray[np.bool_]
-    """(N + 1,) whether it goes around the body, and keeps clear of it."""
+    """(N + 1,) whether it goes around the body, before the first push, and keeps clear of it."""
 
 
 def pushes(body: Body, faces: Sequence[Face], least: float = 0.0) -> list[tuple[Push, ...]]:
@@ -113,8 +115,7 @@ def path(
     for i, (center, j) in enumerate(zip(centers, which, strict=True)):
         place, contact, inward = places[j]
         bodies[i] = place + max(float(inward @ (center - contact)), 0.0) * inward
-        # After a push it leaves the face first.
-        apart[i] = j % 2 == 0 and (j == 0 or float(np.linalg.norm(center - lines[j][0][0])) > _CLEARANCE)
+        apart[i] = j == 0 and _gap(center - place, body, faces, float(geometry.extents.max())) > _APART
     return Path(centers=centers, bodies=bodies, apart=apart)
 
 
@@ -152,11 +153,17 @@ def _around(start: Array, end: Array, place: Array, body: Body, faces: Sequence[
 
 def _half(body: Body, faces: Sequence[Face], frame: Array) -> Array:
     """(2,) [m] half of the body's edges across `up`, as far as the faces of the pairs tell."""
-    half = np.zeros(2)
+    half = np.zeros(len(frame))
     for face in faces:
         size = abs(face.center) + sum(h * abs(axis) for h, axis in zip(face.half, face.axes[1:], strict=True))
         half = np.maximum(half, abs(frame @ body.rotation) @ size)
     return half
+
+
+def _gap(at: Array, body: Body, faces: Sequence[Face], extent: float) -> float:
+    """[m] between body and geometry, along the body's edge across `up` where it is greatest."""
+    frame = np.array([axis for axis in body.rotation.T if abs(float(axis @ body.up)) < 0.5]).reshape(-1, 3)
+    return float(np.max(np.abs(frame @ at) - _half(body, faces, frame) - extent, initial=-math.inf))
 
 
 def _crosses(p: Array, q: Array, half: Array) -> bool:
