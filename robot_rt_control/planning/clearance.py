@@ -77,6 +77,7 @@ class Clearance:
     """
 
     def __init__(self, scene: Scene, pairs: Sequence[tuple[int, int]] | None = None) -> None:
+        self.free: Array
         self.scene, self.model, self._own = scene, scene.model, threading.local()
         pairs = self._unwanted() if pairs is None else pairs
         self._choose(pairs)
@@ -86,7 +87,9 @@ class Clearance:
         """Links that stand on something fixed at the start, and on what."""
         left = [i for i in range(len(pairs)) if i not in standing]
         self._choose([pairs[i] for i in left])
-        self.free = np.array([min(MARGIN, max(near[i], 0.0) * _SHARE + min(near[i], 0.0)) if i in near else MARGIN for i in left])
+        at_start = np.array([near.get(i, np.inf) for i in left])
+        self.free = np.minimum(MARGIN, np.where(at_start > 0.0, _SHARE * at_start, at_start))
+        """(pairs,) [m] wanted distances."""
         self._allowed = np.where(self.free < _STANDING, self.free - _STANDING, 0.0)
         """(pairs,) [m] of the distance: below, they touch."""
 
@@ -104,8 +107,7 @@ class Clearance:
         model = self.model
         self.links: NDArray[np.intp] = np.array([link for link, _ in pairs], dtype=np.intp)
         self.things: NDArray[np.intp] = np.array([thing for _, thing in pairs], dtype=np.intp)
-        self.free: Array = np.full(len(pairs), MARGIN)
-        """(pairs,) [m] wanted distances."""
+        self.free = np.full(len(pairs), MARGIN)
         plane = model.geom_type[self.things] == int(mujoco.mjtGeom.mjGEOM_PLANE)
         self._flat = np.flatnonzero(plane)
         self._reach = model.geom_rbound[self.links] + model.geom_rbound[self.things] * ~plane

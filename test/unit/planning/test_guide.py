@@ -76,3 +76,19 @@ def test_it_rests_after_its_share_of_the_horizon():
     centers = path([Push(pair=0, length=0.1)], its, geometry, FACES, steps=20, share=0.5).centers
     assert np.ptp(centers[10:], axis=0) == pytest.approx(np.zeros(3), abs=1e-9)
     assert (np.ptp(centers[:10], axis=0) > 0.0).any()
+
+
+def test_before_its_first_push_it_keeps_off_the_body_and_the_body_moves_with_it_later():
+    its = body((-0.1, 0.0))
+    geometry = Geometry(center=np.array([0.4, 0.0, 0.05]), extents=np.full(4, RADIUS))
+    found = path(pushes(its, FACES)[0], its, geometry, FACES, steps=40)
+    assert found.apart[:20].all() and not found.apart[-5:].any()
+    assert found.bodies[0] == pytest.approx(its.position) and found.bodies[-1] == pytest.approx(its.target)
+    away = np.abs(found.centers - found.bodies)[found.apart][:, :2] - np.array(SIZE[:2]) / 2 - RADIUS
+    assert (away.max(axis=1) > 0.02).all()
+
+
+def test_what_is_accepted_anyway_is_not_pushed():
+    its = body((-0.002, 0.0005))
+    assert [len(row) for row in pushes(its, FACES)] == [2, 2]
+    assert [len(row) for row in pushes(its, FACES, least=0.001)] == [1]
