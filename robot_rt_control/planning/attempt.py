@@ -208,8 +208,11 @@ class _Run:
         """A trajectory without virtual forces: each one is a result if it is the best so far."""
         value = self._plain.value(trajectory)
         if value < self.found.best_cost:
+            good = self.problem.good(trajectory)
+            if self.found.good and not good and self.problem.touch(trajectory) is not None:
+                return
             self.found.best, self.found.best_cost, self.found.source = trajectory, value, source
-            self.found.good = self.problem.good(trajectory)
+            self.found.good = good
 
     def _optimize(
         self, phase: str, cost: Cost, limits: Limits, start: Trajectory, accepted: Callable[[Trajectory], None]

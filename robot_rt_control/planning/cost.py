@@ -6,6 +6,7 @@
       + 1/N Σ ( ½ w_v |q̇ / q̇_max|² + ½ w_u |u|² + ω Σ k )  motion, inputs, virtual stiffness
       + ½ w_e |q̇_N / q̇_max|²                             the robot at rest at the end
       + 1/N Σ ½ Σ κ_p (φ_p / φ_0)²                       draw of the geometries towards the faces, see traction.py
+      + 1/N Σ ½ w_c Σ s²                                 s: what distances lack of 1 cm, see clearance.py
 
 d: distance of the task, at least 1 cm; θ: its angle, at least 0.5 rad; v_d = d / T, ω_d = θ / T; φ_0: 0.1 m.
 k is scaled by the force that the task needs (`needed_stiffness`), so that the same weights serve all tasks.
@@ -28,6 +29,8 @@ Array = NDArray[np.float64]
 _LEAST_DISTANCE = 0.01
 _LEAST_ANGLE = 0.5
 _DRAW_DISTANCE = 0.1
+CLEAR = 100.0
+"""w_c, of distances that links shall keep."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +194,8 @@ class Cost:
             J += 0.5 * w.rest * float(np.sum((kept_twist(t) / self._body_speed()) ** 2))
         if self.draw is not None:
             J += 0.5 * float(np.sum(self.draw * np.maximum(t.phi, 0.0) ** 2)) / _DRAW_DISTANCE**2 / steps
+        if t.missing is not None:
+            J += 0.5 * CLEAR * float(np.sum(t.missing**2)) / steps
         return float(J)
 
     def quadratic(self, t: Trajectory, linear: Linearization) -> Quadratic:
@@ -229,6 +234,9 @@ class Cost:
             scales = self.draw / _DRAW_DISTANCE**2 / steps * (t.phi > 0.0)
             g += np.einsum("ip,ipz->iz", scales * t.phi, linear.phi_z)
             H += np.einsum("ip,ipz,ipy->izy", scales, linear.phi_z, linear.phi_z)
+        for i, missing, rate in linear.missing:
+            g[i] += CLEAR / steps * missing * rate
+            H[i] += CLEAR / steps * np.outer(rate, rate)
         u_g, u_H = np.zeros((steps, inputs)), np.zeros((steps, inputs))
         u_g[:, :n], u_H[:, :n] = w.inputs / steps * t.inputs[:, :n], w.inputs / steps
         u_g[:, n:] = self.penalty / steps

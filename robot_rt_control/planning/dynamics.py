@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.planning import contact_model
 from robot_rt_control.planning.body import LinkBody
+from robot_rt_control.planning.clearance import Clearance
 from robot_rt_control.planning.contact_model import cross
 from robot_rt_control.planning.following import Motion, Placement
 from robot_rt_control.planning.scene import Scene, ScenePair
@@ -63,6 +64,8 @@ class Ends:
     """(B, n) least position on the way."""
     upper: Array
     """(B, n)"""
+    missing: Array
+    """(B,) what distances lack, clearance.py: the sum of squares over pairs, on average over time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +134,7 @@ class Dynamics:
         """Whether the body moves on its own while no geometry of the robot touches it."""
         self._robot_geoms = sorted({pair.geom for pair in scene.pairs})
         self._body_geoms = [int(g) for g in np.flatnonzero(bodies == scene.body)]
+        self._clearance = Clearance(scene)
         self._start = self._settled()
 
     def close(self) -> None:
@@ -208,11 +212,12 @@ class Dynamics:
         state, command = self.start()
         commands = np.repeat(command[None], count, axis=0)
         u, rest = np.zeros((count, self.inputs)), np.zeros((count, self.scene.model.nv))
-        controls = []
+        controls, commanded = [], []
         for i in range(steps * self.intervals):
             u[:, :n] = inputs[:, i // self.intervals]
             controls.append(self.controls(commands, u, rest))
             commands = self._next_command(commands, u)
+            commanded.append(commands)
         states = []
         every = np.concatenate(controls, axis=1)
         for i in range(0, count, _TOGETHER):
@@ -227,6 +232,8 @@ class Dynamics:
         p, R = self.scene.motion.pose(end_q)
         q, v = passed[..., TIME + actuated.q], passed[..., TIME + nq + actuated.v]
         driven = actuated.velocity_driven
+        knots = np.where(finite[:, None], passed[:, self.substeps - 1 :: self.substeps], state)
+        missing = self._missing(knots.reshape(-1, self._size), np.stack(commanded, axis=1).reshape(-1, 2 * n))
         return Ends(
             body_position=p,
             body_rotation=R,
@@ -236,7 +243,22 @@ class Dynamics:
             speed=np.abs(v).max(axis=1),
             lower=q.min(axis=1),
             upper=q.max(axis=1),
+            missing=np.sum(missing**2, axis=1).reshape(count, -1).mean(axis=1),
         )
+
+    def _missing(self, knots: Array, commands: Array) -> Array:
+        """(K, pairs of the clearance)"""
+        return self._clearance.missing(self._clearance.commanded(knots, commands))
+
+    def missing_rates(self, about: Trajectory) -> tuple[tuple[int, float, Array], ...]:
+        """What distances lack at the ends of control steps: each with its step and its derivative (z,)."""
+        knots, commands = about.knots[:: self.intervals], about.commands[:: self.intervals]
+        found = []
+        for i, missing, rate in self._clearance.rates(self._clearance.commanded(knots, commands)):
+            by_state = np.zeros(self.states)
+            by_state[: self.n], by_state[2 * self.n : 2 * self.n + 6] = rate[: self.n], rate[self.n :]
+            found.append((i, missing, by_state))
+        return tuple(found)
 
     def _gap(self, state: Array) -> float:
         """[m] between the body and the robot's geometries that may touch it, up to twice `_NEAR`."""
@@ -274,6 +296,7 @@ class Dynamics:
             touching=touching,
             kept=kept,
             recoil=recoil,
+            missing=self._missing(knots[:: self.intervals], command) if np.isfinite(knots).all() else None,
         )
 
     def _kept(self, state: Array) -> tuple[Array, Array | None]:

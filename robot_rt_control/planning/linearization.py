@@ -79,7 +79,7 @@ def _chained(dynamics: Dynamics, about: Trajectory, jacobians: Iterable[Array]) 
         j, given = i // per, b.shape[1]
         A[j], B[j] = a @ A[j], a @ B[j]
         B[j, :, :given] += b
-    return Linearization(A=A, B=B, phi_z=phi_z)
+    return Linearization(A=A, B=B, phi_z=phi_z, missing=dynamics.missing_rates(about))
 
 
 def _exact_commands(dynamics: Dynamics, jacobian: Array) -> None:

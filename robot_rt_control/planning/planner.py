@@ -40,6 +40,8 @@ __all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan",
 
 Array = NDArray[np.float64]
 
+_PUSHES = 0.1
+"""Cosine between a face's inward normal and the way, above which the face pushes that way."""
 _SHARES = 0.9, 0.75
 """Of the horizon, in which a guide does all."""
 _FARTHER = 0.5
@@ -184,7 +186,7 @@ class _Planning:
             first = []
         if not self.settings.virtual_forces:
             return rounds or [first]
-        pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
+        pushing = [i for i, share in enumerate(problem.pushing()) if share > _PUSHES]
         single = [self._single(i) for i in pushing] if len(problem.scene.pairs) > 1 else []
         steps, far = Differences(over="time steps"), f"curvature x {_FARTHER:g}"
         rounds.append([*first, self._virtual(), *single[:1]])
@@ -304,13 +306,19 @@ class _Planning:
         good = [its for its in found if its.good]
         if len(good) > 1 and self.settings.robust and not self._stopped:
             return search.best(good, lambda its: (spread(self.problem, its.best), its.best_cost))
-        return search.best(found, lambda its: (not its.good, its.best_cost))
+        return search.best(found, lambda its: (not its.good, self._touches(its), its.best_cost))
+
+    def _touches(self, its: Attempt) -> bool:
+        return its.best is not None and self.problem.touch(its.best) is not None
 
     def _left(self, its: Attempt, error: PoseError) -> str:
         """What is missing, by pair, time and distance, and what to do."""
         problem, best, source = self.problem, its.best, its.source
         assert best is not None and source is not None
-        parts = [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
+        parts = [str(what) for what in (problem.touch(best), problem.excess(best)) if what]
+        if problem.pushing().max(initial=0.0) < _PUSHES:
+            parts.append("no face of a pair is pushed that way")
+        parts += [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
         if problem.task.at_rest and problem.speed(best) > problem.accept_speed:
             parts.append(f"the body still moves by {problem.speed(best):.3f} m/s at the end")
         k = source.inputs[:, problem.n :]

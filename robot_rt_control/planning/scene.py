@@ -26,11 +26,12 @@ from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planning.body import ChainJoint, FreeBody, LinkBody
 from robot_rt_control.planning.contact_model import Face, patch_face
-from robot_rt_control.planning.scene_shapes import add_object, add_shape, faces_of, quaternion, wxyz
+from robot_rt_control.planning.scene_shapes import add_object, add_shape, faces_of, is_readable, quaternion, wxyz
 from robot_rt_control.planning.scene_start import refuse_penetration, start_positions, start_state
 from robot_rt_control.planning.task import TIME_STEP, PairGroup, Task
 from robot_rt_control.planning.urdf_shapes import (
     DEFAULT_FRICTION,
+    CollisionShape,
     collision_shapes,
     joint_dynamics,
     lateral_friction,
@@ -83,6 +84,16 @@ class ScenePair:
     fixed: tuple[Array, Array] | None = None
     """p_WO (3,) [m] and R_WO (3, 3) of the fixed object; None: the face is the body's."""
 
+    @property
+    def link(self) -> str:
+        """`<part>.<link>` of the geometry."""
+        return self.name.partition(" ")[0]
+
+    @property
+    def thing(self) -> str:
+        """The object whose face it is."""
+        return self.name.partition(" ")[2].rpartition(".")[0]
+
     def push(self, R_WB: Array) -> Array:
         """(3,) direction of the virtual force on the body: into its face, or outward from the fixed object."""
         return -R_WB @ self.face.axes[0] if self.fixed is None else self.fixed[1] @ self.face.axes[0]
@@ -111,6 +122,12 @@ class Scene:
     pairs: tuple[ScenePair, ...]
     digest: int
     """The workcell's."""
+    links: tuple[int, ...] = ()
+    """Geometries of the robots. Those in no pair collide with nothing here: clearance.py looks at them."""
+    objects: tuple[int, ...] = ()
+    """Geometries of all objects."""
+    unchecked: tuple[str, ...] = ()
+    """Links with a shape that MuJoCo cannot read, so nobody knows what they touch."""
 
 
 def is_free(scene: Scene) -> bool:
@@ -142,6 +159,9 @@ class _Builder:
         self.joints: list[tuple[PartDescription, int, str]] = []
         self.links: dict[str, tuple[Urdf, str]] = {}
         """`<part>.<link>` → its URDF and link."""
+        self.link_shapes: list[str] = []
+        """Geometries of all links."""
+        self.unchecked: list[str] = []
         self.world = self._world()
 
     def _world(self) -> WorldParameters:
@@ -275,8 +295,20 @@ class _Builder:
             for i, shape in enumerate(shapes):
                 add_shape(self.spec, body, f"{name}/{i}", shape)
                 self.colliding.append((f"{name}/{i}", friction, "robot" if name in wanted else "body"))
+                if name in wanted:
+                    self.link_shapes.append(f"{name}/{i}")
+        else:
+            self._add_others(body, name, collision_shapes(urdf, link))
         for child in urdf.child_joints[link]:
             self._add_link(body, urdf, part, driven, dynamics, wanted, child, free)
+
+    def _add_others(self, body: mujoco.MjsBody, name: str, shapes: tuple[CollisionShape, ...]) -> None:
+        for i, shape in enumerate(shapes):
+            if not is_readable(shape):
+                self.unchecked.append(name)
+                continue
+            add_shape(self.spec, body, f"{name}/{i}", shape)
+            self.link_shapes.append(f"{name}/{i}")
 
     def _add_mass(self, body: mujoco.MjsBody, urdf: Urdf, link: str, part: PartDescription) -> None:
         inertial = urdf.links[link]
@@ -387,6 +419,9 @@ class _Builder:
             gravity=float(np.linalg.norm(self.world.gravity)),
             pairs=tuple(pair for group in self.task.pairs for pair in self._pairs_of(model, group, free)),
             digest=self.workcell.digest,
+            links=tuple(model.geom(name).id for name in self.link_shapes),
+            objects=tuple(model.geom(name).id for name, _, role in self.colliding if role != "robot"),
+            unchecked=tuple(dict.fromkeys(self.unchecked)),
         )
 
     def _motion(self, model: mujoco.MjModel, body: int) -> FreeBody | LinkBody:

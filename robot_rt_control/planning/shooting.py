@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning.cost import Cost
+from robot_rt_control.planning.cost import CLEAR, Cost
 from robot_rt_control.planning.scvx import Limits
 from robot_rt_control.planning.trajectory import Trajectory
 
@@ -93,7 +93,7 @@ def shoot(
 def _value(cost: Cost, ends: Ends, inputs: Array, limits: Limits, dynamics: Dynamics) -> Array:
     """(B,) values; infinite where a limit of the joints is broken."""
     r = cost.residuals(ends)
-    values = np.sum(r * r, axis=1) + _INPUTS * np.mean(np.sum(inputs**2, axis=2), axis=1)
+    values = np.sum(r * r, axis=1) + CLEAR * ends.missing + _INPUTS * np.mean(np.sum(inputs**2, axis=2), axis=1)
     free = ~dynamics.scene.actuated.velocity_driven
     broken = (ends.speed > 1.001 * limits.velocity)[:, free].any(axis=1)
     broken |= ((ends.lower < limits.lower - _LIMIT) | (ends.upper > limits.upper + _LIMIT)).any(axis=1)
