@@ -1,7 +1,7 @@
 """The contact planner on its applications: time, and error without virtual forces. The same defaults for all.
 
 ./run bench --only planning
-python bench/planning.py --random 100        random pushes as well
+python bench/planning.py --random 100 --keep random.jsonl     random pushes; what is in the file is not repeated
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-
-from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import planning_tasks  # noqa: E402
-from bench.report import Goal, Options, Report, load_average, show  # noqa: E402
+from bench import planning_plots, planning_tasks, resumed  # noqa: E402
+from bench.report import Goal, Options, Report, load_average  # noqa: E402
+from robot_rt_control.planning.plan import Plan  # noqa: E402
 from robot_rt_control.planning.planner import Settings, plan  # noqa: E402
 from robot_rt_control.planning.task import Task  # noqa: E402
 
 _COLUMNS = ["task", "solved", "error", "[rad]", "processor [s]", "clock [s]", "SCVX iterations", "starts", "load"]
 _LIMIT = 120.0
-"""[s] for one task."""
+"""[s] of processor time for one task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +39,17 @@ class Solved:
     """Per way of the task."""
     orientation: float
     processor: float
+    """[s] of all threads."""
     clock: float
+    """[s]"""
     iterations: int
+    """Of SCVX."""
+    iterates: int
+    """Of the penalty loop, of the start that the plan is from."""
     starts: int
     load: float
     start: str
+    message: str
 
     def row(self) -> list[str]:
         """For the table."""
@@ -53,7 +59,20 @@ class Solved:
         ]  # fmt: skip
 
 
-def solve(task: Task, settings: Settings | None = None, limit: float = _LIMIT) -> Solved:
+class Budget:
+    """Cancels once so many seconds of processor time [s] are used: other programs on the machine do not count."""
+
+    def __init__(self, limit: float) -> None:
+        self._end = time.process_time() + limit
+
+    def is_set(self) -> bool:
+        """Whether it is over."""
+        return time.process_time() > self._end
+
+
+def solve(
+    task: Task, settings: Settings | None = None, limit: float = _LIMIT, start_from: Plan | None = None
+) -> Solved:
     """Plan a task and measure."""
     iterations = 0
 
@@ -62,7 +81,7 @@ def solve(task: Task, settings: Settings | None = None, limit: float = _LIMIT) -
         iterations += getattr(progress, "iteration", None) is not None
 
     load, processor, clock = load_average(), time.process_time(), time.monotonic()
-    result = plan(task, settings, progress=count, time_limit=limit)
+    result = plan(task, settings, progress=count, cancel=Budget(limit), start_from=start_from)
     return Solved(
         name=task.name,
         success=result.success,
@@ -71,30 +90,45 @@ def solve(task: Task, settings: Settings | None = None, limit: float = _LIMIT) -
         processor=time.process_time() - processor,
         clock=time.monotonic() - clock,
         iterations=iterations,
+        iterates=len(result.iterates),
         starts=len(result.starts),
         load=float(load),
         start=result.start,
+        message=result.message,
     )
 
 
 def measure(options: Options) -> Report:
-    return report([make() for make in (planning_tasks.QUICK if options.quick else planning_tasks.APPLICATIONS)])
+    tasks = [make() for make in (planning_tasks.QUICK if options.quick else planning_tasks.APPLICATIONS)]
+    return report(tasks, options)
 
 
-def report(tasks: Sequence[Task], seen: Callable[[Solved], None] = lambda _: None) -> Report:
-    """Of these tasks, with the aims."""
-    found = []
-    for task in tasks:
-        found.append(solve(task))
-        seen(found[-1])
+def report(tasks: Sequence[Task], options: Options, settings: Settings | None = None, kept: Path | None = None) -> Report:
+    """Of these tasks, with the aims; a plot goes to the output folder.
+
+    Args:
+        kept: file of results so far, resumed.py.
+    """
+    jobs = {task.name: partial(_row, task, settings) for task in tasks}
+    found = [Solved(**its) for _, its in resumed.results(jobs, kept, options.console)]
+    plot = options.output / "planning.png"
+    planning_plots.tasks(found, plot)
     return Report(
         title="Contact planner",
         columns=_COLUMNS,
         rows=[its.row() for its in found],
         goals=_goals(found),
-        notes=["error: position without virtual forces in MuJoCo, per way; the same settings for all tasks"],
+        notes=[
+            "error: position without virtual forces in MuJoCo, per way; the same settings for all tasks",
+            *(f"{its.name}: {its.message}" for its in found if not its.success),
+            f"{plot}",
+        ],
         data={"tasks": [vars(its) for its in found]},
     )
+
+
+def _row(task: Task, settings: Settings | None) -> resumed.Row:
+    return vars(solve(task, settings))
 
 
 def _goals(found: Sequence[Solved]) -> list[Goal]:
@@ -119,13 +153,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--random", type=int, default=0, metavar="N", help="as many random pushes")
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first one's seed")
-    parser.add_argument("--applications", action="store_true", help="the applications")
+    parser.add_argument("--applications", action="store_true", help="the applications as well")
+    resumed.arguments(parser)
     given = parser.parse_args(argv)
-    console = Console(width=140)
+    options = resumed.options(given)
     with tempfile.TemporaryDirectory() as folder:
         tasks = [make() for make in planning_tasks.APPLICATIONS] if given.applications or not given.random else []
         tasks += [planning_tasks.random_push(given.first + i, Path(folder)) for i in range(given.random)]
-        show(console, report(tasks, lambda its: console.print(*its.row(), its.start, sep="  ")))
+        its = report(tasks, options, Settings(threads=given.threads), given.keep)
+    resumed.print_report(its, given.json)
     return 0
 
 
