@@ -20,8 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench import planning_plots, planning_tasks, resumed  # noqa: E402
 from bench.report import Goal, Options, Report, load_average  # noqa: E402
-from robot_rt_control.planning.plan import Plan  # noqa: E402
-from robot_rt_control.planning.planner import Settings, plan  # noqa: E402
+from robot_rt_control.planning.planner import Result, Settings, plan  # noqa: E402
 from robot_rt_control.planning.task import Task  # noqa: E402
 
 _COLUMNS = ["task", "solved", "error", "[rad]", "processor [s]", "clock [s]", "SCVX iterations", "starts", "load"]
@@ -63,16 +62,19 @@ class Budget:
     """Cancels once so many seconds of processor time [s] are used: other programs on the machine do not count."""
 
     def __init__(self, limit: float) -> None:
-        self._end = time.process_time() + limit
+        self._begin, self._limit = time.process_time(), limit
+
+    @property
+    def used(self) -> float:
+        """[s]"""
+        return time.process_time() - self._begin
 
     def is_set(self) -> bool:
         """Whether it is over."""
-        return time.process_time() > self._end
+        return self.used > self._limit
 
 
-def solve(
-    task: Task, settings: Settings | None = None, limit: float = _LIMIT, start_from: Plan | None = None
-) -> Solved:
+def solve(task: Task, settings: Settings | None = None, limit: float = _LIMIT) -> tuple[Solved, Result]:
     """Plan a task and measure."""
     iterations = 0
 
@@ -80,14 +82,14 @@ def solve(
         nonlocal iterations
         iterations += getattr(progress, "iteration", None) is not None
 
-    load, processor, clock = load_average(), time.process_time(), time.monotonic()
-    result = plan(task, settings, progress=count, cancel=Budget(limit), start_from=start_from)
-    return Solved(
+    load, budget, clock = load_average(), Budget(limit), time.monotonic()
+    result = plan(task, settings, progress=count, cancel=budget)
+    solved = Solved(
         name=task.name,
         success=result.success,
         error=result.error.normalized if result.error else float("inf"),
         orientation=result.error.orientation if result.error else float("inf"),
-        processor=time.process_time() - processor,
+        processor=budget.used,
         clock=time.monotonic() - clock,
         iterations=iterations,
         iterates=len(result.iterates),
@@ -96,6 +98,7 @@ def solve(
         start=result.start,
         message=result.message,
     )
+    return solved, result
 
 
 def measure(options: Options) -> Report:
@@ -111,8 +114,12 @@ def report(tasks: Sequence[Task], options: Options, settings: Settings | None = 
     """
     jobs = {task.name: partial(_row, task, settings) for task in tasks}
     found = [Solved(**its) for _, its in resumed.results(jobs, kept, options.console)]
-    plot = options.output / "planning.png"
-    planning_plots.tasks(found, plot)
+    alike, others = [its for its in found if _alike(its)], [its for its in found if not _alike(its)]
+    plots = []
+    for some, draw, name in ((others, planning_plots.tasks, "planning"), (alike, planning_plots.pushes, "pushes")):
+        if some:
+            plots.append(options.output / f"{name}.png")
+            draw(some, plots[-1])
     return Report(
         title="Contact planner",
         columns=_COLUMNS,
@@ -121,14 +128,18 @@ def report(tasks: Sequence[Task], options: Options, settings: Settings | None = 
         notes=[
             "error: position without virtual forces in MuJoCo, per way; the same settings for all tasks",
             *(f"{its.name}: {its.message}" for its in found if not its.success),
-            f"{plot}",
+            *map(str, plots),
         ],
         data={"tasks": [vars(its) for its in found]},
     )
 
 
+def _alike(its: Solved) -> bool:
+    return its.name.startswith("random")
+
+
 def _row(task: Task, settings: Settings | None) -> resumed.Row:
-    return vars(solve(task, settings))
+    return vars(solve(task, settings)[0])
 
 
 def _goals(found: Sequence[Solved]) -> list[Goal]:
