@@ -11,21 +11,31 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench import planning_plots, planning_tasks, resumed  # noqa: E402
 from bench.report import Goal, Options, Report, load_average  # noqa: E402
+from robot_rt_control.planning import subproblem  # noqa: E402
 from robot_rt_control.planning.planner import Result, Settings, plan  # noqa: E402
+from robot_rt_control.planning.problem import Problem  # noqa: E402
+from robot_rt_control.planning.scene import build_scene  # noqa: E402
 from robot_rt_control.planning.task import Task  # noqa: E402
+from robot_rt_control.testing.plan_replay import replay  # noqa: E402
+from robot_rt_control.vocabulary.errors import RobotControlError  # noqa: E402
 
-_COLUMNS = ["task", "solved", "error", "[rad]", "processor [s]", "clock [s]", "SCVX iterations", "starts", "load"]
+_COLUMNS = [
+    "task", "solved", "error", "[rad]", "PyBullet", "processor [s]", "clock [s]", "SCVX iterations", "starts", "load"
+]  # fmt: skip
 _LIMIT = 120.0
 """[s] of processor time for one task."""
+_REPEATED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +59,14 @@ class Solved:
     load: float
     start: str
     message: str
+    pybullet: float | None = None
+    """Error per way of a replay through the tick loop; None: not replayed."""
 
     def row(self) -> list[str]:
         """For the table."""
         return [
             self.name, "yes" if self.success else "no", f"{100 * self.error:.2f} %", f"{self.orientation:.3f}",
+            "" if self.pybullet is None else f"{100 * self.pybullet:.1f} %",
             f"{self.processor:.1f}", f"{self.clock:.1f}", str(self.iterations), str(self.starts), f"{self.load:.1f}",
         ]  # fmt: skip
 
@@ -103,16 +116,26 @@ def solve(task: Task, settings: Settings | None = None, limit: float = _LIMIT) -
 
 def measure(options: Options) -> Report:
     tasks = [make() for make in (planning_tasks.QUICK if options.quick else planning_tasks.APPLICATIONS)]
-    return report(tasks, options)
+    return report(tasks, options, Settings(), replayed=not options.quick, iteration=True)
 
 
-def report(tasks: Sequence[Task], options: Options, settings: Settings | None = None, kept: Path | None = None) -> Report:
+def report(
+    tasks: Sequence[Task],
+    options: Options,
+    settings: Settings,
+    *,
+    replayed: bool = False,
+    iteration: bool = False,
+    kept: Path | None = None,
+) -> Report:
     """Of these tasks, with the aims; a plot goes to the output folder.
 
     Args:
+        replayed: solved ones also through the tick loop on PyBullet.
+        iteration: the parts of an iteration are measured as well.
         kept: file of results so far, resumed.py.
     """
-    jobs = {task.name: partial(_row, task, settings) for task in tasks}
+    jobs = {task.name: partial(_row, task, settings, replayed) for task in tasks}
     found = [Solved(**its) for _, its in resumed.results(jobs, kept, options.console)]
     alike, others = [its for its in found if _alike(its)], [its for its in found if not _alike(its)]
     plots = []
@@ -124,7 +147,7 @@ def report(tasks: Sequence[Task], options: Options, settings: Settings | None = 
         title="Contact planner",
         columns=_COLUMNS,
         rows=[its.row() for its in found],
-        goals=_goals(found),
+        goals=[*_goals(found), *(_iteration_goals() if iteration else ())],
         notes=[
             "error: position without virtual forces in MuJoCo, per way; the same settings for all tasks",
             *(f"{its.name}: {its.message}" for its in found if not its.success),
@@ -138,8 +161,54 @@ def _alike(its: Solved) -> bool:
     return its.name.startswith("random")
 
 
-def _row(task: Task, settings: Settings | None) -> resumed.Row:
-    return vars(solve(task, settings)[0])
+def _row(task: Task, settings: Settings, replayed: bool) -> resumed.Row:
+    solved, result = solve(task, settings)
+    its = vars(solved)
+    if replayed and result.success and result.plan is not None:
+        try:
+            its |= {"pybullet": replay(result.plan, task.workcell).normalized_error}
+        except RobotControlError as error:
+            its |= {"message": f"replay: {error}"}
+    return its
+
+
+def _iteration_goals() -> list[Goal]:
+    """Of SCVX, on the solution of B 5 cm."""
+    task = planning_tasks.arm("forward 5 cm", (0.05, 0), 1.0)
+    settings = Settings(threads=1)
+    problem = Problem(task, settings, build_scene(task))
+    result = plan(task, settings)
+    assert result.plan is not None
+    dynamics = problem.dynamics(1)
+    try:
+        about = dynamics.roll_out(problem.inputs_of(result.plan))
+        still = dynamics.roll_out(np.zeros_like(about.inputs))
+        linear = dynamics.linearize(about)
+        cost = problem.cost.quadratic(about, linear)
+        bounds = problem.limits.bounds(about, settings.region.radius)
+        size = f"{task.steps} steps, {linear.A.shape[1]} states, {linear.B.shape[2]} inputs"
+        figures = [
+            ("linearization, robot and body apart", 0.06, _least(lambda: dynamics.linearize(still))),
+            ("linearization, of a push", 0.06, _least(lambda: dynamics.linearize(about))),
+            ("subproblem", 0.01, _least(lambda: subproblem.solve(cost, linear, bounds))),
+        ]
+    finally:
+        dynamics.close()
+    return [
+        Goal(figure=f"{name}, {size}", aim=f"<= {1e3 * aim:.0f} ms", measured=f"{1e3 * its:.1f} ms", met=its <= aim,
+             beside=f"load {load_average():.0f}, processor time, one thread, least of {_REPEATED}")
+        for name, aim, its in figures
+    ]  # fmt: skip
+
+
+def _least(work: Callable[[], object]) -> float:
+    """[s] of processor time."""
+    found = []
+    for _ in range(_REPEATED):
+        begin = time.process_time()
+        work()
+        found.append(time.process_time() - begin)
+    return min(found)
 
 
 def _goals(found: Sequence[Solved]) -> list[Goal]:
@@ -165,13 +234,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--random", type=int, default=0, metavar="N", help="as many random pushes")
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first one's seed")
     parser.add_argument("--applications", action="store_true", help="the applications as well")
+    parser.add_argument("--replay", action="store_true", help="replay what is solved through the tick loop on PyBullet")
+    parser.add_argument("--iteration", action="store_true", help="measure the parts of an iteration as well")
     resumed.arguments(parser)
     given = parser.parse_args(argv)
     options = resumed.options(given)
     with tempfile.TemporaryDirectory() as folder:
         tasks = [make() for make in planning_tasks.APPLICATIONS] if given.applications or not given.random else []
         tasks += [planning_tasks.random_push(given.first + i, Path(folder)) for i in range(given.random)]
-        its = report(tasks, options, Settings(threads=given.threads), given.keep)
+        its = report(
+            tasks, options, Settings(threads=given.threads), replayed=given.replay, iteration=given.iteration,
+            kept=given.keep,
+        )  # fmt: skip
     resumed.print_report(its, given.json)
     return 0
 

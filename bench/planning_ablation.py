@@ -164,7 +164,7 @@ def report(
         job: partial(runs.get(variant, _planned), made[name], variant, limit) for job, (variant, name) in names.items()
     }
     found = {names[job]: its for job, its in resumed.results(jobs, kept, options.console)}
-    for (variant, name), its in found.items():
+    for (_, name), its in found.items():
         reference = found.get((REFERENCE, name))
         if "curve" in its and reference is not None:
             its["in_the_same_time"] = min(
