@@ -88,7 +88,7 @@ def shooters(found: Mapping[tuple[str, str], Mapping[str, Any]], reference: str,
             if task == name and "curve" in its:
                 at, errors = [*zip(*its["curve"], strict=True)] or [(), ()]
                 drawn = [*map(_drawn, errors), _drawn(its["error"])]
-                axes.step([*at, its["processor"]], drawn, where="post", label=variant)
+                axes.step([*at, its["processor"]], drawn, where="post", marker=".", markevery=[-1], label=variant)
         planned = found.get((reference, name))
         if planned is not None:
             axes.plot(planned["processor"], _drawn(planned["error"]), "k*", markersize=12, label="the planner")

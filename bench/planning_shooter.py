@@ -21,7 +21,9 @@ Array = NDArray[np.float64]
 _KNOTS = 8
 _SAMPLES, _ELITES = 80, 10
 _FIRST = 0.3
-"""Standard deviation, of the greatest velocity or effort; begun at a guess, a tenth of that."""
+"""Standard deviation, of the greatest velocity or effort; begun at a guess,"""
+_NARROW = 0.1
+"""of that; each new beginning doubles it."""
 _SMOOTHING = 0.3
 """Of the last mean and spread, is kept."""
 _PATIENCE = 12
@@ -54,7 +56,7 @@ def shoot(problem: Problem, seconds: float, *, guess: Array | None = None, threa
     dynamics, cost = problem.dynamics(threads), problem.cost.with_penalty(0.0)
     actuated, limits = dynamics.scene.actuated, problem.limits
     base = np.zeros((steps, dynamics.inputs)) if guess is None else guess
-    first = _FIRST if guess is None else 0.1 * _FIRST
+    first = _FIRST if guess is None else _NARROW * _FIRST
     random, found, best = np.random.default_rng(0), Found(inputs=base), np.inf
     knots = min(_KNOTS, steps)
     # Knots to the ends of the control steps; at the beginning all stands still.
@@ -74,6 +76,7 @@ def shoot(problem: Problem, seconds: float, *, guess: Array | None = None, threa
     try:
         while not over():
             mean, deviation, reached, idle = np.zeros((knots, n)), np.full((knots, n), first), np.inf, 0
+            first = min(2.0 * first, _FIRST)
             while idle < _PATIENCE and not over():
                 samples = mean + deviation * random.standard_normal((_SAMPLES, knots, n))
                 samples[0] = mean
