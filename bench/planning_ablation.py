@@ -68,15 +68,18 @@ _OF_EFFORT = REFERENCE, "single: document and shooting", "document", _SHOOTER
 """Variants that are tried with effort control as well."""
 
 TASKS: tuple[Callable[[], Task], ...] = (
+    planning_tasks.slider,
     lambda: planning_tasks.slider(20),
     lambda: planning_tasks.arm("forward 5 cm", (0.05, 0), 1.0),
     lambda: planning_tasks.arm("forward 20 cm", (0.2, 0), 1.5),
     lambda: planning_tasks.arm("forward 30 cm", (0.3, 0), 1.5),
     lambda: planning_tasks.arm("left 10 cm, from before", (0, 0.1), 2.0),
     lambda: planning_tasks.base("forward 50 cm, friction 1", (0.5, 0), "base_push.yaml"),
+    lambda: planning_tasks.packaged("D torso 15 cm up", "move_torso"),
     lambda: planning_tasks.packaged("E pinch 15 cm", "pinch_cube"),
 )
 EFFORT_TASKS: tuple[Callable[[], Task], ...] = (
+    planning_tasks.slider,
     lambda: planning_tasks.arm("forward 5 cm, effort", (0.05, 0), 1.0, control="effort"),
     lambda: planning_tasks.arm("forward 20 cm, effort", (0.2, 0), 1.5, control="effort"),
     lambda: planning_tasks.arm("left 10 cm from before, effort", (0, 0.1), 2.0, control="effort"),
@@ -115,6 +118,8 @@ def _still(task: Task, variant: str, limit: float) -> resumed.Row:
 def _shot(task: Task, variant: str, limit: float) -> resumed.Row:
     problem = _problem(task)
     guess = planning_shooter.guided(problem) if variant == _GUIDED_SHOOTER else None
+    if guess is None and variant == _GUIDED_SHOOTER:  # there is no guide for this task
+        return {"success": False, "error": np.inf, "processor": 0.0, "spread": None}
     found = planning_shooter.shoot(problem, limit, guess=guess)
     return {
         "success": found.good,
@@ -188,6 +193,8 @@ def report(
 def _cell(its: resumed.Row | None) -> str:
     if its is None:
         return ""
+    if not np.isfinite(its["error"]):
+        return "no motion"
     same = f" ({100 * its['in_the_same_time']:.1f} %)" if "in_the_same_time" in its else ""
     wide = f", {100 * its['spread']:.0f} %" if its["spread"] is not None else ""
     return f"{'' if its['success'] else 'no, '}{100 * its['error']:.1f} %{same}, {its['processor']:.0f} s{wide}"

@@ -66,7 +66,7 @@ def ablation(found: Mapping[tuple[str, str], Mapping[str, Any]], path: Path) -> 
     for (variant, name), its in found.items():
         i, j = variants.index(variant), names.index(name)
         errors[i, j] = np.log10(_drawn(its["error"]))
-        text = f"{100 * its['error']:.1f} %\n{its['processor']:.1f} s"
+        text = f"{100 * its['error']:.1f} %\n{its['processor']:.1f} s" if np.isfinite(its["error"]) else "no motion"
         weight = "normal" if its["success"] else "bold"
         axes.text(j, i, text, ha="center", va="center", fontsize=8, weight=weight)
     colors = matplotlib.colormaps["RdYlGn_r"]
