@@ -234,6 +234,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--random", type=int, default=0, metavar="N", help="as many random pushes")
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first one's seed")
     parser.add_argument("--applications", action="store_true", help="the applications as well")
+    parser.add_argument("--tasks", default="", help="only those with this in their names")
     parser.add_argument("--replay", action="store_true", help="replay what is solved through the tick loop on PyBullet")
     parser.add_argument("--iteration", action="store_true", help="measure the parts of an iteration as well")
     resumed.arguments(parser)
@@ -243,7 +244,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         tasks = [make() for make in planning_tasks.APPLICATIONS] if given.applications or not given.random else []
         tasks += [planning_tasks.random_push(given.first + i, Path(folder)) for i in range(given.random)]
         its = report(
-            tasks, options, Settings(threads=given.threads), replayed=given.replay, iteration=given.iteration,
+            [task for task in tasks if given.tasks in task.name], options, Settings(threads=given.threads), replayed=given.replay, iteration=given.iteration,
             kept=given.keep,
         )  # fmt: skip
     resumed.print_report(its, given.json)
