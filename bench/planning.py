@@ -244,9 +244,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         tasks = [make() for make in planning_tasks.APPLICATIONS] if given.applications or not given.random else []
         tasks += [planning_tasks.random_push(given.first + i, Path(folder)) for i in range(given.random)]
         its = report(
-            [task for task in tasks if given.tasks in task.name], options, Settings(threads=given.threads), replayed=given.replay, iteration=given.iteration,
+            [task for task in tasks if given.tasks in task.name],
+            options,
+            Settings(threads=given.threads),
+            replayed=given.replay,
+            iteration=given.iteration,
             kept=given.keep,
-        )  # fmt: skip
+        )
     resumed.print_report(its, given.json)
     return 0
 
