@@ -2,12 +2,13 @@
 place.
 
 ./run bench --only planning_ablation
-python bench/planning_ablation.py --keep ablation.jsonl --tasks "B forward" --variants document
+python bench/planning_ablation.py --keep ablation.jsonl --tasks "B forward" --variants "all|^document"
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -202,13 +203,13 @@ def _cell(its: resumed.Row | None) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", default="", help="only those with this in their names")
-    parser.add_argument("--variants", default="", help="the same")
+    parser.add_argument("--tasks", default="", metavar="PATTERN", help="only those whose names match")
+    parser.add_argument("--variants", default="", metavar="PATTERN", help="the same")
     parser.add_argument("--limit", type=float, default=_LIMIT, help="[s] of processor time for each (%(default)s)")
     resumed.arguments(parser)
     given = parser.parse_args(argv)
-    tasks = [make for make in (*TASKS, *EFFORT_TASKS) if given.tasks in make().name]
-    variants = [name for name in VARIANTS if given.variants in name]
+    tasks = [make for make in (*TASKS, *EFFORT_TASKS) if re.search(given.tasks, make().name)]
+    variants = [name for name in VARIANTS if re.search(given.variants, name)]
     its = report(tasks, variants, given.limit, resumed.options(given), given.keep)
     resumed.print_report(its, given.json)
     return 0
