@@ -29,7 +29,7 @@ def tasks(found: Sequence[Solved], path: Path) -> None:
     names = [its.name for its in found]
     colors = [_SOLVED if its.success else _NOT for its in found]
     left.barh(names, [its.processor for its in found], color=colors)
-    left.set(xscale="log", xlabel="processor time [s]")
+    left.set(xscale="log", xlim=(0.5, None), xlabel="processor time [s]")
     left.invert_yaxis()
     right.barh(names, [_drawn(its.error) for its in found], color=colors)
     right.axvline(_ACCEPTED, color="gray", linestyle="--", label="accepted")
@@ -81,7 +81,7 @@ def ablation(found: Mapping[tuple[str, str], Mapping[str, Any]], path: Path) -> 
 def shooters(found: Mapping[tuple[str, str], Mapping[str, Any]], reference: str, path: Path) -> None:
     """How shooters come nearer with time, and where the planner is."""
     names = list(dict.fromkeys(task for (_, task), its in found.items() if "curve" in its))
-    figure = Figure(figsize=(3.2 * max(len(names), 1), 3.4), layout="constrained")
+    figure = Figure(figsize=(3.2 * max(len(names), 1), 3.8), layout="constrained")
     every = figure.subplots(1, max(len(names), 1), sharey=True, squeeze=False)[0]
     for axes, name in zip(every, names, strict=False):
         for (variant, task), its in found.items():
@@ -96,7 +96,8 @@ def shooters(found: Mapping[tuple[str, str], Mapping[str, Any]], reference: str,
         axes.set(yscale="log", title=name.replace(", ", ",\n"), xlabel="processor time [s]")
         axes.title.set_fontsize(9)
     every[0].set_ylabel("error per way")
-    every[0].legend(fontsize=7)
+    labels = {label: line for axes in every for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=len(labels), fontsize=8)
     _save(figure, every, path)
 
 
