@@ -383,6 +383,9 @@ class Plan:
         """
         what = f"plan {file}"
         try:
+            with Path(file).open("rb") as stream:
+                if not zipfile.is_zipfile(stream):  # of such a file, NumPy says how to load it unsafely
+                    raise zipfile.BadZipFile("it is no archive")
             with np.load(file, allow_pickle=False) as archive:
                 header = json.loads(archive["header"].tobytes())
                 arrays = {name: np.array(archive[name], dtype=float) for name in _ARRAYS}

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning import search
+from robot_rt_control.planning import needed_engines, search  # noqa: F401  its line comes before an ImportError
 from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.cost import PoseError
 from robot_rt_control.planning.dynamics import Differences
@@ -34,6 +34,7 @@ from robot_rt_control.planning.scvx import Iteration
 from robot_rt_control.planning.settings import PostProcessing, Settings
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.trajectory import Trajectory
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 __all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan", "task_digest", "versions"]
 
@@ -87,6 +88,16 @@ class Result:
     """[s]"""
     starts: tuple[str, ...] = ()
     """All that were worked on."""
+
+    def solved(self) -> Plan:
+        """The plan, which reaches the target.
+
+        Raises:
+            RobotControlError: it does not, or there is none.
+        """
+        if self.plan is None or not self.success:
+            raise RobotControlError("the task is not solved", got=self.message or "no plan")
+        return self.plan
 
 
 def plan(

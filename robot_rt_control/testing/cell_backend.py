@@ -61,7 +61,7 @@ class CellBackend:
         self._queues: list[tuple[tuple[str, str, str], CallbackQueue[OutputSample]]] = []
         self._states = ProgramStates(self._program_of, self._take_state)
         self._program_states: dict[str, ProgramState] = {}
-        self._entries: dict[tuple[str, ...], tuple[SessionContents, list[VariableEntry]]] = {}
+        self._entries: dict[tuple[str, ...], tuple[SessionContents | None, list[VariableEntry]]] = {}
         cell.listeners += [self._states.take, lambda event: self._source.receive(event_of(event))]
         cell.sample_listeners.append(self._take_sample)
 
@@ -230,6 +230,9 @@ class CellBackend:
             core, stamp=conversions.time_message(time_ns), lifecycle_state="active", factors=(factor, target)
         )
 
+    def workcell_digest(self) -> int:
+        return self.server.workcell.digest
+
     def list_parts(self) -> list[Any]:
         view = self.server.snapshot()
         return [conversions.part_message(self.server, part, view) for part in self.server.workcell.parts]
@@ -244,7 +247,7 @@ class CellBackend:
         return conversions.variable_messages(self.server, " ".join(prefixes), session)
 
     def state_values(self, prefixes: Iterable[str], session: str) -> dict[str, float]:
-        wanted, contents = tuple(prefixes), self.server.contents(self.server.session(session))
+        wanted, contents = tuple(prefixes), self.server.contents(self.server.session(session)) if session else None
         known = self._entries.get(wanted)
         if known is None or known[0] is not contents:  # a recording asks for the same ones in each tick
             known = contents, variable_entries(wanted, self.server.variables.values(), contents)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.application.command_line.verbs import VERBS, Verb, find_verb, summary
@@ -34,19 +34,23 @@ def add_verb(parser: argparse.ArgumentParser, verb: Verb) -> None:
     verb.add_arguments(parser)
 
 
+def verb_parser(
+    prog: str, about: str | None, examples: str, verbs: Sequence[str], find: Callable[[str], Verb]
+) -> argparse.ArgumentParser:
+    """A command line of verbs; `find` imports the module of one."""
+    made = argparse.ArgumentParser(
+        prog=prog, description=about, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    added = made.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name in verbs:
+        verb = find(name)
+        add_verb(added.add_parser(name, help=summary(verb)), verb)
+    return made
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line of `robot-rt`."""
-    made = argparse.ArgumentParser(
-        prog="robot-rt",
-        description=__doc__,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    verbs = made.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name in VERBS:
-        verb = find_verb(name)
-        add_verb(verbs.add_parser(name, help=summary(verb)), verb)
-    return made
+    return verb_parser("robot-rt", __doc__, _EXAMPLES, VERBS, find_verb)
 
 
 def run_verb(verb: Verb, arguments: argparse.Namespace) -> int:
@@ -67,9 +71,8 @@ def run_verb(verb: Verb, arguments: argparse.Namespace) -> int:
         return ExitCode.DONE
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line. Returns the exit code."""
-    made = parser()
+def run_command_line(made: argparse.ArgumentParser, find: Callable[[str], Verb], argv: Sequence[str] | None) -> int:
+    """Run the verb that a command line asks for, or complete it at the Tab key. Returns the exit code."""
     try:
         import argcomplete
     except ImportError:
@@ -77,7 +80,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         argcomplete.autocomplete(made)
     arguments = made.parse_args(argv)
-    return int(run_verb(find_verb(arguments.verb), arguments))
+    return int(run_verb(find(arguments.verb), arguments))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line. Returns the exit code."""
+    return run_command_line(parser(), find_verb, argv)
 
 
 if __name__ == "__main__":

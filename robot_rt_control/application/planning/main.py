@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """Plan motions through contact: which face of a body to touch, where and when, so that it moves to a target."""
 
 from __future__ import annotations
@@ -6,8 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from robot_rt_control.application.command_line.main import add_verb, run_verb
-from robot_rt_control.application.command_line.verbs import summary
+from robot_rt_control.application.command_line.main import run_command_line, verb_parser
 from robot_rt_control.application.planning.verbs import VERBS, find_verb
 
 _EXAMPLES = """\
@@ -27,23 +27,12 @@ need neither MuJoCo nor PIQP. Exit codes: 0 done, 1 failed, 2 wrong command line
 
 def parser() -> argparse.ArgumentParser:
     """The command line of `robot-rt-control-plan`."""
-    made = argparse.ArgumentParser(
-        prog="robot-rt-control-plan",
-        description=__doc__,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    verbs = made.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name in VERBS:
-        verb = find_verb(name)
-        add_verb(verbs.add_parser(name, help=summary(verb)), verb)
-    return made
+    return verb_parser("robot-rt-control-plan", __doc__, _EXAMPLES, VERBS, find_verb)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit code."""
-    arguments = parser().parse_args(argv)
-    return int(run_verb(find_verb(arguments.verb), arguments))
+    return run_command_line(parser(), find_verb, argv)
 
 
 if __name__ == "__main__":

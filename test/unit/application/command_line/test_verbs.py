@@ -41,6 +41,17 @@ def test_help_needs_neither_ros_nor_the_compiler() -> None:
     assert ended.stdout == "[]\n"
 
 
+@pytest.mark.parametrize("program", ["command_line", "planning"])
+def test_the_tab_key_completes_a_command_line(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    completed: list[Any] = []
+    argcomplete = types.SimpleNamespace(autocomplete=completed.append)
+    monkeypatch.setitem(sys.modules, "argcomplete", argcomplete)
+    command_line = importlib.import_module(f"robot_rt_control.application.{program}.main")
+    with pytest.raises(SystemExit):
+        command_line.main([])
+    assert [made.prog for made in completed] == [command_line.parser().prog]
+
+
 @pytest.mark.parametrize("words", [[], ["strat"], ["stop", "up"], ["start"], ["start", "hold", "=1"]])
 def test_a_wrong_command_line_ends_with_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
