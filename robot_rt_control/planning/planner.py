@@ -185,7 +185,7 @@ class _Planning:
             rounds.append([*first, *(self._guide(*its, share) for its in guides for share in some)])
             first = []
         if not self.settings.virtual_forces:
-            return rounds or [first]
+            return rounds or ([first] if first else [])
         pushing = [i for i, share in enumerate(problem.pushing()) if share > _PUSHES]
         single = [self._single(i) for i in pushing] if len(problem.scene.pairs) > 1 else []
         steps, far = Differences(over="time steps"), f"curvature x {_FARTHER:g}"
@@ -279,6 +279,8 @@ class _Planning:
         starts = tuple(its.name for its in found)
         if not with_plan:
             message = "no motion with virtual forces reaches the target: a longer horizon, or more pairs"
+            if not found:
+                message = "nothing to start from: no guide fits this task, and virtual forces are switched off"
             message = self._stopped or message
             iterates = tuple(found[-1].iterates) if found else ()
             return Result(

@@ -62,20 +62,20 @@ def shoot(
     if not len(basis):
         return inputs
     now = inputs[None, :, :n]
-    best, step = float(_value(cost, dynamics.ends(now), now, limits, dynamics)[0]), settings.step
+    best, step = float(value(cost, dynamics.ends(now), now, limits, dynamics)[0]), settings.step
     for _ in range(settings.iterations):
         now = inputs[None, :, :n]
-        tried = _within(dynamics, limits, np.concatenate([now + step * basis, now - step * basis, now]))
+        tried = within(dynamics, limits, np.concatenate([now + step * basis, now - step * basis, now]))
         ends = dynamics.ends(tried)
-        values, r = _value(cost, ends, tried, limits, dynamics), cost.residuals(ends)
+        values, r = value(cost, ends, tried, limits, dynamics), cost.residuals(ends)
         i = int(np.argmin(values))
         better, its, own = tried[i], float(values[i]), True
         if np.isfinite(r).all():
             rates = (r[: len(basis)] - r[len(basis) : -1]).T / 2.0  # per step
             square, slope = rates.T @ rates, rates.T @ r[-1]
             changes = [np.linalg.solve(square + d * np.eye(len(basis)), -slope) for d in _DAMPINGS]
-            tried = _within(dynamics, limits, now + step * np.tensordot(np.array(changes), basis, 1))
-            values = _value(cost, dynamics.ends(tried), tried, limits, dynamics)
+            tried = within(dynamics, limits, now + step * np.tensordot(np.array(changes), basis, 1))
+            values = value(cost, dynamics.ends(tried), tried, limits, dynamics)
             i = int(np.argmin(values))
             if values[i] < its:
                 better, its, own = tried[i], float(values[i]), False
@@ -90,7 +90,7 @@ def shoot(
     return inputs
 
 
-def _value(cost: Cost, ends: Ends, inputs: Array, limits: Limits, dynamics: Dynamics) -> Array:
+def value(cost: Cost, ends: Ends, inputs: Array, limits: Limits, dynamics: Dynamics) -> Array:
     """(B,) values; infinite where a limit of the joints is broken."""
     r = cost.residuals(ends)
     values = np.sum(r * r, axis=1) + CLEAR * ends.missing + _INPUTS * np.mean(np.sum(inputs**2, axis=2), axis=1)
@@ -121,7 +121,7 @@ def _basis(dynamics: Dynamics, about: Trajectory, bumps: int) -> Array:
     return np.array(found)
 
 
-def _within(dynamics: Dynamics, limits: Limits, inputs: Array) -> Array:
+def within(dynamics: Dynamics, limits: Limits, inputs: Array) -> Array:
     """(B, N, n) the inputs next to these that keep the limits of inputs and of commanded velocities."""
     actuated, t = dynamics.scene.actuated, dynamics.task.control_step
     inputs = np.clip(inputs, -1.0, 1.0)

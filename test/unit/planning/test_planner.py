@@ -72,6 +72,12 @@ def test_V6_a_box_is_pushed_5_cm():
     assert result.start.startswith("guide arm.peg box.back")
 
 
+def test_without_virtual_forces_a_task_that_no_guide_fits_is_not_solved():
+    result = plan(slide(steps=1), Settings(virtual_forces=False))
+    assert not result.success and result.plan is None
+    assert result.message.startswith("nothing to start from")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("way", "time"),
