@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench import planning_plots, planning_tasks, resumed  # noqa: E402
 from bench.report import Goal, Options, Report, load_average  # noqa: E402
 from robot_rt_control.planning import subproblem  # noqa: E402
+from robot_rt_control.planning.linearization import Differences, Model
 from robot_rt_control.planning.planner import Result, Settings, plan  # noqa: E402
 from robot_rt_control.planning.problem import Problem  # noqa: E402
 from robot_rt_control.planning.scene import build_scene  # noqa: E402
@@ -183,13 +184,14 @@ def _iteration_goals() -> list[Goal]:
     try:
         about = dynamics.roll_out(problem.inputs_of(result.plan))
         still = dynamics.roll_out(np.zeros_like(about.inputs))
-        linear = dynamics.linearize(about)
+        model = Model(dynamics=dynamics, differences=Differences())
+        linear = model.linearize(about)
         cost = problem.cost.quadratic(about, linear)
         bounds = problem.limits.bounds(about, settings.region.radius)
         size = f"{task.steps} steps, {linear.A.shape[1]} states, {linear.B.shape[2]} inputs"
         figures = [
-            ("linearization, robot and body apart", 0.06, _least(lambda: dynamics.linearize(still))),
-            ("linearization, of a push", 0.06, _least(lambda: dynamics.linearize(about))),
+            ("linearization, robot and body apart", 0.06, _least(lambda: model.linearize(still))),
+            ("linearization, of a push", 0.06, _least(lambda: model.linearize(about))),
             ("subproblem", 0.01, _least(lambda: subproblem.solve(cost, linear, bounds))),
         ]
     finally:

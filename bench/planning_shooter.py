@@ -107,9 +107,8 @@ def guided(problem: Problem) -> Array | None:
     guides = problem.guides() if problem.settings.guides else []
     if not guides:
         return None
-    _, geom, row = guides[0]
     dynamics = problem.dynamics(1)
     try:
-        return problem.guided_inputs(dynamics, geom, row, 0.9)
+        return guides[0][1](dynamics, 0.9)
     finally:
         dynamics.close()

@@ -40,7 +40,7 @@ def test_with_another_curvature_a_scaled_k_pushes_as_much_at_the_start_and_more_
 
 def test_a_guide_with_long_control_steps_rests_where_its_path_does(problem):
     dynamics = problem.dynamics(1)
-    for _, geom, row in problem.guides():
+    for _, geom, row in problem.pushes():
         found = dynamics.roll_out(problem.guided_inputs(dynamics, geom, row, 0.75))
         assert np.abs(found.joint_velocity[-1]).max() < 0.1
         assert problem.error(found).normalized < 0.15
