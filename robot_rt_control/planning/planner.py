@@ -80,6 +80,7 @@ class Progress:
 class Result:
     success: bool
     message: str
+    """Why not; or a remark."""
     plan: Plan | None
     """The best one without virtual forces; None: stopped before there was one."""
     error: PoseError | None
@@ -293,6 +294,9 @@ class _Planning:
         message = self._stopped
         if not best.good:
             message = "; ".join(filter(None, [self._stopped, self._left(best, error)]))
+        elif unknown := self.problem.scene.unchecked:
+            remark = f"whether {', '.join(unknown)} would touch anything is not known: a shape that cannot be read"
+            message = "; ".join(filter(None, [message, remark]))
         return Result(
             success=best.good,
             message=message,
