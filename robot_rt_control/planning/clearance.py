@@ -95,12 +95,13 @@ class Clearance:
 
     def _unwanted(self) -> list[tuple[int, int]]:
         """Geometries of links and objects that shall not touch, and may."""
-        wanted = {(pair.link, pair.thing) for pair in self.scene.pairs}
+        body = self.model.geom_bodyid  # not names: parts on one robot may each name its links
+        wanted = {(int(body[pair.geom]), pair.thing) for pair in self.scene.pairs}
         return [
             (link, thing)
             for link in self.scene.links
             for thing in self.scene.objects
-            if (self._name(link), self._name(thing)) not in wanted and (self._moves(link) or self._moves(thing))
+            if (int(body[link]), self._name(thing)) not in wanted and (self._moves(link) or self._moves(thing))
         ]
 
     def _choose(self, pairs: Sequence[tuple[int, int]]) -> None:

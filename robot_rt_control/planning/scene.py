@@ -85,11 +85,6 @@ class ScenePair:
     """p_WO (3,) [m] and R_WO (3, 3) of the fixed object; None: the face is the body's."""
 
     @property
-    def link(self) -> str:
-        """`<part>.<link>` of the geometry."""
-        return self.name.partition(" ")[0]
-
-    @property
     def thing(self) -> str:
         """The object whose face it is."""
         return self.name.partition(" ")[2].rpartition(".")[0]
