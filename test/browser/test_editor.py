@@ -44,8 +44,7 @@ async def close_all(editor: Served) -> None:
 
 
 def go_to_again(page: Any, editor: Served) -> None:
-    page.goto(editor.link)
-    page.reload()
+    page.goto(editor.link)  # changes the fragment alone
     page.wait_for_selector(".react-flow__node[data-id=b] .is-runs")
 
 
