@@ -327,6 +327,27 @@ def test_malformed_requests_and_messages_start_nothing(editor: Served, robot: Me
     assert editor.post("me", cookie=cookie)[0] == 200 and not motions(robot)
 
 
+def test_draft_E4_so_many_sockets_and_no_more(editor: Served) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+
+    async def opened() -> tuple[int, int]:
+        async with aiohttp.ClientSession(cookies={COOKIE: cookie}, connector=aiohttp.TCPConnector(limit=0)) as session:
+            connecting = [session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) for _ in range(120)]
+            found = await asyncio.gather(*connecting, return_exceptions=True)
+            live = [each for each in found if isinstance(each, aiohttp.ClientWebSocketResponse)]
+            refused = [each for each in found if isinstance(each, aiohttp.WSServerHandshakeError)]
+            assert {each.status for each in refused} == {429}
+            assert (await live[0].receive_json(timeout=10))["people"]["here"]
+            await asyncio.gather(*(each.close() for each in live))
+            return len(live), len(refused)
+
+    assert asyncio.run(opened()) == (100, 20)
+    deadline = time.monotonic() + 10
+    while editor.server.watchers.all and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not editor.server.watchers.all and not editor.server.people.here
+
+
 def test_a_layout_places_boxes_beside_each_other(editor: Served) -> None:
     cookie = editor.enter(editor.server.keys.operate)
     boxes = [[f"n{i}", 190, 90] for i in range(30)]
