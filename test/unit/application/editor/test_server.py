@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 import socket
+import threading
 import time
 from typing import Any
 
@@ -186,6 +187,31 @@ def test_draft_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot
     assert editor.post("save_skill", {"text": NAP}, cookie=ann)[1]["version"] == 1  # editing is not operating
 
 
+def test_draft_E6_a_stop_waits_behind_nothing(
+    editor: Served, robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie, answers = editor.enter(editor.server.keys.operate), threading.Event()
+    call = robot.call
+
+    def slow(service: str, request: Any) -> Any:
+        if service == "list_skills":
+            answers.wait(60)
+        return call(service, request)
+
+    monkeypatch.setattr(robot, "call", slow)
+    asking = [threading.Thread(target=editor.post, args=("list_skills",), kwargs={"cookie": cookie}) for _ in range(12)]
+    for thread in asking:
+        thread.start()
+    try:
+        time.sleep(0.2)
+        assert editor.post("protective_stop", {"stop": True}, cookie=cookie)[1]["success"] and robot.stopped
+        assert not editor.post("control", {"command": "cancel"}, cookie=cookie)[1]["success"]  # there is no run
+    finally:
+        answers.set()
+        for thread in asking:
+            thread.join(30)
+
+
 def test_draft_E7_a_browser_that_reads_nothing_delays_nobody(editor: Served, robot: MemoryRobot) -> None:
     cookie = editor.enter(editor.server.keys.operate)
     # A handshake by hand: its socket has a small buffer, and nobody reads from it.
@@ -343,9 +369,9 @@ def test_draft_E4_so_many_sockets_and_no_more(editor: Served) -> None:
 
     assert asyncio.run(opened()) == (100, 20)
     deadline = time.monotonic() + 10
-    while editor.server.watchers.all and time.monotonic() < deadline:
+    while editor.server.people.here and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not editor.server.watchers.all and not editor.server.people.here
+    assert not editor.server.people.here and not editor.server.watchers.all
 
 
 def test_a_layout_places_boxes_beside_each_other(editor: Served) -> None:
