@@ -248,6 +248,17 @@ def test_draft_N6_the_same_phrase_in_two_blueprints(bench: SkillCatalogue) -> No
     assert phrase_key("Receive  {guest}!") == phrase_key("receive {name}")
 
 
+def test_draft_N38_gestures_and_conditions_of_commands_are_checked(bench: SkillCatalogue) -> None:
+    other = SkillTemplate("name: other\ncommands: [{gesture: wave}]\nnodes: {x: {wait: 1}}")
+    commands = "commands: [{gesture: [Wave, stop]}, {when: arm.tool.q > 1}, {when: arm.tool.z > $far}]"
+    text = nodes("  a: {wait: $far}", f"parameters: {{far: {{default: 1.0, unit: s}}}}\n{commands}")
+    found = "\n".join(mistakes(text, bench.with_skill(other)))
+    assert "gesture 'Wave' starts 'other' already" in found and "the gesture 'stop' cancels all runs" in found
+    text = text.replace("gesture: [Wave, stop]", "gesture: nod")
+    found = "\n".join(mistakes(text, bench.with_skill(other)))
+    assert "there is no such state variable" in found and "$far has no value before the start" in found
+
+
 def test_draft_N7_expanded_to_capabilities(bench: SkillCatalogue) -> None:
     catalogue = bench.with_skill(SkillTemplate(TOUCH)).with_skill(
         SkillTemplate(nodes("  a: {skill: touch_twice, parts: {hand: arm}, then: b}\n  b: {first_of: {w: {wait: 1}}}"))
