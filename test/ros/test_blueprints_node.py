@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rclpy
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.context import Context
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from robot_rt_control.action import RunBlueprint
 from std_msgs.msg import String
 
 from robot_rt_control.application.blueprints.main import main as command_line
@@ -41,6 +49,21 @@ nodes:
   tell:  {say: back again, then: [{end: reached}]}
 """
 FAR = {"far": (0.1, "m")}
+CODE = """
+from robot_rt_control.blueprint.makers import Handle, skill
+
+@skill(outputs={"z": "m"}, roles={"arm": {"kinds": ["arm"], "default": "arm"}})
+def lift(handle: Handle) -> object:
+    if handle.ask("Now?") == "no":
+        return "failed"
+    before = handle.view.value("arm.tool.z")
+    handle.view.run("move_linear", offset=[0.0, 0.0, 0.01], speed=0.1)
+    return {"z": handle.view.value("arm.tool.z") - before}
+"""
+FOREIGN = """
+name: foreign
+is: {ros_action: {name: elsewhere, type: robot_rt_control/action/RunBlueprint, fields: {skill: rest}}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +73,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cell(own_domain: None, folder: Path) -> Iterator[DemoWorkcell]:
-    arguments = ["--workcell", str(BENCH), "--hardware", "mock", "--controllers", "false", "--no-frames"]
+    (folder / "own_skills.py").write_text(CODE)
+    (folder / "broken_skills.py").write_text("import nothing_there\n\n\n@skill()\ndef lost(handle): pass\n")
+    (folder / "bench.yaml").write_text(f"{BENCH.read_text()}\ncapabilities: [own_skills.py, broken_skills.py]\n")
+    file = str(folder / "bench.yaml")
+    arguments = ["--workcell", file, "--hardware", "mock", "--controllers", "false", "--no-frames"]
     with DemoWorkcell(
         [*arguments, "--blueprints", "--restart", "on-failure"],
         folder / "workcell.log",
@@ -76,6 +103,44 @@ def blueprints(client: Client) -> Iterator[Blueprints]:
         yield made
         made.control("cancel")
         made.wait_for_state(lambda state: all(n.path or n.state == "ended" for n in state.nodes), PATIENCE_S)
+
+
+@pytest.fixture
+def elsewhere(own_domain: None) -> Iterator[list[str]]:
+    """A foreign action server whose goals end when they are cancelled; what happened to them."""
+    happened: list[str] = []
+    closing = threading.Event()
+
+    def execute(goal: Any) -> Any:
+        happened.append(goal.request.skill)
+        while not goal.is_cancel_requested and not closing.wait(0.02):
+            pass
+        happened.append("cancelled")
+        goal.canceled() if goal.is_cancel_requested else goal.abort()
+        return RunBlueprint.Result()
+
+    context = Context()
+    rclpy.init(context=context)
+    node = Node("foreign", context=context)
+    server = ActionServer(
+        node,
+        RunBlueprint,
+        "elsewhere",
+        execute,
+        cancel_callback=lambda _: CancelResponse.ACCEPT,
+        callback_group=ReentrantCallbackGroup(),
+    )
+    executor = MultiThreadedExecutor(num_threads=3, context=context)
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin, daemon=True)
+    spinning.start()
+    yield happened
+    closing.set()
+    executor.shutdown(timeout_sec=10.0)
+    server.destroy()
+    node.destroy_node()
+    context.shutdown()
+    spinning.join(10.0)
 
 
 def wait_for(happens: Callable[[], Any]) -> Any:
@@ -176,6 +241,20 @@ def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Bluep
     assert any(line["what"] == "start" and "held by" in line["refused"] for line in noted)
 
 
+def test_draft_N41_python_functions_of_the_workcell_are_skills(client: Client, blueprints: Blueprints) -> None:
+    (lift,) = blueprints.list_skills("lift")
+    assert (lift.origin, lift.problem, list(lift.moves)) == ("capability", "", ["arm"])
+    assert "broken_skills.py:1" in blueprints.list_skills("lost")[0].problem
+    before = client.value("arm.tool.z")
+    run = start(blueprints, skill="lift", parameters={})
+    blueprints.wait_for_state(lambda state: any(n.question == "Now?" for n in state.nodes), PATIENCE_S)
+    blueprints.control("answer", value="yes")
+    end = run.wait(PATIENCE_S)
+    assert end is not None and (end.result, end.message) == ("done", "")
+    assert end.outputs["z"] == pytest.approx(0.01, abs=1e-3)
+    assert client.value("arm.tool.z") == pytest.approx(before + 0.01, abs=1e-3)
+
+
 def test_draft_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
     way: dict[str, Any] = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
     with client.session(["arm", "wrist"]) as session:
@@ -221,9 +300,12 @@ def executor_process() -> int:
 
 
 def test_draft_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_listed(
-    client: Client, blueprints: Blueprints
+    client: Client, blueprints: Blueprints, elsewhere: list[str]
 ) -> None:
+    blueprints.save_skill(FOREIGN, source="test")
+    start(blueprints, skill="foreign", parameters={})
     begun = start(blueprints, parameters={**FAR, "speed": (0.03, "m/s")})
+    wait_for(lambda: elsewhere == ["rest"])
     wait_for_node(blueprints, begun.id, "out", "runs")
     wait_for(lambda: client.value("arm.at_rest") == 0.0)
     first = executor_process()
@@ -237,6 +319,7 @@ def test_draft_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_ru
     listed = {line["run"]: line for line in blueprints.read_runs()[0]}
     assert listed[begun.id]["interrupted_at"] in ("out", "back") and listed[begun.id]["result"] == ""
     assert client.sessions() == [], "nothing goes on by itself"
+    wait_for(lambda: elsewhere == ["rest", "cancelled"])  # N44: a goal that nobody follows
     again = start(blueprints, start_at="tell", outputs_of=begun.id, parameters={})
     assert wait_for(lambda: again.poll()).result == "reached"
 
