@@ -69,12 +69,12 @@ def test_a_program_is_drawn_kept_and_seen_live(come: Callable[..., Any], robot: 
     condition.press_sequentially(" < $lim")
     condition.press("Enter")
     assert condition.input_value() == "below.distance < $limit"
-    page.locator(".candidate.chosen").get_by_label("Event").fill("near")
+    page.locator(".candidate.chosen").get_by_label("Event", exact=True).fill("near")
     node(page, "hold").click()
     page.get_by_label("The program may end here").check()
     page.get_by_role("button", name="Add a reaction").click()
-    page.get_by_label("Condition 1").fill("elapsed > 1 s")
-    page.get_by_label("Event").fill("rested")
+    page.get_by_label("Condition 1").fill("elapsed > nothing.known")
+    page.get_by_label("Event", exact=True).fill("rested")
     settled(page)
     # A mistake at its reaction, and at its state.
     page.locator(".candidate .bad-hint").wait_for()
@@ -141,7 +141,8 @@ def test_a_program_as_a_state_and_a_blueprint_open_the_program_that_runs(
     page.get_by_role("button", name="Operate").click()
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("Saved walk").wait_for()
-    page.keyboard.press("Control+Enter")
+    page.get_by_role("tab", name="Run", exact=True).click()
+    page.get_by_role("button", name="Start walk").click()
     node(page, "a").locator(".is-runs").wait_for()
     robot.program_states = [program_state("", "n1__approach", "n1__watch")]
     node(page, "a").dblclick()

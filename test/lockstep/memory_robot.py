@@ -58,7 +58,7 @@ def parameter_info(p: Parameter) -> Json:
         "type": p.type,
         "unit": p.unit,
         "length": str(p.length),
-        "required": p.default is None,
+        "required": p.default is None and not p.optional,
         "default_value": "" if p.default is None else str(p.default),
         "minimum": p.minimum,
         "maximum": p.maximum,

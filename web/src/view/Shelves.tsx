@@ -83,7 +83,8 @@ export function Shelves() {
             />
             {shelves.length === 0 && <p className="quiet">No skill has these words.</p>}
             {shelves.map(([shelf, items]) => {
-                const isOpen = search !== '' || !closed.has(shelf);
+                // For a program, actions are what one looks for.
+                const isOpen = search !== '' || closed.has(shelf) === (it.doc?.graph.isProgram ?? false);
                 return (
                     <section key={shelf} className="shelf">
                         <h3>
