@@ -34,6 +34,8 @@ class Activity:
     def __init__(self, engine: Engine, parent: Parent, call: Call, path: Path) -> None:
         self.engine, self.parent, self.call, self.path = engine, parent, call, path
         self.over = False
+        self.question: orders.Question | None = None
+        """That waits for an answer."""
 
     def begin(self, scope: Scope, inner: Path) -> None:
         """Start it.
@@ -93,9 +95,29 @@ class Leaf(Activity):
             )
         )
 
+    def ask(self, text: str, answers: tuple[str, ...]) -> None:
+        """Its performer asks; the skill goes on."""
+        if not self.over and not self._cancelled:
+            self.question = _ask(self.engine, self.id, self.path, text, answers)
+
+    def answer(self, answer: str) -> None:
+        """A person has answered."""
+        self.question = None
+        self.engine.order(orders.Answered(activity=self.id, answer=answer))
+
+    def end(self, outcome: Outcome) -> None:
+        self._withdraw()
+        super().end(outcome)
+
+    def _withdraw(self) -> None:
+        if self.question is not None:
+            self.question = None
+            self.engine.order(orders.Withdraw(activity=self.id))
+
     def cancel(self) -> None:
         if not self.over and not self._cancelled:
             self._cancelled = True
+            self._withdraw()
             self.engine.record("cancel", activity=self.id, path=shown_path(self.path))
             self.engine.order(orders.CancelSkill(activity=self.id))
 
@@ -125,16 +147,15 @@ class Ask(Activity):
     """A question to whoever operates."""
 
     id = 0
-    text = ""
 
     def begin(self, scope: Scope, inner: Path) -> None:
-        text = self.text = str(scope.argument("text", self.call.arguments["text"]).value)
+        text = str(scope.argument("text", self.call.arguments["text"]).value)
         self.id = self.engine.register(self)
-        answers = self.call.answers
-        self.engine.record(
-            "question", activity=self.id, path=shown_path(self.path), text=text, answers=list(answers)
-        )
-        self.engine.order(orders.Question(activity=self.id, path=self.path, text=text, answers=answers))
+        self.question = _ask(self.engine, self.id, self.path, text, self.call.answers)
+
+    def answer(self, answer: str) -> None:
+        """A person has answered."""
+        self.end(Outcome(result=answer, failure=False))
 
     def cancel(self) -> None:
         if not self.over:
@@ -144,6 +165,13 @@ class Ask(Activity):
     def end(self, outcome: Outcome) -> None:
         self.engine.unregister(self.id)
         super().end(outcome)
+
+
+def _ask(engine: Engine, id: int, path: Path, text: str, answers: tuple[str, ...]) -> orders.Question:
+    engine.record("question", activity=id, path=shown_path(path), text=text, answers=list(answers))
+    question = orders.Question(activity=id, path=path, text=text, answers=answers)
+    engine.order(question)
+    return question
 
 
 class Instant(Activity):

@@ -59,7 +59,7 @@ class Calls:
             template = self.catalogue.find(name).template
             if not isinstance(template, SkillTemplate):
                 raise DefinitionError(f"skill {name!r}", expected="a skill made of nodes", got="another one")
-            self._graphs[name] = GraphReader(template, self.catalogue).graph()
+            self._graphs[name] = GraphReader(template, self.catalogue, reference=name).graph()
         return self._graphs[name]
 
     def plan(self, name: str) -> Plan:
@@ -202,6 +202,8 @@ class Calls:
     def _expanded_call(self, label: str, call: Call, chain: tuple[str, ...]) -> list[Expanded]:
         if call.branches:
             return [e for name, c in call.branches.items() for e in self._expanded_call(f"{label}/{name}", c, chain)]
+        if call.skill == chain[-1] and call.kind == Kind.LEAF:  # made of ROS or Python
+            return []
         if call.kind in (Kind.LEAF, Kind.GRAPH) and call.skill != "say":
             return [self._expanded(label, call.skill, chain)]
         return [Expanded(label=label, skill=call.skill or call.kind.value, level="built in")]

@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from robot_rt_control.blueprint.levels import CAPABILITY, META_SKILL
 from robot_rt_control.blueprint.results import DONE, FAILED, STANDARD, Results, with_standard
@@ -21,6 +21,23 @@ from robot_rt_control.validation.scope import Scope, Variables, variables_of_typ
 from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+
+if TYPE_CHECKING:
+    from robot_rt_control.blueprint.schema import RosKeys
+
+
+class Interfaces(Protocol):
+    """The message types that are installed."""
+
+    def check(self, kind: str, keys: RosKeys, template: SkillTemplate) -> None:
+        """Check what a skill made of ROS sends and takes.
+
+        Args:
+            kind: the key: ros_action, ros_service, publish, topic.
+
+        Raises:
+            DefinitionError: its type is not installed, or has no such fields.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +75,8 @@ class SkillCatalogue:
         workcell: action types, parts and state variables.
         programs: kept and shipped programs by name, or by name and version.
         skills: likewise.
+        made: of Python functions, by name.
+        interfaces: None: skills made of ROS are checked where they run.
     """
 
     def __init__(
@@ -65,8 +84,12 @@ class SkillCatalogue:
         workcell: Catalogue,
         programs: Mapping[str, ProgramTemplate],
         skills: Mapping[str, SkillTemplate],
+        *,
+        made: Mapping[str, SkillTemplate] | None = None,
+        interfaces: Interfaces | None = None,
     ) -> None:
         self.workcell, self.programs, self.skills = workcell, programs, skills
+        self.made, self.interfaces = made or {}, interfaces
         self._types = {name: t for name, t in (workcell.types or {}).items() if _is_callable(t)}
         self._found: dict[str, Skill] = {}
         """Users' skills."""
@@ -81,14 +104,14 @@ class SkillCatalogue:
 
     def with_skills(self, skills: Mapping[str, SkillTemplate]) -> SkillCatalogue:
         """This catalogue with other skills, beside the same programs and action types."""
-        found = SkillCatalogue(self.workcell, self.programs, skills)
+        found = SkillCatalogue(self.workcell, self.programs, skills, made=self.made, interfaces=self.interfaces)
         found._existing = self._existing
         return found
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of all skills, without versions."""
-        return tuple(sorted(n for n in {*self._types, *self.programs, *self.skills} if "@" not in n))
+        return tuple(sorted(n for n in {*self._types, *self.programs, *self.skills, *self.made} if "@" not in n))
 
     def all(self) -> Iterable[Skill]:
         """All skills, by name."""
@@ -100,10 +123,12 @@ class SkillCatalogue:
         Raises:
             DefinitionError: there is none.
         """
-        if reference in self.skills:
-            if reference not in self._found:
-                self._found[reference] = self._of_file(reference, self.skills[reference])
+        if reference in self._found:
             return self._found[reference]
+        for templates in (self.skills, self.made):
+            if reference in templates:
+                self._found[reference] = self._of_file(reference, templates[reference])
+                return self._found[reference]
         if reference not in self._existing:
             if reference in self.programs:
                 self._existing[reference] = self._of_program(reference, self.programs[reference])
@@ -138,6 +163,7 @@ class SkillCatalogue:
             results=all_results,
             outputs=found,
             given=given,
+            moves=frozenset(r.name for r in template.roles if content.is_ is not None and content.is_.made),
             template=template,
             problem="\n".join(map(str, template.mistakes)),
         )

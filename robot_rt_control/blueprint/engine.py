@@ -113,6 +113,12 @@ class Engine:
                     leaf.ended(
                         Outcome(result=event.result, failure=failure, reason=event.reason, outputs=event.outputs)
                     )
+            case events.Told(activity=id) | events.Asked(activity=id):
+                leaf = self._registered.get(id)
+                if isinstance(leaf, Leaf) and isinstance(event, events.Told):
+                    self.record(event.what, activity=id, path=shown_path(leaf.path), **event.content)
+                elif isinstance(leaf, Leaf) and isinstance(event, events.Asked):
+                    leaf.ask(event.text, event.answers)
             case events.Fired(watch=id, reaction=index):
                 frame = self._registered.get(id)
                 if isinstance(frame, Frame):
@@ -168,11 +174,11 @@ class Engine:
                 self._end(Outcome.standard(CANCELLED, f"by {command.source}" if command.source else ""))
             case events.Answer(activity=id, answer=answer):
                 asked = self._registered.get(id)
-                if not isinstance(asked, Ask):
+                if not isinstance(asked, Ask | Leaf) or asked.question is None:
                     raise Refused("nobody asks this any more")
-                if answer not in asked.call.answers:
-                    raise Refused(f"expected one of: {', '.join(asked.call.answers)}; got {answer!r}")
-                asked.end(Outcome(result=answer, failure=False))
+                if answer not in asked.question.answers:
+                    raise Refused(f"expected one of: {', '.join(asked.question.answers)}; got {answer!r}")
+                asked.answer(answer)
 
     def _begin(self, command: events.Begin) -> None:
         if self._root is not None:

@@ -31,6 +31,28 @@ class Ended:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Told:
+    """A skill that runs says something for the log.
+
+    Args:
+        what: kind of the record: progress, goal, abandoned.
+    """
+
+    activity: int
+    what: str
+    content: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A skill that runs asks whoever operates; `orders.Answered` brings the answer."""
+
+    activity: int
+    text: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fired:
     """A watched condition became true."""
 
@@ -140,4 +162,4 @@ class Answer(Command):
     answer: str
 
 
-Event = Ended | Fired | Elapsed | Stopped | Released | Command
+Event = Ended | Told | Asked | Fired | Elapsed | Stopped | Released | Command

@@ -9,7 +9,15 @@ from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.levels import LEVELS, may_call
 from robot_rt_control.blueprint.plan import Call, Candidate, Given, Graph, GraphReaction, Kind, Node
 from robot_rt_control.blueprint.results import ANY, DONE, FAILURE, STANDARD, SUCCESS, Results, with_standard
-from robot_rt_control.blueprint.schema import CallKeys, CandidateKeys, NodeKeys, OutputDeclaration
+from robot_rt_control.blueprint.schema import (
+    MADE,
+    CallKeys,
+    CandidateKeys,
+    IsKeys,
+    NodeKeys,
+    OutputDeclaration,
+    RosKeys,
+)
 from robot_rt_control.blueprint.skill_file import Output, SkillTemplate
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.declared_type import DeclaredType
@@ -37,14 +45,18 @@ class GraphReader:
 
     Args:
         strict: a skill may call only the next lower level.
+        reference: the skill's name in the catalogue, with its version; empty: its name.
 
     Attributes:
         mistakes: all that is wrong with single items, each with its line.
         called: skills by node and branch, where they are known: ("greet",), ("both", "left").
     """
 
-    def __init__(self, template: SkillTemplate, catalogue: SkillCatalogue, *, strict: bool = False) -> None:
+    def __init__(
+        self, template: SkillTemplate, catalogue: SkillCatalogue, *, strict: bool = False, reference: str = ""
+    ) -> None:
         self.template, self.catalogue, self.strict = template, catalogue, strict
+        self._reference = reference or template.name
         self.mistakes = Mistakes()
         self.called: dict[tuple[str, ...], Skill] = {}
         self._outputs = dict(self._declared_outputs())
@@ -118,17 +130,20 @@ class GraphReader:
         return {} if skill is None else {n: bad for n, bad in skill.results.items() if n not in STANDARD}
 
     def _graph_outputs(self) -> Iterable[tuple[str, OutputDeclaration]]:
-        skill = self.called.get((ONLY,))
-        if self.template.outputs or skill is None:
+        skill, is_ = self.called.get((ONLY,)), self.template.content.is_
+        if is_ is not None and is_.made:
+            for name, declared in self.template.outputs.items():
+                yield name, OutputDeclaration(type=declared.type, unit=declared.unit, value=f"${ONLY}.{name}")
+        elif self.template.outputs or skill is None:
             yield from self.template.outputs.items()
         else:
             for name, output in skill.outputs.items():
                 yield name, OutputDeclaration(unit=output.unit, value=f"${ONLY}.{name}")
 
-    def _only(self, written: CallKeys) -> Node:
+    def _only(self, written: IsKeys) -> Node:
         call = Call(kind=Kind.LOG)
         with self.mistakes.collect(self.template.places, "is"):
-            call = self._call(written, (ONLY,), ("is",))
+            call = self._made(written) if written.made else self._call(written, (ONLY,), ("is",))
         named = [result for result in call.results if result not in STANDARD]
         results = self.template.results or dict.fromkeys(named)
         then = tuple(
@@ -136,6 +151,47 @@ class GraphReader:
             for result in call.results
         )
         return Node(id=ONLY, call=call, then=then)
+
+    def _made(self, written: IsKeys) -> Call:
+        """The one call of a skill that ROS or Python makes: performed by a maker, under the skill's own name."""
+        template, key = self.template, written.made
+        doing = [name for name in (*_DOING, *MADE) if getattr(written, name) is not None]
+        if len(doing) != 1 or not template.name:
+            expected = "one of them" if len(doing) != 1 else "a `name` of the skill"
+            raise DefinitionError("is: what it does", expected=expected, got=", ".join(doing))
+        keys, results = getattr(written, key), with_standard(template.results)
+        if isinstance(keys, RosKeys):
+            for index, end in enumerate(getattr(keys, "results", ())):
+                if end.end not in results:
+                    self._add(
+                        DefinitionError(
+                            f"the skill has no result {end.end!r}", expected=unknown("result", end.end, results)
+                        ),
+                        "is", key, "results", index, "end",
+                    )  # fmt: skip
+            taken = getattr(keys, "outputs", {})
+            for name in {*taken} ^ {*template.outputs}:
+                where = f"is.{key}.outputs" if name in template.outputs else "outputs"
+                self._add(
+                    DefinitionError(f"output {name!r}", expected=f"the same name in {where}", got="none"),
+                    *(("is", key, "outputs", name) if name in taken else ("outputs", name)),
+                )
+            if self.catalogue.interfaces is not None:
+                with self.mistakes.collect(template.places, "is", key):
+                    self.catalogue.interfaces.check(key, keys, template)
+            for text in _texts(getattr(keys, "fields", {})):
+                with self.mistakes.collect(template.places, "is", key, "fields"):
+                    self.substitution.value(text, "fields")
+        own = {p.name: Given(value=f"${p.name}", unit=p.unit) for p in template.parameters}
+        self.substitution.used.update(own if key == "python" else ())
+        return Call(
+            kind=Kind.LEAF,
+            skill=self._reference,
+            arguments=own,
+            parts={role.name: role.name for role in template.roles},
+            results=results,
+            outputs=tuple(template.outputs),
+        )
 
     def _node(self, id: str, written: NodeKeys) -> Node:
         path: Path = ("nodes", id)
@@ -398,6 +454,15 @@ def _calls(written: CallKeys) -> Iterable[tuple[tuple[str, ...], CallKeys]]:
     for branches in (written.all_of, written.first_of):
         for name, branch in (branches or {}).items():
             yield from (((name, *inner), call) for inner, call in _calls(branch))
+
+
+def _texts(value: Any) -> Iterable[str]:
+    """All texts in the fields of a message."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
 
 
 def _has_done(skill: Skill) -> bool:

@@ -53,6 +53,14 @@ class Withdraw:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Answered:
+    """The answer to the question of a skill that runs (`events.Asked`)."""
+
+    activity: int
+    answer: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Watch:
     """Judge these conditions in every tick; `events.Fired` reports each that becomes true."""
 
@@ -74,7 +82,7 @@ class EndRun:
     outcome: Outcome
 
 
-Order = StartSkill | CancelSkill | Question | Withdraw | Watch | Unwatch | EndRun
+Order = StartSkill | CancelSkill | Question | Withdraw | Answered | Watch | Unwatch | EndRun
 
 
 @dataclass(frozen=True, kw_only=True)

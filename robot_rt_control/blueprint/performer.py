@@ -33,14 +33,17 @@ _VARIABLE = re.compile(VARIABLE_PATTERN)
 class Work(Protocol):
     """A skill under way that is neither a program nor an action. One thread."""
 
-    def poll(self) -> events.Ended | None:
-        """How it ended; None: it has not."""
+    def poll(self) -> Event | None:
+        """What happened: Told or Asked, and at last Ended; None: nothing new."""
 
     def cancel(self) -> None:
         """Ask for its end; `poll` reports it."""
 
+    def answer(self, text: str) -> None:
+        """The answer to its question."""
 
-Makers = Callable[[orders.StartSkill, Skill, Robot, "Session | None"], Work]
+
+Makers = Callable[[orders.StartSkill, Skill, SkillCatalogue, Robot, "Session | None"], Work]
 """Starts a skill of another kind, with the run's session. Raises RobotControlError: it cannot be started."""
 
 
@@ -95,6 +98,8 @@ class RobotPerformer:
 
     def close(self) -> None:
         """Close the sessions: parts take their safety action."""
+        for work in self._works.values():
+            work.cancel()
         for watched in (*self._waits.values(), *self._watched.values()):
             watched.close()
         if self._session is not None and self._session.ended is None:
@@ -120,10 +125,12 @@ class RobotPerformer:
             if event is not None:
                 found.append(event)
         for id, work in list(self._works.items()):
-            event = work.poll()
-            if event is not None:
+            said = work.poll()
+            if isinstance(said, events.Ended):
                 del self._works[id]
-                found.append(event)
+            if said is not None:
+                found.append(said)
+                self._robot.on_change()  # it may have more to say
         # A failure may be the first news of a stop: events come by another way than results of goals.
         failed = any(isinstance(event, events.Ended) and event.result == FAILED for event in found)
         stopped = robot.look_for_stop() if failed and not self._stopped else robot.is_stopped
@@ -131,7 +138,7 @@ class RobotPerformer:
             self._stopped = stopped
             found.append(events.Stopped() if stopped else events.Released())
         found, self._soon = [*self._soon, *found], []
-        order = (events.Stopped, events.Released, events.Fired, events.Ended)
+        order = (events.Stopped, events.Released, events.Fired, events.Told, events.Asked, events.Ended)
         return sorted(found, key=lambda event: order.index(type(event)))
 
     def start(self, order: orders.StartSkill) -> None:
@@ -152,30 +159,13 @@ class RobotPerformer:
         if not isinstance(skill.template, ProgramTemplate | DeclaredType):
             if self._makers is None:
                 raise DefinitionError(f"skill {order.skill!r} cannot be performed here")
-            self._works[order.activity] = self._makers(order, skill, self._robot, self._session)
+            self._works[order.activity] = self._makers(order, skill, self._catalogue, self._robot, self._session)
             return
         prefix = self._prefix(order)
         run = self._robot.backend.begin_run(
-            RunRequest(
-                program=self._program(order, skill),
-                parts=[f"{role}={part}" for role, part in order.parts.items()]
-                if isinstance(skill.template, ProgramTemplate)
-                else (),
-                parameters=order.arguments if isinstance(skill.template, ProgramTemplate) else (),
-                until_event="" if isinstance(skill.template, ProgramTemplate) else DONE,
-                session=self._session.key if self._session is not None else None,
-                prefix=prefix if self._session is not None else "",
-                keep=self._session is not None,
-                on_change=self._robot.on_change,
-            )
+            run_request(order, self._catalogue, self._session, prefix, self._robot.on_change)
         )
         self._started[order.activity] = _Started(run, frozenset(skill.results), prefix)
-
-    def _program(self, order: orders.StartSkill, skill: Skill) -> str:
-        if isinstance(skill.template, ProgramTemplate):
-            return skill.template.text
-        taken = self._catalogue.workcell.parts or ()
-        return program_of_action(skill.name, order.parts, order.arguments, until=order.until, taken=taken)
 
     def _prefix(self, order: orders.StartSkill) -> str:
         """The same for the same skill, values and parts, unless it runs in another branch at this moment."""
@@ -197,6 +187,10 @@ class RobotPerformer:
         elif activity in self._waits:
             self._soon.append(self._end_wait(activity, CANCELLED))
             self._robot.on_change()
+
+    def answer(self, activity: int, answer: str) -> None:
+        if activity in self._works:
+            self._works[activity].answer(answer)
 
     def watch(self, order: orders.Watch) -> None:
         self._watched[order.watch] = self._robot.watch(f"{self._name}: reactions", order.conditions)
@@ -225,10 +219,42 @@ class RobotPerformer:
         del self._started[activity]
         if started.cancelled:
             return events.Ended(activity=activity, result=CANCELLED)
-        return _ended_as(activity, outcome, started.results)
+        return outcome_of(activity, outcome, started.results)
 
 
-def _ended_as(activity: int, outcome: RunOutcome, results: frozenset[str]) -> events.Ended:
+def run_request(
+    order: orders.StartSkill,
+    catalogue: SkillCatalogue,
+    session: Session | None,
+    prefix: str,
+    on_change: Callable[[], object],
+) -> RunRequest:
+    """How a program, or an action type as a program of one action, is run in a session; None: in one of its own."""
+    skill = catalogue.find(order.skill)
+    is_program = isinstance(skill.template, ProgramTemplate)
+    if isinstance(skill.template, ProgramTemplate):
+        text = skill.template.text
+    else:
+        taken = catalogue.workcell.parts or ()
+        text = program_of_action(skill.name, order.parts, order.arguments, until=order.until, taken=taken)
+    return RunRequest(
+        program=text,
+        parts=[f"{role}={part}" for role, part in order.parts.items()] if is_program else (),
+        parameters=order.arguments if is_program else (),
+        until_event="" if is_program else DONE,
+        session=session.key if session is not None else None,
+        prefix=prefix if session is not None else "",
+        keep=session is not None,
+        on_change=on_change,
+    )
+
+
+def outcome_of(activity: int, outcome: RunOutcome, results: frozenset[str]) -> events.Ended:
+    """How the run of a skill ended.
+
+    Args:
+        results: of the skill.
+    """
     name = outcome.last_event if outcome.last_event in results else DONE
     outputs = {key: value for key, value in outcome.values.items() if not math.isnan(value)}
     if not outcome.success:

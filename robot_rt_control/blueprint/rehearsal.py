@@ -99,6 +99,9 @@ class Rehearsal:
         if self._started.pop(activity, None) is not None:
             self._cancelled.append(activity)
 
+    def answer(self, activity: int, answer: str) -> None:
+        pass  # no skill runs that could ask
+
     def watch(self, order: orders.Watch) -> None:
         self.watched[order.watch] = order
 

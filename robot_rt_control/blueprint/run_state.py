@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_rt_control.blueprint.activities import Ask
 from robot_rt_control.blueprint.engine import Engine
 from robot_rt_control.blueprint.frame import Frame
 from robot_rt_control.blueprint.orders import Question
@@ -90,9 +89,7 @@ def state_of(engine: Engine) -> RunState:
         ending=engine.is_ending and engine.outcome is None,
         jump=shown_path(control.jump.target) if control.jump is not None else "",
         questions=tuple(
-            Question(activity=a.id, path=a.path, text=a.text, answers=a.call.answers)
-            for a in running
-            if isinstance(a, Ask)
+            activity.question for activity in running if activity.question is not None
         ),
         before=tuple(sorted(map(shown_path, control.before))),
         after=tuple(sorted(map(shown_path, control.after))),

@@ -31,6 +31,9 @@ class Performer(Protocol):
     def cancel(self, activity: int) -> None:
         """End a skill; `happened` reports its end once its parts are at rest."""
 
+    def answer(self, activity: int, answer: str) -> None:
+        """A skill that asked gets the answer."""
+
     def watch(self, order: orders.Watch) -> None:
         """Have the loop judge conditions. Raises RobotControlError."""
 
@@ -111,5 +114,7 @@ class Runner:
                 self._performer.unwatch(order.watch)
             case orders.Question():
                 self.questions[order.activity] = order
+            case orders.Answered():
+                self._performer.answer(order.activity, order.answer)
             case orders.Withdraw():
                 self.questions.pop(order.activity, None)

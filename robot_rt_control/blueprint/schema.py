@@ -30,6 +30,10 @@ SCHEMA_FILE = Path(__file__).resolve().parents[1] / "blueprint.schema.json"
 
 _SKILL_PATTERN = rf"{TYPE_PATTERN}(?:@[1-9][0-9]{{0,8}})?"
 _MAX_TIMES = 1_000_000
+STATUSES = ("succeeded", "aborted", "canceled", "rejected")
+"""Of a goal of a ROS action."""
+MADE = ("ros_action", "ros_service", "publish", "topic", "python")
+"""Keys of `is` for what neither programs nor other skills do."""
 
 
 def _reference(value: str) -> str:
@@ -169,6 +173,78 @@ class CommandKeys(Model):
     """What happens while another run holds its parts."""
 
 
+class EndKeys(Model):
+    """How the answer of a ROS node becomes a result. The first one that holds is taken."""
+
+    on: Annotated[Texts, AfterValidator(lambda words: tuple(_word("status", word, STATUSES) for word in words))] = ()
+    """Of an action, the goal's status: succeeded, aborted, canceled, rejected; default: any."""
+    when: Condition = ""
+    """A condition over the answer's numbers and booleans by the names of its fields: error_code == 0."""
+    end: Name
+    """The result."""
+
+
+class RosKeys(Model):
+    """What all skills made of ROS have."""
+
+    name: str
+    """Of the action, service or topic; relative to the workcell's namespace."""
+    type: str
+    """Such as std_srvs/srv/Trigger."""
+
+
+class _SentKeys(RosKeys):
+    fields: dict[str, Any] = {}
+    """What is sent: field → value; $parameters are computed. Others keep their defaults."""
+
+
+class _AnsweredKeys(RosKeys):
+    results: list[EndKeys] = []
+    """None that holds: done if it went well, failed otherwise."""
+    outputs: dict[Name, str] = {}
+    """Output → field of the answer: pose.position.x, data[0]."""
+
+
+class RosActionKeys(_SentKeys, _AnsweredKeys):
+    """A goal of a ROS action."""
+
+
+class RosServiceKeys(_SentKeys, _AnsweredKeys):
+    """A call of a ROS service. A field `success` that is false means failed."""
+
+
+class PublishKeys(_SentKeys):
+    """A message to publish; it is done once somebody listens, or after 1 s."""
+
+    latched: Flag = False
+    """Those who listen later get it as well."""
+
+
+class TopicKeys(_AnsweredKeys):
+    """A message to wait for."""
+
+    when: Condition = ""
+    """Which message: a condition over its fields; default: the first."""
+    latched: Flag = False
+    """A message that was published before counts."""
+
+
+class IsKeys(CallKeys):
+    """What a skill is that has no nodes: one call, or what ROS or Python does."""
+
+    ros_action: RosActionKeys | None = None
+    ros_service: RosServiceKeys | None = None
+    publish: PublishKeys | None = None
+    topic: TopicKeys | None = None
+    python: str | None = None
+    """A function of a file that the workcell names: vision.py:count. Written by the package, not by hand."""
+
+    @property
+    def made(self) -> str:
+        """Which of the keys below MADE it has; empty: none."""
+        return next((key for key in MADE if getattr(self, key) is not None), "")
+
+
 class SkillFile(Model):
     """A skill or a blueprint, for robot_rt_control."""
 
@@ -193,7 +269,7 @@ class SkillFile(Model):
     outputs: Annotated[dict[Name, OutputDeclaration | None], Each] = {}
     values: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}
     """Values that `set` changes; each call begins with their defaults."""
-    is_: Annotated[CallKeys | None, Field(alias="is")] = None
+    is_: Annotated[IsKeys | None, Field(alias="is")] = None
     """It is this one call, such as a program with fixed values; then it has no nodes, and ends as this call does."""
     start: Name = ""
     """The node that begins."""

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, Generic, TypeVar
 
 from robot_rt_control.blueprint.calls import Calls, Expanded
-from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
+from robot_rt_control.blueprint.catalogue import Interfaces, Skill, SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.schema import CallKeys
 from robot_rt_control.blueprint.skill_file import SkillTemplate
@@ -108,14 +108,25 @@ class SkillLibrary:
         store: of users' skills.
         workcell: action types, parts and state variables.
         backend: whose control server keeps the programs.
+        made: skills made of Python functions, by name.
+        interfaces: for the check of skills made of ROS.
 
     Attributes:
         changes: counts what has changed since the start, as far as it was seen.
         lock: held while anybody reads skills that nobody has read before.
     """
 
-    def __init__(self, store: SkillStore, workcell: Catalogue, backend: Backend) -> None:
+    def __init__(
+        self,
+        store: SkillStore,
+        workcell: Catalogue,
+        backend: Backend,
+        *,
+        made: Mapping[str, SkillTemplate] | None = None,
+        interfaces: Interfaces | None = None,
+    ) -> None:
         self.store, self._workcell, self._backend = store, workcell, backend
+        self._made, self._interfaces = made or {}, interfaces
         self.changes = 0
         self.lock = threading.RLock()
         self._skills: dict[tuple[str, int], SkillTemplate | None] = {}
@@ -145,7 +156,9 @@ class SkillLibrary:
                 self._snapshot = self._snapshot.with_skills(pinned)
             else:
                 programs = Pinned(seen[0], self._load_program)
-                self._snapshot = SkillCatalogue(self._workcell, programs, pinned)
+                self._snapshot = SkillCatalogue(
+                    self._workcell, programs, pinned, made=self._made, interfaces=self._interfaces
+                )
         return self._snapshot
 
     def _load_skill(self, name: str, version: int) -> SkillTemplate | None:
@@ -200,6 +213,8 @@ class SkillLibrary:
         if name in kept:
             return self._kept(catalogue, kept[name], reference)
         skill = catalogue.find(reference)
+        if name in self._made:
+            return self._code(catalogue, name, skill)
         if name not in catalogue.programs:
             return Entry(name=name, origin=ACTION_TYPE, skill=skill, moves=tuple(sorted(skill.moves)))
         info = self._program_infos[name]
@@ -251,6 +266,11 @@ class SkillLibrary:
             text=stored.text,
         )
 
+    def _code(self, catalogue: SkillCatalogue, name: str, skill: Skill) -> Entry:
+        problem = self._problem(catalogue, name, self._made[name])
+        moves = tuple(sorted(skill.moves))
+        return Entry(name=name, origin=CAPABILITY, skill=skill, problem=problem, moves=moves)
+
     def _problem(self, catalogue: SkillCatalogue, reference: str, template: SkillTemplate) -> str:
         if reference not in self._problems:
             try:
@@ -300,7 +320,8 @@ class SkillLibrary:
     def _refuse_taken(self, name: str) -> None:
         catalogue = self.snapshot()
         if name in catalogue.names and name not in catalogue.skills:
-            kind = "a program" if name in catalogue.programs else "an action type"
+            made = "a Python function" if name in self._made else "an action type"
+            kind = "a program" if name in catalogue.programs else made
             raise DefinitionError(f"the name {name!r} belongs to {kind}", expected="another name", got=repr(name))
 
     @_alone

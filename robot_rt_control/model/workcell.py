@@ -89,6 +89,8 @@ class Workcell:
     """warn or fail: the response to an action that exceeds its time budget."""
     action_type_folders: tuple[Path, ...]
     """Folders below which clients may load action types."""
+    capabilities: tuple[Path, ...]
+    """Files of Python functions for blueprints; one that is missing is listed as broken there."""
     allow_code_upload: bool
     """Whether clients may send the text of action types."""
     controllers: tuple[ControllerDescription, ...]
@@ -226,6 +228,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         action_type_folders=tuple(
             (path.parent / Path(folder).expanduser()).resolve() for folder in content.action_type_folders
         ),
+        capabilities=tuple((path.parent / Path(file).expanduser()).resolve() for file in content.capabilities),
         allow_code_upload=content.allow_code_upload,
         controllers=controllers,
         clock_device=content.clock_device,

@@ -327,6 +327,8 @@ class WorkcellFile(Model):
     overruns: Overruns = Overruns()
     # user action types: "file.py", "file.py:ClassName", "package.module:ClassName", or the name of an entry point
     action_types: tuple[str, ...] = ()
+    # files of Python functions that blueprints call as skills, relative to this file; run by the node `blueprints` only
+    capabilities: tuple[str, ...] = ()
     budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget is reported, or also fails
     # clients may load action types from files below these folders, relative to this file; none: from no file
     action_type_folders: tuple[str, ...] = ()

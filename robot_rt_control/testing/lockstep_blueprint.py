@@ -13,7 +13,7 @@ from robot_rt_control.blueprint import events, orders
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.events import Command
-from robot_rt_control.blueprint.performer import RobotPerformer
+from robot_rt_control.blueprint.performer import Makers, RobotPerformer
 from robot_rt_control.blueprint.results import Outcome
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.run_log import Log
@@ -32,6 +32,7 @@ class LockstepBlueprint:
         parts: for its roles; left out: their defaults.
         log: gets the records; None: only `records` has them.
         begin: as of `events.Begin`: at, paused, outputs.
+        makers: of skills made of Python functions.
         parameters: of the graph.
 
     Attributes:
@@ -52,6 +53,7 @@ class LockstepBlueprint:
         *,
         log: Log | None = None,
         begin: Mapping[str, Any] | None = None,
+        makers: Makers | None = None,
         **parameters: Any,
     ) -> None:
         calls, skill = Calls(catalogue), catalogue.find(name)
@@ -66,7 +68,7 @@ class LockstepBlueprint:
         self.said: list[str] = []
         self._robot = Robot(client.backend, say=self.said.append)
         plan = calls.plan(name)
-        self.performer = RobotPerformer(self._robot, catalogue, plan, f"blueprint {name}", moved)
+        self.performer = RobotPerformer(self._robot, catalogue, plan, f"blueprint {name}", moved, makers=makers)
         self.runner = Runner(plan, self.performer, self)
         values = parameter_values(parameters)
         refused = self.give(events.Begin(arguments=tuple(values), parts=roles, source="test", **(begin or {})))

@@ -7,11 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from robot_rt_control.application.bringup import find_workcell
 from robot_rt_control.application.offline_catalogue import offline_catalogue
 from robot_rt_control.application.program import find_template
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.makers.capability_files import capabilities_of
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.blueprint.store import SkillStore
 from robot_rt_control.program.file import ProgramTemplate, library_template
@@ -29,7 +31,7 @@ class OfflineSkills:
     asked: tuple[SkillTemplate, ...]
 
 
-def offline_skills(skills: Iterable[str], workcell: str | None) -> OfflineSkills:
+def offline_skills(skills: Iterable[str], workcell: str | None, *, beside: Iterable[Path] = ()) -> OfflineSkills:
     """Read files, or find skills of the package.
 
     A skill can call what is in files beside its own, under their names, and what comes with the package.
@@ -37,15 +39,18 @@ def offline_skills(skills: Iterable[str], workcell: str | None) -> OfflineSkills
     Args:
         skills: files, or names of skills of the package.
         workcell: file or name; None: parts and state variables may have any name.
+        beside: folders whose skills and programs can be called as well.
 
     Raises:
         DefinitionError, ProgramError: a file cannot be read, or is no skill; or the workcell is not valid.
     """
-    known = offline_catalogue(None if workcell is None else find_workcell(workcell))
+    place = None if workcell is None else find_workcell(workcell)
+    known = offline_catalogue(place)
+    made = {} if place is None else capabilities_of(place).templates
     programs = {name: library_template(name) for name in library_programs()}
     kept = dict(SkillStore().templates())
     files = [Path(name) for name in skills]
-    for folder in dict.fromkeys(file.parent for file in files if file.exists()):
+    for folder in dict.fromkeys([*beside, *(file.parent for file in files if file.exists())]):
         _read_beside(folder, programs, kept)
     asked = []
     for name, file in zip(skills, files, strict=True):
@@ -58,7 +63,27 @@ def offline_skills(skills: Iterable[str], workcell: str | None) -> OfflineSkills
         template = SkillTemplate.load(file) if file.exists() else kept[name]
         kept[template.name or file.stem] = template
         asked.append(template)
-    return OfflineSkills(catalogue=SkillCatalogue(known, programs, kept), asked=tuple(asked))
+    return OfflineSkills(catalogue=SkillCatalogue(known, programs, kept, made=made), asked=tuple(asked))
+
+
+def kept_skills(infos: Iterable[Any], workcell: str | None) -> SkillCatalogue:
+    """The skills that a robot keeps.
+
+    Args:
+        infos: msg/SkillInfo of all skills, with their texts.
+        workcell: file or name; None: its own action types are not known.
+    """
+    programs = {name: library_template(name) for name in library_programs()}
+    skills: dict[str, SkillTemplate] = {}
+    known = offline_catalogue(None if workcell is None else find_workcell(workcell))
+    for info in infos:
+        with suppress(DefinitionError):
+            data = Document(info.text, info.name, max_bytes=MAX_PROGRAM_BYTES).data if info.text else None
+            if isinstance(data, dict) and ("nodes" in data or "is" in data):
+                skills[info.name] = SkillTemplate(info.text, source=info.name)
+            elif isinstance(data, dict) and info.name not in programs:
+                programs[info.name] = ProgramTemplate(info.text, source=info.name)
+    return SkillCatalogue(known, programs, skills)
 
 
 def _read_beside(folder: Path, programs: dict[str, ProgramTemplate], skills: dict[str, SkillTemplate]) -> None:

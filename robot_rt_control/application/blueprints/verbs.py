@@ -13,6 +13,7 @@ GROUPS = {
     "running": ("run", "command"),
     "control": ("pause", "resume", "step", "jump", "skip", "answer", "cancel", "arm", "disarm"),
     "logs": ("log",),
+    "exchange": ("import", "export"),
 }
 """Module → its verbs, each a class of that module: `Check` for `check`."""
 

@@ -35,6 +35,9 @@ class Hand:
     def cancel(self, activity: int) -> None:
         self.done.append(f"cancel {activity}")
 
+    def answer(self, activity: int, answer: str) -> None:
+        pass
+
     def watch(self, order: orders.Watch) -> None:
         if self.refuses == "watch":
             raise SessionError("too many sessions")

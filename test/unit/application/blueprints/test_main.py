@@ -9,11 +9,14 @@ import subprocess
 import sys
 import tomllib
 import types
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from robot_rt_control.application.blueprints import offline_skills
 from robot_rt_control.application.blueprints.main import main, parser
 from robot_rt_control.application.blueprints.verbs import VERBS, find_verb
 from robot_rt_control.application.command_line.exit_codes import ExitCode
@@ -31,6 +34,15 @@ nodes:
   rest: {wait: $pause}
 """
 PROBE = "name: probe\nlevel: motion_skill\nis: {skill: move_until_contact}\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_once() -> Iterator[None]:
+    """What the package has is the same for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("offline_catalogue", "library_template"):
+            patch.setattr(offline_skills, name, cache(getattr(offline_skills, name)))
+        yield
 
 
 @pytest.fixture
@@ -79,7 +91,7 @@ def test_the_command_is_installed_and_completes(monkeypatch: pytest.MonkeyPatch)
     assert [made.prog for made in completed] == [parser().prog] == ["robot-rt-control-blueprint"]
 
 
-@pytest.mark.parametrize("workcell", ["bench", "arm7", "base_push"])
+@pytest.mark.parametrize("workcell", ["bench", "base_push"])
 def test_a_new_blueprint_is_valid_and_can_be_rehearsed(workcell: str, tmp_path: Path, capsys: Captured) -> None:
     file = str(tmp_path / "first.yaml")
     assert said(capsys, "new", file, "--workcell", workcell)[0] == ExitCode.DONE
@@ -193,3 +205,47 @@ def test_modules_of_the_table() -> None:
     for name in VERBS:
         verb = find_verb(name)
         assert verb.__doc__ and importlib.import_module(verb.__module__)
+
+
+TREES = """\
+<root BTCPP_format="4" main_tree_to_execute="Look">
+  <BehaviorTree ID="Look">
+    <Fallback><move_until_contact way="0;0;-0.1"/><SubTree ID="Again"/></Fallback>
+  </BehaviorTree>
+  <BehaviorTree ID="Again">
+    <RetryUntilSuccessful num_attempts="3"><move_to_corner/></RetryUntilSuccessful>
+  </BehaviorTree>
+</root>
+"""
+
+
+def test_trees_there_and_back(tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "trees.xml"
+    file.write_text(TREES)
+    code, data = as_json(capsys, "import", str(file), "--workcell", "bench")
+    assert code == ExitCode.DONE and data["main"] == "Look"
+    assert data["files"] == [str(tmp_path / "Again.yaml"), str(tmp_path / "Look.yaml")]
+    look = str(tmp_path / "Look.yaml")
+    assert said(capsys, "check", look, "--workcell", "bench")[0] == ExitCode.DONE
+    code, data = as_json(
+        capsys, "run", look, "--rehearse", "--workcell", "bench", "--choose", "move_until_contact=not_found"
+    )
+    assert code == ExitCode.DONE
+    assert [r["path"] for r in data["records"] if r["what"] == "node"] == [
+        "move_until_contact", "Again", "Again/move_to_corner",
+    ]  # fmt: skip
+    code, out, _ = said(capsys, "export", look, "--workcell", "bench")
+    assert code == ExitCode.DONE and '<RetryUntilSuccessful num_attempts="3">' in out
+    code, _, err = said(capsys, "import", str(file), "--workcell", "bench")
+    assert code == ExitCode.FAILED and "expected a new file" in err
+    file.write_text(TREES.replace("Fallback", "ReactiveFallback"))
+    code, _, err = said(capsys, "import", str(file), "--workcell", "bench", "--force")
+    assert code == ExitCode.FAILED and "trees.xml:3: <ReactiveFallback> is not imported" in err
+
+
+def test_models_for_editors_of_trees(tmp_path: Path, capsys: Captured) -> None:
+    file = str(tmp_path / "models.xml")
+    assert as_json(capsys, "export", "--models", "--workcell", "bench", "-o", file) == (0, {"file": file})
+    assert '<Action ID="trace_edge">' in Path(file).read_text()
+    code, _, err = said(capsys, "export")
+    assert code == ExitCode.FAILED and "either SKILL or --models" in err
