@@ -9,7 +9,19 @@ from typing import Any
 
 import pytest
 from memory_robot import MemoryRobot
-from pages import program_state, SEARCH, drag_skill, draw_link, new, node, open_text, overlaps, serious, settled, text_of
+from pages import (
+    SEARCH,
+    drag_skill,
+    draw_link,
+    new,
+    node,
+    open_text,
+    overlaps,
+    program_state,
+    serious,
+    settled,
+    text_of,
+)
 from served_editor import Served
 
 TOUR = """# A tour of the bench.

@@ -463,7 +463,8 @@ class MemoryRobot:
                 found.append({
                     "name": name, "version": version, "versions": list(range(1, len(versions) + 1)), "origin": origin,
                     "description": template.description, "tags": list(template.tags),
-                    "parts": [r.name for r in template.roles], "events": [] if filled is None else list(exits_of(filled.definition)),
+                    "parts": [r.name for r in template.roles],
+                    "events": [] if filled is None else list(exits_of(filled.definition)),
                     "parameters": [parameter_info(p) for p in template.parameters],
                     "text": versions[version - 1] if request.get("with_text") else "",
                 })  # fmt: skip
@@ -506,7 +507,7 @@ class MemoryRobot:
                 "signals": list(t.signals),
                 "source": "built in",
             }
-            for name, t in self.workcell.types.items()
+            for name, t in (self.workcell.types or {}).items()
         ]
 
     def parts(self) -> list[Json]:

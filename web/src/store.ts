@@ -603,8 +603,10 @@ export class Store {
     skill(name: string): SkillInfo | undefined {
         const own = this.doc?.graph.isProgram ? this.forStates.find((each) => each.name === base(name)) : undefined;
         const known = this.skills.find((each) => each.name === base(name));
-        // Of a used program, the executor knows which exits are failures.
-        return own && known && own.origin === 'program' ? known : own ?? known;
+        if (!own || own.origin !== 'program') return own ?? known;
+        // Its own exits; the executor knows which of them are failures.
+        const fails = (exit: string): boolean => known?.failures.includes(exit) ?? false;
+        return { ...own, results: own.results.filter((exit) => !fails(exit)), failures: own.results.filter(fails) };
     }
 
     /** What a state of a program can be: actions, and programs. They need no executor of blueprints. */

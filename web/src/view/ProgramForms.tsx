@@ -133,7 +133,8 @@ export function StateForm({ node }: { node: GraphNode }) {
     const general = mine.filter((mistake) => placeOfLine(text, mistake.line).reaction < 0 && !infos.some((info) => mistake.text.includes(`parameter '${info.name}'`)));
     const slots = (type?.slots ?? []).map((slot) => ({ name: slot.name, kinds: slot.kinds.filter((kind) => kind !== 'axis'), hint: slot.description }));
     const roles = (program?.parts ?? []).map((role) => ({ name: role.split(':')[0] ?? role, kinds: [], hint: '' }));
-    const exits = isUse ? [...new Set([...(it.skill(node.skill)?.results ?? program?.events ?? []), ...Object.keys(isRecord(content.exits) ? content.exits : {})])] : [];
+    const used = isUse ? it.skill(node.skill) : undefined;
+    const exits = isUse ? [...new Set([...(used?.results ?? []), ...(used?.failures ?? []), ...Object.keys(isRecord(content.exits) ? content.exits : {})])] : [];
     const strategies = isRecord(content.strategies) ? Object.entries(content.strategies) : [];
     return (
         <div>

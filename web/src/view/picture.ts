@@ -42,7 +42,7 @@ const LETTER = 6.3;
 export function portsOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean): Port[] {
     if (isProgram && node.content.use === undefined) return [{ name: 'success', failure: false }];
     if (isProgram) {
-        const exits = new Set([...(skill?.results ?? []), ...(skill?.failures ?? []).filter((name) => !STANDARD_FAILURES.includes(name) || node.candidates.some((each) => each.on[0] === name)), ...node.candidates.map((each) => each.on[0] ?? '')]);
+        const exits = new Set([...(skill?.results ?? []), ...(skill?.failures ?? []), ...node.candidates.map((each) => each.on[0] ?? '')]);
         return [...exits].map((name) => ({ name, failure: skill?.failures.includes(name) ?? false }));
     }
     const successes = (skill?.results ?? answers(node)).filter((name) => name !== 'done');
