@@ -13,7 +13,7 @@ from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.levels import LEVELS, may_call
 from robot_rt_control.blueprint.phrases import phrase_key
 from robot_rt_control.blueprint.skill_file import SkillTemplate
-from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH
+from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH, MAX_NODES
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 TOUCH = """
@@ -97,6 +97,13 @@ def test_draft_N2_levels_upside_down(bench: SkillCatalogue) -> None:
     assert mistakes(text, bench, strict=True) == [
         "3: node 'a': a motion_skill calls 'stop', a capability; expected a skill of level meta_skill"
     ]
+
+
+def test_draft_N8_too_many_nodes_and_too_long_a_text(bench: SkillCatalogue) -> None:
+    text = "name: mine\nnodes:\n" + "".join(f"  n{i}: {{wait: 1}}\n" for i in range(MAX_NODES + 1))
+    assert "too many nodes; expected at most 1000 (MAX_NODES); got 1001" in " ".join(mistakes(text, bench))
+    with pytest.raises(CapacityError, match="text"):
+        SkillTemplate("name: mine\n" + "# " * 2**19)
 
 
 def test_draft_N2_calls_in_a_circle_and_too_deep(bench: SkillCatalogue) -> None:
