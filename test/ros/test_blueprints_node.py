@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -42,8 +43,12 @@ FAR = {"far": (0.1, "m")}
 
 
 @pytest.fixture(scope="module")
-def cell(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]:
-    folder = tmp_path_factory.mktemp("blueprints")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("blueprints")
+
+
+@pytest.fixture(scope="module")
+def cell(own_domain: None, folder: Path) -> Iterator[DemoWorkcell]:
     arguments = ["--workcell", str(BENCH), "--hardware", "mock", "--controllers", "false", "--no-frames"]
     with DemoWorkcell(
         [*arguments, "--blueprints", "--restart", "on-failure"],
@@ -151,7 +156,7 @@ def test_a_protective_stop_leaves_the_run_standing(client: Client, blueprints: B
     assert wait_for(run.poll).result == "reached"
 
 
-def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Blueprints) -> None:
+def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Blueprints, folder: Path) -> None:
     with client.session("arm", name="someone"), pytest.raises(SessionError, match=r"part 'arm' is held by .*someone"):
         start(blueprints).wait(PATIENCE_S)
     with pytest.raises(DefinitionError, match="unknown skill 'swin'.*did you mean 'swing'"):
@@ -165,6 +170,9 @@ def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Bluep
     assert overtaken.value.text.strip() == SWING.strip()
     with pytest.raises(DefinitionError, match="unknown command 'jmp'"):
         blueprints.control("jmp")
+    noted = [json.loads(line) for line in (folder / "robot_rt_control" / "runs" / "commands.log").open()]
+    assert (noted[0]["what"], noted[0]["source"], noted[0]["content"]) == ("save", "test", "swing@1")
+    assert any(line["what"] == "start" and "held by" in line["refused"] for line in noted)
 
 
 def test_draft_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
