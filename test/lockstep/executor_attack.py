@@ -58,7 +58,8 @@ SKILLS = MappingProxyType({
     "hand": "commands: [{say: open, busy: replace}]\nnodes:\n"
     "  open: {skill: move_gripper, parts: {gripper: gripper}, with: {opening: 1.0}, then: shut}\n"
     "  shut: {skill: move_gripper, parts: {gripper: gripper}, with: {opening: 0.0}}\n",
-    "both": "level: blueprint\nnodes:\n  all: {all_of: {a: {skill: swing}, b: {skill: hand}}, then: [{on: any, go: one}]}\n"
+    "both": "level: blueprint\nnodes:\n"
+    "  all: {all_of: {a: {skill: swing}, b: {skill: hand}}, then: [{on: any, go: one}]}\n"
     "  one: {first_of: {a: {skill: swing, with: {far: 0.02}}, b: {wait: 0.05}}, then: [{on: any, end: done}]}\n",
     "asks": "nodes:\n  ask: {ask: {text: Tea?, answers: [yes, no]}, timeout: 3,"
     " then: [{on: yes, go: nap}, {on: [no, timeout], end: done}]}\n  nap: {wait: 0.02, repeat: 2}\n",
@@ -82,10 +83,7 @@ WORDS = ("", "again", "next", "yes", "no", "done", "failed", "cancelled", "timeo
 
 class Attacked:
     """An executor, and everything that can happen to it. Each method may come at any moment.
-
-    Attributes:
-        given: by run, the commands that it got, and whether they were refused.
-    """
+"""
 
     def __init__(self, client: LockstepClient, workcell: Catalogue, code: Capabilities, folder: Path) -> None:
         self.client, self.cell = client, client.cell
@@ -96,7 +94,6 @@ class Attacked:
         for name, text in SKILLS.items():
             self.library.save(f"name: {name}\n{text}")
         self.seen: dict[str, ExecutedRun] = {}
-        self.given: dict[str, Counter[str]] = {}
         self.full: set[str] = set()
         """Runs whose logs could not be written."""
         self._guest: Session | None = None
@@ -273,9 +270,8 @@ def check_log(records: list[dict[str, Any]], run: ExecutedRun) -> None:
             running[record["path"]] -= 1
         elif kind == "protective_stop":
             silent = True
-        elif kind == "command" and "refused" not in record and record["source"] == "attack" or is_word(record):
-            if record["command"] in ("Resume", "Jump", "Cancel"):
-                silent = False
+        elif kind == "command" and "refused" not in record and record["command"] in ("Resume", "Jump", "Cancel"):
+            silent = False
         elif kind == "start":
             assert not silent, f"{record} after a protective stop, before a person's word"
     assert not +running, f"without an end in the log: {+running}"
@@ -284,11 +280,6 @@ def check_log(records: list[dict[str, Any]], run: ExecutedRun) -> None:
     assert sorted(jumps) == sorted(told), "each jump was executed, replaced or dropped"
     numbers = [r["number"] for r in records if r["what"] == "command"]
     assert numbers == list(range(1, len(numbers) + 1)), "each command is in the log"
-
-
-def is_word(record: dict[str, Any]) -> bool:
-    """A command that was taken, of whatever source."""
-    return record["what"] == "command" and "refused" not in record
 
 
 def code_in(folder: Path) -> Capabilities:

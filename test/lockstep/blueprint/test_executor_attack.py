@@ -17,8 +17,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from robot_rt_control.application.offline_catalogue import offline_catalogue
 from robot_rt_control.blueprint.executor import COMMANDS
+from robot_rt_control.blueprint.run import Start
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue
+from robot_rt_control.vocabulary.errors import CommandRefused
 
 BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"
 NAMES = st.sampled_from([*SKILLS, "hold", "nobody"])
@@ -156,6 +158,29 @@ def test_whatever_comes_runs_end_and_hold_nothing(tmp_path: Path) -> None:
     attack(tmp_path, 10, 25)
 
 
+def test_draft_N28_a_stop_that_was_released_before_anybody_looked(tmp_path: Path) -> None:
+    """The executor was held up: a candidate for the failure must not start anything all the same."""
+    with attacked(tmp_path) as machine:
+        folder = tmp_path / "own"
+        folder.mkdir()
+        made = Attacked(machine.client, workcell(), code_in(folder), folder)
+        made.start("tour")
+        made.step(120)
+        assert machine.client.value("arm.at_rest") == 0.0
+        made.stop()
+        with pytest.raises(CommandRefused, match="a protective stop holds the robot"):  # parts or not
+            made.executor.start(Start(skill="asks"))
+        made.cell.step(50)
+        made.release()
+        made.cell.step(50)
+        made.step(200)
+        (run,) = made.executor.runs.values()
+        assert run.views(0.0)[0].has_to_be_said, run.views(0.0)
+        made.cancel()
+        made.check()
+        made.executor.close()
+
+
 @pytest.mark.long
 def test_whatever_comes_for_long(tmp_path: Path) -> None:
-    attack(tmp_path, 500, 60)
+    attack(tmp_path, 100, 50)
