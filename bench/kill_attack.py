@@ -212,7 +212,7 @@ class Attack:
         """
         self._faults.clear()
         self.bring_back()
-        self._until(lambda: self.blueprints.state and not self.blueprints.state.problem, _PATIENCE_S, "the blueprints")
+        self._until(self._executor_is_there, _PATIENCE_S, "the blueprints")
         with self._editor() as editor:
             run = self.blueprints.run(StartRequest(skill=self._swing(), source="kill_attack"))
             speed = self._watch.follow()
@@ -228,7 +228,7 @@ class Attack:
                 return self._undisturbed(run.id, at_kill, begin)
             outcome = Outcome(victim, at_kill, rest_after(speed, begin, BOUNDS_S[victim] + WATCHED_S))
         self.bring_back()
-        self._until(lambda: self._interrupted(run.id), _PATIENCE_S, "the run to be listed as interrupted")
+        self._until(lambda: bool(self._interrupted(run.id)), _PATIENCE_S, "the run to be listed as interrupted")
         outcome.back_s = time.monotonic() - begin
         outcome.reason = f"interrupted at {self._interrupted(run.id)}"
         outcome.complaints = self._complaints(outcome)
@@ -249,6 +249,10 @@ class Attack:
         outcome.complaints += self._complaints(outcome)
         return outcome
 
+    def _executor_is_there(self) -> bool:
+        state = self.blueprints.state
+        return state is not None and not state.problem
+
     def _interrupted(self, run: str) -> str:
         try:
             return next((r["interrupted_at"] for r in self.blueprints.read_runs()[0] if r["run"] == run), "")
@@ -261,7 +265,7 @@ class Attack:
         here = [self.client.value(f"{arm.name}.position[{j}]") for j in range(len(arm.joint_names))]
         there = [q - 0.5 if q > 0 else q + 0.5 for q in here]
         nodes = "".join(
-            f"  {name}: {{skill: move_joint, parts: {{arm: {arm.name}}}, with: {{position: {goal}}}, then: {then}}}\n"
+            f"  {name}: {{skill: move_joint, parts: {{part: {arm.name}}}, with: {{position: {goal}}}, then: {then}}}\n"
             for name, goal, then in (("to", there, "fro"), ("fro", here, "to"))
         )
         return f"name: swing\nstart: to\nnodes:\n{nodes}"
