@@ -4,9 +4,9 @@
     ./run shell workcell --workcell pinch                    or: a workcell in real time, and beside it
     ./run shell python examples/19_pinch.py
 
-The task says that the cube shall be 15 cm to the left at rest, and that both fingers may touch it; the ground is
-slippery. The planner finds that one finger pushes and the other one brakes, so that in the end the cube is between
-them. From there no plan is needed: the arm carries it back by `move_joint`, while the gripper holds.
+The task says that the cube shall be 15 cm to the left at rest, and that both fingers may touch it. The planner finds
+that they close on it and carry it there, so that in the end it is held. From there no plan is needed: the arm carries
+it back by `move_joint`, while the gripper holds.
 The planner needs `pip install "robot_rt_control[planning]"`.
 """
 

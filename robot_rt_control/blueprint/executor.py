@@ -493,7 +493,7 @@ class Executor:
             RobotControlError: as `start`.
         """
         word = "gesture" if gesture else "sentence"
-        if not gesture and is_stop(text):  # it waits for nobody
+        if is_stop(text):  # it waits for nobody
             return "", None, self._cancel_all(source)
         try:
             with self.library.lock:

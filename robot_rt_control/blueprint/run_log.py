@@ -13,7 +13,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 KEPT = 200
 """Runs whose logs are kept."""
-_ON_DISK = ("jump", "question", "end")
+_ON_DISK = ("jump", "question", "goal", "end")
 """Records after which the file is on the disk."""
 
 

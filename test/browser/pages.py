@@ -30,6 +30,13 @@ def open_text(page: Any, text: str) -> None:
     settled(page)
 
 
+def program_state(program: str, *active: str, strategies: tuple[tuple[str, str, str], ...] = ()) -> dict[str, Any]:
+    """A program that runs."""
+    named = [dict(zip(("action", "degree_of_freedom", "strategy"), each, strict=True)) for each in strategies]
+    return {"session": "s1", "program": program, "active": list(active), "strategies": named, "last_reaction": "",
+            "last_event": ""}  # fmt: skip
+
+
 def settled(page: Any) -> None:
     """The layout is done, and the check has answered."""
     page.wait_for_timeout(200)

@@ -9,7 +9,19 @@ from typing import Any
 
 import pytest
 from memory_robot import MemoryRobot
-from pages import SEARCH, drag_skill, draw_link, new, node, open_text, overlaps, serious, settled, text_of
+from pages import (
+    SEARCH,
+    drag_skill,
+    draw_link,
+    new,
+    node,
+    open_text,
+    overlaps,
+    program_state,
+    serious,
+    settled,
+    text_of,
+)
 from served_editor import Served
 
 TOUR = """# A tour of the bench.
@@ -463,9 +475,9 @@ def test_a_program_is_edited_and_saved(come: Callable[..., Any], robot: MemoryRo
     picture(page, "program_of_the_library")
     page.get_by_role("button", name="Make a copy to change").click()
     page.locator(".doc-tab.active", has_text="my_move_until_contact").wait_for()
-    robot.active = ["n1__approach"]
+    robot.program_states = [program_state("my_move_until_contact", "approach")]
     page.wait_for_selector(".react-flow__node[data-id=approach] .is-runs")
-    robot.active = []
+    robot.program_states = []
     hold = '{type: hold, parts: arm, reactions: [{when: "elapsed > 1", stop: true}]}'
     open_text(page, f"name: my_hold\nactions:\n  a: {hold}\n")
     page.get_by_role("tab", name="Skills").click()

@@ -13,5 +13,5 @@ def test_the_cube_is_pinched_and_carried(example, tmp_path):
         pinched, carried = module.main(client, tmp_path)
         assert not client.cell.kinds("part_faulted", "action_failed", "command_refused")
     assert pinched == pytest.approx(0.15, abs=0.005)
-    assert carried == pytest.approx(pinched - module.BACK, abs=0.003)
+    assert carried == pytest.approx(pinched - module.BACK, abs=0.006)  # held, it creeps
     assert (tmp_path / "carried.png").read_bytes().startswith(b"\x89PNG")

@@ -24,6 +24,7 @@ from robot_rt_control.blueprint.store import SkillStore
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.program.check import check_program
+from robot_rt_control.program.exits import exits_of
 from robot_rt_control.program.file import ProgramTemplate, library_template
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, ProgramError, RobotControlError
@@ -57,7 +58,7 @@ def parameter_info(p: Parameter) -> Json:
         "type": p.type,
         "unit": p.unit,
         "length": str(p.length),
-        "required": p.default is None,
+        "required": p.default is None and not p.optional,
         "default_value": "" if p.default is None else str(p.default),
         "minimum": p.minimum,
         "maximum": p.maximum,
@@ -119,6 +120,8 @@ class MemoryRun:
         if self.leaves.pop(activity, None) is not None:
             self.ended.append(events.Ended(activity=activity, result="cancelled"))
 
+    def answer(self, activity: int, answer: str) -> None: ...
+
     def watch(self, order: orders.Watch) -> None: ...
 
     def unwatch(self, watch: int) -> None: ...
@@ -175,7 +178,7 @@ class MemoryRobot:
         self.results: dict[str, str] = {}
         self.variable_values: dict[str, float] = {"below.distance": 2.0, "ahead.distance": 1.0}
         self.connected = True
-        self.active: list[str] = []
+        self.program_states: list[Json] = []
         self.started = time.monotonic()
         self.time = 0.0
         self.runs: list[MemoryRun] = []
@@ -449,16 +452,21 @@ class MemoryRobot:
 
     def list_programs(self, request: Mapping[str, Any]) -> Json:
         found = []
-        texts = {name: (template.text, "library") for name, template in self.programs.items()}
-        texts |= {name: (versions[-1], "store") for name, versions in self.own_programs.items()}
-        for name, (text, origin) in texts.items():
-            template = ProgramTemplate(text)
-            if request.get("name", "") in ("", name):
+        texts: dict[str, tuple[list[str], str]] = {n: ([t.text], "library") for n, t in self.programs.items()}
+        texts |= {name: (versions, "store") for name, versions in self.own_programs.items()}
+        wanted, _, number = request.get("name", "").partition("@")
+        for name, (versions, origin) in texts.items():
+            version = int(number) if number else len(versions)
+            template = ProgramTemplate(versions[version - 1]) if wanted in ("", name) else None
+            if template is not None:
+                filled = template.sample()
                 found.append({
-                    "name": name, "version": 1, "versions": [1], "origin": origin, "description": template.description,
-                    "tags": list(template.tags), "parts": [], "events": [],
+                    "name": name, "version": version, "versions": list(range(1, len(versions) + 1)), "origin": origin,
+                    "description": template.description, "tags": list(template.tags),
+                    "parts": [r.name for r in template.roles],
+                    "events": [] if filled is None else list(exits_of(filled.definition)),
                     "parameters": [parameter_info(p) for p in template.parameters],
-                    "text": text if request.get("with_text") else "",
+                    "text": versions[version - 1] if request.get("with_text") else "",
                 })  # fmt: skip
         return {"success": True, "message": "", "programs": found}
 
@@ -466,13 +474,41 @@ class MemoryRobot:
         try:
             template = ProgramTemplate(request["text"])
             filled = template.sample()
-            if filled is not None:
-                check_program(filled, self.workcell)
+            warnings = [] if filled is None else check_program(filled, self.workcell)
         except RobotControlError as error:
             return {"success": False, "message": str(error), "refusals": refusals(error), "warnings": [], "version": 0}
+        version = 0
         if not request.get("check_only"):
-            self.own_programs.setdefault(template.name, []).append(request["text"])
-        return {"success": True, "message": "", "refusals": [], "warnings": [], "name": template.name, "version": 1}
+            versions = self.own_programs.setdefault(template.name, [])
+            versions.append(request["text"])
+            version = len(versions)
+        return {"success": True, "message": "", "refusals": [], "warnings": list(warnings), "name": template.name,
+                "version": version}  # fmt: skip
+
+    def delete_program(self, request: Mapping[str, Any]) -> Json:
+        if self.own_programs.pop(request.get("name", ""), None) is None:
+            raise DefinitionError(f"there is no program {request.get('name')!r} that can be deleted")
+        return {"success": True, "message": "", "refusals": []}
+
+    def action_types(self) -> list[Json]:
+        return [
+            {
+                "name": name,
+                "description": t.description,
+                "slots": [
+                    {"name": s.name, "kinds": [k.name.lower() for k in s.kinds], "moves": s.moves, "description": ""}
+                    for s in t.slots
+                ],
+                "parameters": [parameter_info(p) for p in t.parameters],
+                "state_variables": [
+                    {"name": v.name, "type": v.type, "unit": v.unit, "description": v.description}
+                    for v in (*t.state_variables, *t.action_variables)
+                ],
+                "signals": list(t.signals),
+                "source": "built in",
+            }
+            for name, t in (self.workcell.types or {}).items()
+        ]
 
     def parts(self) -> list[Json]:
         return [
@@ -507,7 +543,7 @@ class MemoryRobot:
     def status(self) -> Json:
         return {
             "blueprints": self.connected, "executor": self.connected, "speed": self.speed,
-            "protective_stop": self.stopped, "active": self.active,
+            "protective_stop": self.stopped, "programs": self.program_states,
         }  # fmt: skip
 
     def on_state(self, callback: Callable[[Json], None]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from std_msgs.msg import String
 
+from robot_rt_control.application.blueprints.main import main as command_line
 from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.blueprint.remote import Blueprints, StartRequest
 from robot_rt_control.client import Client
@@ -238,3 +239,20 @@ def test_draft_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_ru
     assert client.sessions() == [], "nothing goes on by itself"
     again = start(blueprints, start_at="tell", outputs_of=begun.id, parameters={})
     assert wait_for(lambda: again.poll()).result == "reached"
+
+
+def test_the_command_line_runs_a_skill_and_reads_its_log(
+    blueprints: Blueprints, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line(["run", "swing", "far=0.01", "--timeout", "60"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "reached, asked = 0.01\n" and "out (move_linear, runs)" in shown.err
+    assert command_line(["log", "--blueprint", "swing", "--at-most", "1", "--timeout", "60", "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["result"] == "reached"
+    assert command_line(["log", run["run"], "--timeout", "60"]) == 0
+    assert "ended: reached" in capsys.readouterr().out
+    assert command_line(["list", "swing", "--robots", "--timeout", "60", "--json"]) == 0
+    (robot,) = json.loads(capsys.readouterr().out)["robots"]
+    assert robot["robot"] == "/" and robot["skills"][0]["name"] == "swing"
+    assert command_line(["jump", "back", "--timeout", "60"]) == 1 and "no run" in capsys.readouterr().err

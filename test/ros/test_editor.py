@@ -132,3 +132,53 @@ def test_draft_E10_a_blueprint_runs_on_the_simulation_and_the_editors_death_dist
         page.get_by_role("tab", name="Run").last.click()
         page.get_by_role("button", name="enough").click()
         page.get_by_test_id("run-state").get_by_text("Ended: done").wait_for()
+
+
+HOLD = """name: hold_on
+start: down   # at rest
+actions:
+  down:
+    type: hold
+    parts: arm
+    reactions: [{when: elapsed > 2, start: up}]
+  up: {type: hold, parts: arm, final: true, reactions: [{when: elapsed > 3000, stop: true, event: held}]}
+"""
+
+
+def test_a_program_is_edited_kept_and_seen_live(page: Any, cell: DemoWorkcell) -> None:
+    with editor_process(free_port()) as (_, link), Client("looking", timeout_s=60.0) as client:
+        go_to(page, link)
+        open_text(page, HOLD)
+        page.get_by_text("No mistakes.").wait_for()
+        node(page, "down").click()
+        page.get_by_label("Condition 1").fill("elapsed > 0.5 and nothing.known > 1")
+        page.locator(".candidate .bad-hint").wait_for()  # the server's check, at its reaction
+        page.get_by_label("Condition 1").fill("elapsed > 0.5")
+        page.get_by_text("No mistakes.").wait_for()
+        page.get_by_label("Name of the state").fill("rest")
+        page.get_by_label("Name of the state").press("Enter")
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_text("Saved hold_on").wait_for()
+        text = HOLD.replace("start: down", "start: rest").replace("  down:", "  rest:").replace("> 2", "> 0.5")
+        assert client.programs.text("hold_on") == text
+        with client.session("arm") as session:  # of another user
+            session.upload("hold_on")
+            session.start("rest")
+            page.wait_for_selector(".react-flow__node[data-id=up] .is-runs")
+        page.wait_for_selector(".react-flow__node[data-id=up] .is-runs", state="detached")
+        # As the node of a blueprint, which opens it.
+        open_text(page, "name: outer\nstart: a\nnodes:\n  a: {skill: hold_on}\n")
+        page.get_by_text("No mistakes.").wait_for()
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_text("Saved outer").wait_for()
+        page.get_by_role("tab", name="Run").last.click()
+        page.get_by_role("button", name="Start outer").click()
+        page.wait_for_selector(".react-flow__node[data-id=a] .is-runs")
+        node(page, "a").dblclick()
+        page.wait_for_selector(".react-flow__node[data-id=up] .is-runs")
+        page.get_by_role("tab", name="Files").click()
+        page.get_by_label("Find a program").fill("hold_on")
+        page.screenshot(path=str(REPOSITORY / ".build" / "screenshots" / "program_of_a_real_run.png"))
+        page.get_by_role("tab", name="Run").last.click()
+        page.get_by_role("button", name="Cancel").click()
+        page.wait_for_selector(".react-flow__node[data-id=up] .is-runs", state="detached")

@@ -50,10 +50,34 @@ export interface SkillInfo {
 export interface ProgramInfo {
     name: string;
     version: number;
+    versions: number[];
     origin: string;
     description: string;
+    tags: string[];
+    parts: string[];
+    events: string[];
     parameters: ParameterInfo[];
     text: string;
+}
+
+export interface ActionType {
+    name: string;
+    description: string;
+    slots: { name: string; kinds: string[]; moves: boolean; description: string }[];
+    parameters: ParameterInfo[];
+    state_variables: { name: string; type: string; unit: string; description: string }[];
+    signals: string[];
+    source: string;
+}
+
+/** A program that runs: what program_state says. */
+export interface LiveProgram {
+    session: string;
+    program: string;
+    active: string[];
+    strategies: { action: string; degree_of_freedom: string; strategy: string }[];
+    last_reaction: string;
+    last_event: string;
 }
 
 export interface Answer {
@@ -113,7 +137,7 @@ export interface Live {
         executor?: boolean;
         speed?: number | null;
         protective_stop?: boolean;
-        active?: string[];
+        programs?: LiveProgram[];
         values?: Record<string, number | null>;
     };
     people: { operator: string; here: Person[]; log: { time: number; text: string }[] };

@@ -3,14 +3,17 @@
 import { useSyncExternalStore } from 'react';
 
 import {
-    type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type Person, type ProgramInfo,
+    type ActionType, type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type Person, type ProgramInfo,
     type Refusal, type RunInfo, type SaveAnswer, type SkillInfo,
 } from './server.ts';
+import { programNames } from './program_names.ts';
+import { stateContent, statesOf } from './program_shelf.ts';
 import {
     addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, moveNode, type OutputType, pasteNodes, renameSkill,
 } from './text/blueprint_edits.ts';
 import { EMPTY, type Graph, readGraph } from './text/graph.ts';
 import { begin, edit, type History, redo, undo } from './text/history.ts';
+import { placeOfLine } from './text/program_edits.ts';
 import { set, type Value } from './text/yaml_edit.ts';
 
 export interface Mistake {
@@ -52,7 +55,7 @@ export interface Replay {
 }
 
 export interface Dialog {
-    kind: 'overtaken' | 'extract' | 'rename' | 'help' | 'compare' | 'take' | 'new' | 'expand' | 'commands';
+    kind: 'overtaken' | 'extract' | 'rename' | 'help' | 'compare' | 'take' | 'new' | 'new_program' | 'expand' | 'commands';
     text?: string;
     version?: number;
     name?: string;
@@ -69,7 +72,8 @@ export class Store {
     live: Live = { blueprints: {}, robot: {}, people: { operator: '', here: [], log: [] }, programs_changed: 0 };
     skills: SkillInfo[] = [];
     programs: ProgramInfo[] = [];
-    actionTypes = new Map<string, SkillInfo>();
+    /** The library of actions: states of programs are made of them. */
+    types = new Map<string, ActionType>();
     variables: { name: string; unit: string; description: string }[] = [];
     parts: { name: string; kind: string }[] = [];
     docs: Doc[] = [];
@@ -149,12 +153,14 @@ export class Store {
     }
 
     private async loadWorkcell(): Promise<void> {
-        const [parts, variables] = await Promise.all([
+        const [parts, variables, types] = await Promise.all([
             ask<Answer & { parts?: Store['parts'] }>('parts'),
             ask<Answer & { variables?: Store['variables'] }>('variables'),
+            ask<Answer & { action_types?: ActionType[] }>('action_types'),
         ]);
         this.parts = parts.parts ?? [];
         this.variables = variables.variables ?? [];
+        this.types = new Map((types.action_types ?? []).map((type) => [type.name, type]));
         this.changed();
     }
 
@@ -185,7 +191,7 @@ export class Store {
     }
 
     async loadPrograms(): Promise<void> {
-        const answer = await ask<Answer & { programs?: ProgramInfo[] }>('list_programs', {});
+        const answer = await ask<Answer & { programs?: ProgramInfo[] }>('list_programs', { with_text: true });
         if (answer.success) this.programs = answer.programs ?? [];
         this.changed();
     }
@@ -288,6 +294,10 @@ export class Store {
         const doc = this.doc;
         if (!doc) return;
         const isSaved = doc.history.text === doc.savedText && doc.savedName !== '';
+        if (doc.graph.isProgram && !isSaved) {
+            this.say('Save the program first: a run takes it from the index.', true);
+            return;
+        }
         this.replay = null;
         this.chosenRun = '';
         await this.do('run', {
@@ -365,10 +375,10 @@ export class Store {
         }
         const skill = this.skills.find((each) => each.name === name);
         if (skill?.origin === 'program' || (!skill && this.programs.some((p) => p.name === name))) {
-            await this.openProgram(name);
+            await this.openProgram(reference);
             return;
         }
-        if (skill?.origin === 'action_type') {
+        if (skill?.origin === 'action_type' || this.types.has(name)) {
             this.dialog = { kind: 'expand', name };
             this.changed();
             return;
@@ -388,17 +398,19 @@ export class Store {
         });
     }
 
-    async openProgram(name: string): Promise<void> {
+    async openProgram(reference: string): Promise<void> {
+        const name = base(reference);
         const at = this.docs.findIndex((doc) => doc.savedName === name);
-        if (at >= 0) {
+        if (at >= 0 && reference === name) {
             this.activate(at);
             return;
         }
-        const answer = await this.do<Answer & { programs?: ProgramInfo[] }>('list_programs', { name, with_text: true });
+        const answer = await this.do<Answer & { programs?: ProgramInfo[] }>('list_programs', { name: reference, with_text: true });
         const found = answer.programs?.[0];
         if (found) {
             this.open(found.text, {
-                savedName: name, basedOn: found.version, savedText: found.text, readOnly: found.origin === 'library',
+                savedName: name, basedOn: found.version, savedText: found.text,
+                readOnly: found.origin === 'library' || found.version !== Math.max(found.version, ...found.versions),
             });
         }
     }
@@ -525,15 +537,16 @@ export class Store {
         const answer = await ask<SaveAnswer>(doc.graph.isProgram ? 'save_program' : 'save_skill', request);
         const now = this.docs.find((each) => each.key === doc.key);
         if (!now || now.history.text !== text) return;
+        const stateOf = (line: number): string => (doc.graph.isProgram ? placeOfLine(text, line).state : '');
         const mistakes = (answer.refusals ?? []).map((refusal, n): Mistake => ({
-            line: refusal.line, node: answer.nodes?.[n] ?? '', text: shown(refusal), warning: false,
+            line: refusal.line, node: answer.nodes?.[n] ?? stateOf(refusal.line), text: shown(refusal), warning: false,
         }));
         if (!answer.success && mistakes.length === 0) mistakes.push({ line: 0, node: '', text: answer.message, warning: false });
         for (const warning of answer.warnings ?? []) {
             const match = /^[^:]*:(\d+): (.*)$/s.exec(warning);
             const line = match ? Number(match[1]) : 0;
-            const text = match?.[2] ?? warning;
-            mistakes.push({ line, node: /node '([^'/]*)/.exec(text)?.[1] ?? '', text, warning: true });
+            const what = match?.[2] ?? warning;
+            mistakes.push({ line, node: /node '([^'/]*)/.exec(what)?.[1] ?? stateOf(line), text: what, warning: true });
         }
         this.update(now, { mistakes, checked: text });
         this.changed();
@@ -588,8 +601,23 @@ export class Store {
     // --- building -------------------------------------------------------------------------------
 
     skill(name: string): SkillInfo | undefined {
-        return this.skills.find((each) => each.name === base(name));
+        const own = this.doc?.graph.isProgram ? this.forStates.find((each) => each.name === base(name)) : undefined;
+        const known = this.skills.find((each) => each.name === base(name));
+        if (!own || own.origin !== 'program') return own ?? known;
+        // Its own exits; the executor knows which of them are failures.
+        const fails = (exit: string): boolean => known?.failures.includes(exit) ?? false;
+        return { ...own, results: own.results.filter((exit) => !fails(exit)), failures: own.results.filter(fails) };
     }
+
+    /** What a state of a program can be: actions, and programs. They need no executor of blueprints. */
+    get forStates(): SkillInfo[] {
+        if (this.statesOf.types !== this.types || this.statesOf.programs !== this.programs) {
+            this.statesOf = { types: this.types, programs: this.programs, found: statesOf(this.types.values(), this.programs) };
+        }
+        return this.statesOf.found;
+    }
+
+    private statesOf: { types: unknown; programs: unknown; found: SkillInfo[] } = { types: null, programs: null, found: [] };
 
     /** What a node of a skill or built-in begins with. */
     contentFor(what: string): { id: string; content: { [key: string]: Value } } {
@@ -598,15 +626,9 @@ export class Store {
             ask: { ask: { text: 'Go on?', answers: ['yes', 'no'] } },
             all_of: { all_of: { one: { wait: 1 }, two: { wait: 1 } } }, first_of: { first_of: { one: { wait: 1 }, two: { wait: 2 } } },
         };
+        if (this.doc?.graph.isProgram) return { id: what, content: stateContent(what, this) };
         const content = builtIn[what];
         if (content && !this.skill(what)) return { id: what, content };
-        if (this.doc?.graph.isProgram) {
-            const skill = this.skill(what);
-            const roles = (skill?.parts ?? []).map((role) => role.split(':')[0] ?? '');
-            const fitting = roles.map((_, n) => this.partsFor(skill?.parts[n] ?? '')[0] ?? '');
-            const parts: Value = roles.length === 1 ? (fitting[0] ?? '') : Object.fromEntries(roles.map((role, n) => [role, fitting[n] ?? '']));
-            return { id: what, content: { type: what, parts } };
-        }
         const skill = this.skill(what);
         const made: { [key: string]: Value } = { skill: what };
         const parts: { [key: string]: Value } = {};
@@ -734,6 +756,10 @@ export class Store {
         return '';
     }
 
+    async deleteProgram(name: string): Promise<void> {
+        await this.do('delete_program', { name }, `Deleted ${name}.`);
+    }
+
     async deleteSkill(name: string): Promise<void> {
         await this.do('delete_skill', { name }, `Deleted ${name}.`);
     }
@@ -750,6 +776,9 @@ export class Store {
     /** Names that a condition or value can use. */
     completions(isCondition: boolean): { name: string; hint: string }[] {
         const doc = this.doc;
+        if (doc?.graph.isProgram) {
+            return programNames(doc.graph, doc.link?.node ?? doc.selection[0] ?? '', isCondition, this.types, this.variables, this.parts);
+        }
         const found: { name: string; hint: string }[] = [];
         for (const key of ['parameters', 'values']) {
             const declared = doc?.graph.content[key];
@@ -759,7 +788,7 @@ export class Store {
             for (const output of this.skill(node.skill)?.outputs ?? []) {
                 found.push({ name: `$${node.id}.${output.name}`, hint: output.unit || 'output' });
             }
-            if (isCondition && !doc?.graph.isProgram) found.push({ name: `${node.id}.count`, hint: 'visits' });
+            if (isCondition) found.push({ name: `${node.id}.count`, hint: 'visits' });
         }
         if (isCondition) for (const variable of this.variables) found.push({ name: variable.name, hint: variable.unit });
         return found;

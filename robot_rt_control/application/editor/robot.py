@@ -29,10 +29,16 @@ class Robot(Protocol):
         """
 
     def list_programs(self, request: Mapping[str, Any]) -> Json:
-        """Programs of the control server: `name`, `search`, `with_text`. Returns `programs`."""
+        """Programs of the control server: `name`, `search`, `tags`, `with_text`. Returns `programs`."""
 
     def save_program(self, request: Mapping[str, Any]) -> Json:
         """Check a program's `text` (`check_only`), or keep it. Answers as save_skill does."""
+
+    def delete_program(self, request: Mapping[str, Any]) -> Json:
+        """Delete all versions of a program, or one of them: `name` is "mine" or "mine@2"."""
+
+    def action_types(self) -> list[Json]:
+        """The library of actions, as msg/ActionTypeInfo."""
 
     def parts(self) -> list[Json]:
         """The workcell's parts: name, kind, operational_state, fault, session."""
@@ -50,7 +56,8 @@ class Robot(Protocol):
     def status(self) -> Json:
         """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`.
 
-        And `active`: the ids of all active actions, for live pictures of programs.
+        And `programs`: the states of each session that lives, for live pictures of programs: session, program, active,
+        strategies (action, degree_of_freedom, strategy), last_reaction, last_event.
         """
 
     def on_state(self, callback: Callable[[Json], None]) -> None:

@@ -10,6 +10,7 @@ from robot_rt_control import msg, srv
 from robot_rt_control.application.editor.robot import SERVICES, Json
 from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
 from robot_rt_control.client import Client
+from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.services import Services
 from robot_rt_control.ros.refusals import refusal_messages
 from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, RobotControlError
@@ -87,6 +88,7 @@ class RosRobot:
         found = self._client.programs.list(
             str(request.get("name", "")),
             search=str(request.get("search", "")),
+            tags=[str(tag) for tag in request.get("tags", ())],
             with_text=bool(request.get("with_text", False)),
         )
         return {"success": True, "message": "", "programs": [as_json(info) for info in found]}
@@ -101,6 +103,12 @@ class RosRobot:
         except DefinitionError as error:
             return {**_refused(error), "warnings": [], "version": 0}
         return {"success": True, "message": "", "refusals": [], "warnings": list(warnings), "version": version}
+
+    def delete_program(self, request: Mapping[str, Any]) -> Json:
+        return {"success": True, "message": self._client.programs.delete(str(request.get("name", ""))), "refusals": []}
+
+    def action_types(self) -> list[Json]:
+        return [as_json(info) for info in self._client.action_types()]
 
     def parts(self) -> list[Json]:
         return [as_json(part) for part in self._client.parts()]
@@ -129,11 +137,8 @@ class RosRobot:
             "executor": there,
             "speed": float(self._status.speed) if self._status is not None else None,
             "protective_stop": bool(self._status.protective_stop) if self._status is not None else False,
-            "active": [
-                id
-                for state in self._client.backend.program_states.values()
-                if state.ended is None
-                for id in state.active
+            "programs": [
+                shown_program(state) for state in self._client.program_states.values() if state.ended is None
             ],
         }
 
@@ -142,6 +147,21 @@ class RosRobot:
 
     def _take_status(self, status: Any) -> None:
         self._status, self._status_at = status, time.monotonic()
+
+
+def shown_program(state: ProgramState) -> Json:
+    """What a live picture of a program needs; without ticks, so that it changes only with the states."""
+    return {
+        "session": state.session,
+        "program": state.program,
+        "active": list(state.active),
+        "strategies": [
+            {"action": s.action, "degree_of_freedom": s.degree_of_freedom, "strategy": s.strategy}
+            for s in state.strategies
+        ],
+        "last_reaction": state.last_reaction,
+        "last_event": state.last_event,
+    }
 
 
 def as_json(message: Any) -> Any:

@@ -102,7 +102,9 @@ class EditorServer:
             "control": (self._control, "all"),
             "run": (self._run, "operate"),
             "list_programs": (self._blocking(lambda p, r: robot.list_programs(r)), "all"),
-            "save_program": (self._save_program, "link"),
+            "save_program": (self._changes_programs(robot.save_program), "link"),
+            "delete_program": (self._changes_programs(robot.delete_program), "link"),
+            "action_types": (self._blocking(lambda p, r: {"action_types": robot.action_types()}), "all"),
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
             "variables": (self._blocking(lambda p, r: {"variables": robot.variables()}), "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
@@ -296,11 +298,14 @@ class EditorServer:
         self._robot.set_speed(float(speed))
         return {"success": True, "message": ""}
 
-    async def _save_program(self, person: Person, body: Json) -> Json:
-        answer = await self._blocking(lambda p, r: self._robot.save_program(r))(person, body)
-        if not body.get("check_only"):
-            self._programs_changed += 1
-        return answer
+    def _changes_programs(self, work: Callable[[Json], Json]) -> Reply:
+        async def reply(person: Person, body: Json) -> Json:
+            answer = await self._blocking(lambda p, r: work(r))(person, body)
+            if not body.get("check_only"):
+                self._programs_changed += 1
+            return answer
+
+        return reply
 
     async def _operate(self, person: Person, body: Json) -> Json:
         if body.get("take") is False:

@@ -1,6 +1,7 @@
 // What a person does with the picture of a skill, as functions from text to text.
 
 import { type Graph, type GraphNode, type Json, isRecord, listed, readGraph, texts } from './graph.ts';
+import { addState, deleteStates, drawReaction, insertState, removeLink, renameState } from './program_edits.ts';
 import { insert, mapScalars, parse, type Path, Raw, remove, render, renameKey, set, type Value, written } from './yaml_edit.ts';
 import { place as extentOf } from './yaml_edit.ts';
 
@@ -33,13 +34,14 @@ function box(graph: Graph): string {
 /** Add a node. `after`: the node and result that lead to it. */
 export function addNode(text: string, id: string, content: { [key: string]: Value }, after?: { node: string; result: string }): string {
     const graph = readGraph(text);
-    let next = set(text, [box(graph), id], content);
+    let next = graph.isProgram ? addState(text, id, content) : set(text, ['nodes', id], content);
     if (after !== undefined) next = connect(next, after.node, after.result, id);
     return next;
 }
 
 /** Remove nodes, and all that leads to them. */
 export function deleteNodes(text: string, ids: readonly string[]): string {
+    if (readGraph(text).isProgram) return deleteStates(text, ids);
     const gone = new Set(ids);
     let next = text;
     for (const node of readGraph(text).nodes) {
@@ -95,15 +97,9 @@ function shortest(value: { [key: string]: Value }): Value {
 /** Draw a link from a result of a node to a node. */
 export function connect(text: string, from: string, result: string, to: string): string {
     const graph = readGraph(text);
-    if (graph.isProgram) return insertReaction(text, graph, from, to);
+    if (graph.isProgram) return drawReaction(text, from, to, result);
     const fields = { on: [result], go: to };
     return addCandidate(text, from, fields);
-}
-
-function insertReaction(text: string, graph: Graph, from: string, to: string): string {
-    const node = graph.nodes.find((n) => n.id === from);
-    const count = listed(node?.content.reactions).length;
-    return insert(text, ['actions', from, 'reactions'], count, { when: 'is_done', start: to });
 }
 
 /** Add a candidate: one for a certain result stands before those that take every success. */
@@ -145,7 +141,7 @@ export function valueAt(text: string, path: Path): unknown {
 /** Remove a candidate. */
 export function disconnect(text: string, node: string, index: number): string {
     const graph = readGraph(text);
-    if (graph.isProgram) return remove(text, ['actions', node, 'reactions', index]);
+    if (graph.isProgram) return removeLink(text, node, index);
     const found = graph.nodes.find((n) => n.id === node);
     if (!found) return text;
     if (!Array.isArray(found.content.then) || found.candidates.length === 1) return remove(text, ['nodes', node, 'then']);
@@ -190,10 +186,7 @@ export function insertOnLink(text: string, from: string, index: number, id: stri
     const graph = readGraph(text);
     const link = graph.nodes.find((n) => n.id === from)?.candidates.find((c) => c.index === index);
     if (!link) return text;
-    if (graph.isProgram) {
-        const next = set(text, ['actions', id], { ...content, reactions: [{ when: 'is_done', start: link.go }] });
-        return set(next, ['actions', from, 'reactions', index, 'start'], id);
-    }
+    if (graph.isProgram) return insertState(text, from, index, id, content);
     const then: Value = link.go ? link.go : [{ end: link.end }];
     return changeCandidate(set(text, ['nodes', id], { ...content, then }), from, index, { go: id, end: '' });
 }
@@ -215,18 +208,18 @@ function renamedIn(value: string, from: string, to: string, isCondition: boolean
 export function renameNode(text: string, from: string, to: string): string {
     const graph = readGraph(text);
     if (from === to || !graph.nodes.some((n) => n.id === from)) return text;
+    if (graph.isProgram) return renameState(text, from, to);
     const key = box(graph);
-    const links = graph.isProgram ? ['start', 'stop'] : ['go'];
     let next = mapScalars(text, (value, path) => {
         if (typeof value !== 'string') return undefined;
         const last = path[path.length - 1];
         const name = typeof last === 'number' ? path[path.length - 2] : last;
         const isTop = path.length === 1 || (path.length === 2 && path[0] === 'start');
         if (isTop && path[0] === 'start') return value === from ? to : undefined;
-        const inThen = !graph.isProgram && path[0] === 'nodes' && path[2] === 'then' && path.length <= 4 && (path.length === 3 || typeof last === 'number');
-        if ((links.includes(String(name)) && path.length > 2) || inThen) return value === from ? to : undefined;
+        const inThen = path[0] === 'nodes' && path[2] === 'then' && path.length <= 4 && (path.length === 3 || typeof last === 'number');
+        if ((name === 'go' && path.length > 2) || inThen) return value === from ? to : undefined;
         if (typeof name !== 'string' || ['description', 'skill', 'name', 'on', 'end'].includes(name)) return undefined;
-        return renamedIn(value, from, to, CONDITIONS.includes(name) || graph.isProgram);
+        return renamedIn(value, from, to, CONDITIONS.includes(name));
     });
     next = renameKey(next, [key, from], to);
     return isRecord(graph.content.view) && graph.content.view[from] !== undefined ? renameKey(next, ['view', from], to) : next;

@@ -1,5 +1,6 @@
 // What a picture shows, read from the text of a skill or of a program.
 
+import { programGraph } from './program_graph.ts';
 import { parse } from './yaml_edit.ts';
 
 export type Json = Record<string, unknown>;
@@ -157,44 +158,6 @@ function skillGraph(content: Json): Graph {
         nodes,
         reactions,
         is: isRecord(content.is) ? content.is : null,
-        content,
-        problem: '',
-    };
-}
-
-function programGraph(content: Json): Graph {
-    const actions = isRecord(content.actions) ? content.actions : {};
-    const start = texts(content.start);
-    const nodes = Object.entries(actions).map(([id, action]): GraphNode => {
-        const body = isRecord(action) ? action : {};
-        const type = String(body.type ?? body.program ?? body.strategy ?? '');
-        const given = isRecord(body.parameters) ? Object.entries(body.parameters) : [];
-        return {
-            id,
-            kind: 'skill',
-            skill: type,
-            detail: given.map(([key, value]) => `${key} ${short(isRecord(value) ? value.value : value)}`).join(', '),
-            content: body,
-            candidates: listed(body.reactions).flatMap((reaction, index): Candidate[] => {
-                if (!isRecord(reaction)) return [];
-                const base = {
-                    index, on: ['success'], when: String(reaction.when ?? ''), end: '',
-                    event: String(reaction.event ?? reaction.name ?? ''), stop: reaction.stop !== undefined,
-                };
-                const targets = texts(reaction.start);
-                return targets.length === 0 ? [{ ...base, go: '' }] : targets.map((go) => ({ ...base, go }));
-            }),
-            place: null,
-            isStart: start.includes(id),
-        };
-    });
-    return {
-        isProgram: true,
-        name: String(content.name ?? ''),
-        level: 'program',
-        nodes,
-        reactions: [],
-        is: null,
         content,
         problem: '',
     };

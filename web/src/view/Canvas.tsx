@@ -9,6 +9,8 @@ import { ask, type Answer } from '../server.ts';
 import { base, type Laid, store, useStore } from '../store.ts';
 import { connect, disconnect, moveNode } from '../text/blueprint_edits.ts';
 import { addCandidate } from '../text/blueprint_edits.ts';
+import { activeStates } from '../program_live.ts';
+import { addReaction, moveLink, setStart } from '../text/program_edits.ts';
 import { wayOf, type Way } from '../way.ts';
 import { type Box, layoutRequest, pictureOf } from './picture.ts';
 
@@ -26,6 +28,9 @@ interface NodeData extends Record<string, unknown> {
     isStart: boolean;
     reaction: string;
     change: string;
+    /** Of an active state of a program: the strategies that govern. */
+    governs: string;
+    isFinal: boolean;
 }
 
 const LEVELS: Record<string, string> = {
@@ -52,7 +57,7 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
         );
     }
     const classes = ['node', `level-${data.level || 'built_in'}`, selected && 'selected', data.state && `is-${data.state}`,
-        data.result && (data.failure ? 'was-failure' : 'was-success'), data.mistake && (data.warning ? 'has-warning' : 'has-mistake'), data.change && `changed-${data.change}`];
+        data.result && (data.failure ? 'was-failure' : 'was-success'), data.mistake && (data.warning ? 'has-warning' : 'has-mistake'), data.change && `changed-${data.change}`, data.isFinal && 'is-final'];
     return (
         <div className={classes.filter(Boolean).join(' ')} style={{ width: box.width, minHeight: box.height }} title={data.mistake || undefined}>
             <Handle type="target" position={Position.Top} id="in" />
@@ -67,7 +72,7 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
                 {data.mistake !== '' && <span className="mistake-sign" aria-label="mistake">!</span>}
             </div>
             <div className="node-skill">{node.skill || node.kind.replace('_', ' ') || 'does nothing yet'}</div>
-            {node.detail !== '' && <div className="node-detail">{node.detail}</div>}
+            {(data.governs || node.detail) !== '' && <div className={data.governs ? 'node-detail governs' : 'node-detail'}>{data.governs || node.detail}</div>}
             {data.reaction !== '' && <div className="reaction-mark" title="A reaction leads here from any node">⚡ {data.reaction}</div>}
             <div className={box.ports.length > 1 ? 'ports' : 'ports single'}>
                 {box.ports.map((port) => (
@@ -186,8 +191,10 @@ function Flow() {
     const live = it.nodes;
     const run = it.run;
 
-    const activeIds = it.live.robot.active ?? [];
-    const activeKey = graph?.isProgram ? activeIds.join() : '';
+    const programs = it.live.robot.programs;
+    const activeKey = graph?.isProgram ? JSON.stringify(programs) : '';
+    const active = useMemo(() => activeStates(graph?.isProgram ? graph.name : '', graph?.nodes.map((node) => node.id) ?? [], programs ?? [], prefix !== null && run?.state !== 'ended'),
+        [graph, activeKey, prefix, run?.state]); // eslint-disable-line
     const computed = useMemo((): Node<NodeData>[] => {
         if (!picture || !graph || !doc) return [];
         const full = (id: string): string => (prefix === null ? '@' : prefix === '' ? id : `${prefix}/${id}`);
@@ -195,13 +202,12 @@ function Flow() {
         const own = new Set(it.breakpoints[graph.name] ?? []);
         return picture.boxes.map((box, n): Node<NodeData> => {
             const now = replay || prefix === null ? undefined : live.find((each) => each.path === full(box.id));
-            // A run puts its programs' states under a prefix.
-            const isActive = graph.isProgram && activeIds.some((id) => id === box.id || id.endsWith(`__${box.id}`));
+            const isActive = graph.isProgram && active.has(box.id);
             const stands = !replay && prefix !== null && run && ['before', 'after', 'cut'].includes(run.state) && way.stands === full(box.id) ? run.state : '';
             const visited = way.nodes.get(box.id);
             const skill = box.node ? it.skill(box.node.skill) : undefined;
             const wrong = doc.mistakes.filter((mistake) => mistake.node === box.id && box.node);
-            const reaction = graph.reactions.find((each) => each.go === box.id);
+            const reaction = graph.reactions.find((each) => each.go === box.id && box.node);
             const isFailure = visited !== undefined && (visited.result === 'failed' || visited.result === 'timeout' || visited.result === 'cancelled' || (skill?.failures.includes(visited.result) ?? false));
             const place = box.node?.place ?? laid.places[box.id] ?? [0, n * 110];
             return {
@@ -230,10 +236,12 @@ function Flow() {
                     isStart: box.node?.isStart ?? false,
                     reaction: reaction ? reaction.when : '',
                     change: '',
+                    governs: active.get(box.id)?.strategies.join(', ') ?? '',
+                    isFinal: graph.isProgram && box.node?.content.final === true,
                 },
             };
         });
-    }, [picture, graph, doc?.mistakes, doc?.selection, doc?.readOnly, laid, live, run, way, prefix, replay, it.breakpoints, it.skills, activeKey]); // eslint-disable-line
+    }, [picture, graph, doc?.mistakes, doc?.selection, doc?.readOnly, laid, live, run, way, prefix, replay, it.breakpoints, it.skills, active]); // eslint-disable-line
 
     const [nodes, setNodes] = useState<Node<NodeData>[]>(computed);
     const dragging = useRef(false);
@@ -314,7 +322,8 @@ function Flow() {
     const onConnect = useCallback((connection: Connection) => {
         const { source, sourceHandle, target } = connection;
         const result = sourceHandle ?? 'success';
-        if (target.startsWith('@')) store.edit((text) => addCandidate(text, source, { on: [result], end: target.slice(1) }));
+        if (target.startsWith('@') && store.doc?.graph.isProgram) store.edit((text) => addReaction(text, source, { when: 'is_done', stop: true, event: target.slice(1) }));
+        else if (target.startsWith('@')) store.edit((text) => addCandidate(text, source, { on: [result], end: target.slice(1) }));
         else store.edit((text) => connect(text, source, result, target));
         const node = store.doc?.graph.nodes.find((each) => each.id === source);
         const at = node?.candidates.findIndex((c) => c.go === target && c.on[0] === result) ?? -1;
@@ -363,7 +372,7 @@ function Flow() {
                     store.edit((text) => moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text));
                 }}
                 onEdgeClick={(_, edge) => edge.data && store.select([], { node: edge.data.node, index: edge.data.index })}
-                onReconnect={(edge, connection) => edge.data && store.edit((text) => connect(disconnect(text, edge.data?.node ?? '', edge.data?.index ?? 0), connection.source, connection.sourceHandle ?? 'success', connection.target))}
+                onReconnect={(edge, connection) => edge.data && store.edit((text) => graph.isProgram ? moveLink(text, edge.data?.node ?? '', edge.data?.index ?? 0, edge.target, connection.source, connection.target) : connect(disconnect(text, edge.data?.node ?? '', edge.data?.index ?? 0), connection.source, connection.sourceHandle ?? 'success', connection.target))}
                 onPaneClick={() => { setMenu(null); store.select([]); }}
                 onNodeContextMenu={(event, node) => {
                     event.preventDefault();
@@ -389,7 +398,7 @@ function Flow() {
                 {graph.nodes.length > 6 && <MiniMap pannable zoomable nodeColor={(node) => ((node.data as NodeData).state ? '#2563eb' : '#94a3b8')} ariaLabel="Map of all nodes" />}
                 {doc.graph.problem !== '' && <Panel position="top-center"><div className="banner bad">The text cannot be read now; this is the last picture. {doc.graph.problem}</div></Panel>}
                 {graph.nodes.length === 0 && graph.is === null && (
-                    <Panel position="top-center"><div className="banner">Drag a skill here from the left, or select one there and press Enter.</div></Panel>
+                    <Panel position="top-center"><div className="banner">Drag {graph.isProgram ? 'an action' : 'a skill'} here from the left, or select one there and press Enter.</div></Panel>
                 )}
                 {graph.is !== null && <Panel position="top-center"><div className="banner">This skill is one call: {String(graph.is.skill ?? '')}. Its text shows it.</div></Panel>}
             </ReactFlow>
@@ -430,15 +439,16 @@ function NodeMenu({ x, y, node, skill, close }: { x: number; y: number; node: st
                 all[(at + (event.key === 'ArrowDown' ? 1 : all.length - 1)) % all.length]?.focus();
             }
         }}>
-            {runs && item('Jump here after the present node', () => it.control('jump', { node: fullPath(node) }), true)}
-            {runs && item('Jump here now', () => it.control('jump', { node: fullPath(node), now: true }))}
-            {runs && item('Jump here, then come back', () => it.control('jump', { node: fullPath(node), come_back: true }))}
-            {runs && item('Skip it, as done', () => it.control('skip', { node: fullPath(node), value: 'done' }))}
-            {!runs && item('Start here', () => void it.start({ start_at: node }), true)}
-            {item('Breakpoint before it, on or off', () => it.toggleBreakpoint(node))}
+            {runs && !it.doc?.graph.isProgram && item('Jump here after the present node', () => it.control('jump', { node: fullPath(node) }), true)}
+            {runs && !it.doc?.graph.isProgram && item('Jump here now', () => it.control('jump', { node: fullPath(node), now: true }))}
+            {runs && !it.doc?.graph.isProgram && item('Jump here, then come back', () => it.control('jump', { node: fullPath(node), come_back: true }))}
+            {runs && !it.doc?.graph.isProgram && item('Skip it, as done', () => it.control('skip', { node: fullPath(node), value: 'done' }))}
+            {it.doc?.graph.isProgram && item('The program starts with it, or not', () => it.edit((text) => setStart(text, node, !it.doc?.graph.nodes.find((each) => each.id === node)?.isStart)), true)}
+            {!runs && !it.doc?.graph.isProgram && item('Start here', () => void it.start({ start_at: node }), true)}
+            {!it.doc?.graph.isProgram && item('Breakpoint before it, on or off', () => it.toggleBreakpoint(node))}
             {skill !== '' && item(`Open ${skill}`, () => void it.openSkill(skill))}
             {item('Copy as text', () => { it.select([node]); void it.copy(); })}
-            {item('Make a skill of the selection', () => { if (!it.doc?.selection.includes(node)) it.select([node]); it.dialog = { kind: 'extract' }; it.changed(); })}
+            {!it.doc?.graph.isProgram && item('Make a skill of the selection', () => { if (!it.doc?.selection.includes(node)) it.select([node]); it.dialog = { kind: 'extract' }; it.changed(); })}
             {item('Delete', () => { it.select([node]); it.remove(); })}
         </div>
     );

@@ -5,6 +5,7 @@ import { store, useStore } from '../store.ts';
 import { type Graph, readGraph } from '../text/graph.ts';
 import { Choice, Field } from './fields.tsx';
 import { levelName } from './Canvas.tsx';
+import { NewProgramDialog } from './ProgramForms.tsx';
 import { layoutRequest, pictureOf } from './picture.ts';
 
 export function Dialogs() {
@@ -24,6 +25,7 @@ export function Dialogs() {
 
 function content(kind: string) {
     switch (kind) {
+        case 'new_program': return <NewProgramDialog />;
         case 'new': return <NewDialog />;
         case 'extract': return <ExtractDialog />;
         case 'rename': return <RenameDialog />;

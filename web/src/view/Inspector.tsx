@@ -4,6 +4,7 @@ import { addCandidate, changeCandidate, disconnect, moveCandidate, renameNode, s
 import { type Candidate, type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
 import { type Path, Raw, remove, set, type Value, written } from '../text/yaml_edit.ts';
 import { levelName } from './Canvas.tsx';
+import { ProgramForm, StateForm } from './ProgramForms.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
 
 /** The form of what is selected: a node, a link, several nodes, or the skill itself. */
@@ -19,7 +20,7 @@ export function Inspector() {
             {doc.readOnly && <div className="banner"><p>This version cannot be changed.</p><button onClick={() => it.openCopy()}>Make a copy to change</button></div>}
             <fieldset disabled={doc.readOnly}>
                 <legend className="unseen">Properties</legend>
-                {node ? (doc.graph.isProgram ? <StateForm node={node} key={node.id} /> : <NodeForm node={node} key={node.id} />) : <SkillForm />}
+                {node ? (doc.graph.isProgram ? <StateForm node={node} key={node.id} /> : <NodeForm node={node} key={node.id} />) : doc.graph.isProgram ? <ProgramForm /> : <SkillForm />}
             </fieldset>
         </div>
     );
@@ -29,22 +30,22 @@ function Several({ count }: { count: number }) {
     const it = useStore();
     return (
         <div className="inspector">
-            <h2>{count} nodes</h2>
-            <button className="primary wide" onClick={() => { it.dialog = { kind: 'extract' }; it.changed(); }}>Make a skill of them</button>
+            <h2>{count} {it.doc?.graph.isProgram ? 'states' : 'nodes'}</h2>
+            {!it.doc?.graph.isProgram && <button className="primary wide" onClick={() => { it.dialog = { kind: 'extract' }; it.changed(); }}>Make a skill of them</button>}
             <button className="wide" onClick={() => void it.copy()}>Copy as text</button>
             <button className="wide" onClick={() => it.remove()}>Delete</button>
         </div>
     );
 }
 
-function asText(value: unknown): string {
+export function asText(value: unknown): string {
     if (value === undefined || value === null) return '';
     if (isRecord(value) && 'value' in value) return asText(value.value);
     return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** What is written at a place, without quotes. */
-function textAt(path: Path, value: unknown): string {
+export function textAt(path: Path, value: unknown): string {
     if (value === undefined) return '';
     if (typeof value === 'string') return value;
     return written(store.doc?.history.text ?? '', path) || asText(value);
@@ -62,7 +63,7 @@ function range(info: ParameterInfo): string {
     return parts.filter(Boolean).join(', ');
 }
 
-function Parameters({ infos, path, given, mistakes }: { infos: ParameterInfo[]; path: Path; given: Json; mistakes: { text: string }[] }) {
+export function Parameters({ infos, path, given, mistakes }: { infos: ParameterInfo[]; path: Path; given: Json; mistakes: { text: string }[] }) {
     const it = useStore();
     if (infos.length === 0) return null;
     return (
@@ -294,52 +295,6 @@ function CandidateForm({ node, candidate, results, targets, chosen }: {
     );
 }
 
-// --- a state of a program ---------------------------------------------------------------------------
-
-function StateForm({ node }: { node: GraphNode }) {
-    const it = useStore();
-    const skill = it.skill(node.skill);
-    const path = ['actions', node.id];
-    const infos = skill?.parameters ?? [];
-    const mistakes = it.doc?.mistakes.filter((mistake) => mistake.text.includes(`'${node.id}'`)) ?? [];
-    const states = it.doc?.graph.nodes ?? [];
-    return (
-        <div>
-            <div className="form-head"><h2>{node.skill || 'state'}</h2><span className="chip">state</span></div>
-            {skill && <p className="quiet">{skill.description}</p>}
-            {mistakes.map((mistake) => <p key={mistake.text} className="bad-hint" role="alert">{mistake.text}</p>)}
-            <NameField label="Name of the state" value={node.id} change={(id) => {
-                if (!/^[A-Za-z_]\w*$/.test(id) || states.some((each) => each.id === id)) return it.say('This name cannot be taken.', true);
-                it.edit((text) => renameNode(text, node.id, id));
-                it.select([id]);
-            }} />
-            <Parameters infos={infos} path={[...path, 'parameters']} given={isRecord(node.content.parameters) ? node.content.parameters : {}} mistakes={mistakes} />
-            <section>
-                <h3>Reactions</h3>
-                {node.candidates.map((candidate, n) => {
-                    const at = [...path, 'reactions', candidate.index];
-                    return (
-                        <div className="candidate" key={`${candidate.index} ${n}`}>
-                            <Expression unseen label={`Condition ${n + 1}`} value={candidate.when} change={(when) => it.edit((text) => set(text, [...at, 'when'], when), `when ${node.id} ${n}`)} />
-                            <div className="candidate-row">
-                                <span>starts</span>
-                                <Choice hidden label={`Starts ${n + 1}`} value={candidate.go} options={[['', candidate.stop ? 'stops' : 'nothing'], ...states.map((each): [string, string] => [each.id, each.id])]} change={(go) => it.edit((text) => setField(text, [...at, 'start'], go === '' ? undefined : go))} />
-                                <button className="small" aria-label={`Remove reaction ${n + 1}`} onClick={() => it.edit((text) => disconnect(text, node.id, candidate.index))}>×</button>
-                            </div>
-                        </div>
-                    );
-                })}
-                <button onClick={() => it.edit((text) => addReaction(text, node))}>Add a reaction</button>
-            </section>
-        </div>
-    );
-}
-
-function addReaction(text: string, node: GraphNode): string {
-    const count = Array.isArray(node.content.reactions) ? node.content.reactions.length : 0;
-    return set(text, ['actions', node.id, 'reactions', ...(count > 0 ? [count] : [])], count > 0 ? { when: 'is_done', stop: true } : [{ when: 'is_done', stop: true }]);
-}
-
 // --- the skill itself -------------------------------------------------------------------------------
 
 const LEVELS: [string, string][] = ['capability', 'meta_skill', 'motion_skill', 'behavior_skill', 'blueprint'].map((level) => [level, levelName(level)]);
@@ -463,7 +418,7 @@ function Reactions() {
     );
 }
 
-function Adder({ label, add }: { label: string; add: (name: string) => void }) {
+export function Adder({ label, add }: { label: string; add: (name: string) => void }) {
     return (
         <form className="row adder" onSubmit={(event) => {
             event.preventDefault();

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { SkillInfo } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { levelName } from './Canvas.tsx';
+import { ProgramIndex } from './ProgramForms.tsx';
 
 interface Item {
     name: string;
@@ -48,17 +49,16 @@ export function Shelves() {
         const put = (shelf: string, item: Item): void => {
             if (fits(item)) found.set(shelf, [...(found.get(shelf) ?? []), item]);
         };
-        for (const skill of it.skills) {
-            if (isProgram && skill.origin !== 'action_type') continue;
+        for (const skill of isProgram ? it.forStates : it.skills) {
             const words = [skill.name, skill.name.replaceAll('_', ' '), skill.description, ...skill.tags, skill.level, ...skill.scenarios].join(' ').toLowerCase();
             const item: Item = { name: skill.name, level: skill.level, description: skill.description, words, skill };
             for (const scenario of skill.scenarios) put(`for ${scenario}`, item);
             put(shelfOf(skill), item);
         }
         if (!isProgram) for (const [name, description] of BUILT_INS) put('built in', { name, level: 'built_in', description, words: `${name} ${name.replace('_', ' ')} ${description}`.toLowerCase(), skill: null });
-        const rank = (shelf: string): number => (shelf.startsWith('for ') ? -1 : ORDER.findIndex((each) => shelf.startsWith(each)));
+        const rank = (shelf: string): number => (shelf.startsWith('for ') || (isProgram && shelf.startsWith('capability')) ? -1 : ORDER.findIndex((each) => shelf.startsWith(each)));
         return [...found].sort((a, b) => rank(a[0]) - rank(b[0]) || a[0].localeCompare(b[0]));
-    }, [it.skills, search, it.doc?.graph.isProgram]);
+    }, [it.skills, it.forStates, search, it.doc?.graph.isProgram]);
     const all = shelves.flatMap(([, items]) => items);
 
     return (
@@ -72,7 +72,7 @@ export function Shelves() {
                 value={search}
                 onChange={(event) => setSearch(event.target.value)}
                 onKeyDown={(event) => {
-                    const first = all[0];
+                    const first = all.find((item) => item.name === search.trim()) ?? all[0];
                     if (event.key === 'Enter' && first && search !== '') store.add(first.name);
                     if (event.key === 'Escape') setSearch('');
                     if (event.key === 'ArrowDown') {
@@ -182,17 +182,7 @@ export function Files() {
                     </div>
                 ))}
             </section>
-            <section className="shelf">
-                <h3>Programs</h3>
-                {it.programs.map((program) => (
-                    <div key={program.name} className="skill-row level-meta_skill">
-                        <button className="skill-item" onClick={() => void it.openProgram(program.name)} title={program.description}>
-                            <span className="skill-name">{program.name}</span>
-                            <span className="skill-description">{program.origin === 'library' ? 'of the library' : 'saved here'}</span>
-                        </button>
-                    </div>
-                ))}
-            </section>
+            <ProgramIndex />
         </div>
     );
 }

@@ -40,7 +40,11 @@ const LETTER = 6.3;
 
 /** The results of a node from which a person draws. */
 export function portsOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean): Port[] {
-    if (isProgram) return [{ name: 'success', failure: false }];
+    if (isProgram && node.content.use === undefined) return [{ name: 'success', failure: false }];
+    if (isProgram) {
+        const exits = new Set([...(skill?.results ?? []), ...(skill?.failures ?? []), ...node.candidates.map((each) => each.on[0] ?? '')]);
+        return [...exits].map((name) => ({ name, failure: skill?.failures.includes(name) ?? false }));
+    }
     const successes = (skill?.results ?? answers(node)).filter((name) => name !== 'done');
     const failures = (skill?.failures ?? []).filter((name) => !STANDARD_FAILURES.includes(name));
     const named = successes.length > 1 ? successes : [];
@@ -74,6 +78,21 @@ function boxOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean
     return { id: node.id, width, height, node, ports, end: '' };
 }
 
+/** Several reactions from one state to another one are one link: their conditions would lie on each other. The form has them all. */
+function joinLinks(links: Link[]): void {
+    const first = new Map<string, Link>();
+    const more = new Map<Link, number>();
+    for (const link of [...links]) {
+        const key = `${link.from}>${link.port}>${link.to}`;
+        const known = first.get(key);
+        if (known) {
+            more.set(known, (more.get(known) ?? 0) + 1);
+            links.splice(links.indexOf(link), 1);
+        } else first.set(key, link);
+    }
+    for (const [link, count] of more) link.label = `${link.label.length > 30 ? `${link.label.slice(0, 29)}…` : link.label} +${count}`;
+}
+
 export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | undefined): Picture {
     const boxes = graph.nodes.map((node) => boxOf(node, find(node.skill), graph.isProgram));
     const known = new Set(graph.nodes.map((node) => node.id));
@@ -86,12 +105,13 @@ export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | unde
             if (to === '' || (candidate.go !== '' && !known.has(candidate.go))) continue;
             if (candidate.end !== '' && candidate.go === '') ends.add(candidate.end);
             const port = candidate.on[0] ?? 'success';
-            const failure = !graph.isProgram && (port === 'failure' || STANDARD_FAILURES.includes(port) || (skill?.failures.includes(port) ?? false));
+            const failure = !(graph.isProgram && node.content.use === undefined) && (port === 'failure' || STANDARD_FAILURES.includes(port) || (skill?.failures.includes(port) ?? false));
             const label = graph.isProgram ? linkLabel(candidate, true)
                 : [candidate.on.length > 1 ? candidate.on.join(', ') : '', candidate.when && `if ${candidate.when}`].filter(Boolean).join(' ');
-            links.push({ id: `${node.id}:${candidate.index}:${to}`, from: node.id, port: graph.isProgram ? 'success' : port, to, node: node.id, index: candidate.index, label, failure });
+            links.push({ id: `${node.id}:${candidate.index}:${to}`, from: node.id, port, to, node: node.id, index: candidate.index, label, failure });
         }
     }
+    if (graph.isProgram) joinLinks(links);
     for (const end of ends) boxes.push({ id: `@${end}`, width: Math.round(end.length * 7.5 + 58), height: 30, node: null, ports: [], end });
     const structure = JSON.stringify([boxes.map((box) => [box.id, box.width, box.height]), links.map((link) => `${link.from}>${link.to}${link.label === '' ? '' : '?'}`)]);
     return { boxes, links, structure };

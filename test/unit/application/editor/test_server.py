@@ -387,3 +387,29 @@ def test_a_layout_places_boxes_beside_each_other(editor: Served) -> None:
     wrong += [{"boxes": [box], "links": []} for box in (["a"], ["a", "x", 1])]
     for graph in wrong:
         assert not editor.post("layout", graph, cookie=cookie)[1]["success"]
+
+
+PROGRAM = "name: mine\nstart: a\nactions:\n  a: {type: hold, parts: arm, final: true}\n"
+
+
+def test_programs_are_kept_listed_and_deleted(editor: Served, robot: MemoryRobot) -> None:
+    ann, ben = editor.enter(editor.server.keys.operate, "Ann"), editor.enter(editor.server.keys.watch, "Ben")
+    for name, fields in (("save_program", {"text": PROGRAM}), ("delete_program", {"name": "mine"})):
+        assert editor.post(name, fields, cookie=ben)[0] == 403
+    wrong = editor.post("save_program", {"text": PROGRAM.replace("hold", "hold_me"), "check_only": True}, cookie=ann)[1]
+    assert not wrong["success"] and wrong["refusals"][0]["line"] == 4
+    assert editor.post("save_program", {"text": PROGRAM}, cookie=ann)[1]["version"] == 1
+    assert editor.post("save_program", {"text": PROGRAM + "# more\n"}, cookie=ann)[1]["version"] == 2
+    found = editor.post("list_programs", {"name": "mine@1", "with_text": True}, cookie=ben)[1]["programs"]
+    assert [(p["name"], p["version"], p["versions"], p["text"]) for p in found] == [("mine", 1, [1, 2], PROGRAM)]
+    assert editor.post("delete_program", {"name": "mine"}, cookie=ann)[1]["success"]
+    answer = editor.post("delete_program", {"name": "trace_edge"}, cookie=ann)[1]
+    assert not answer["success"] and "trace_edge" in answer["message"] and not robot.own_programs
+
+
+def test_the_library_of_actions_has_parameters_and_variables(editor: Served) -> None:
+    ben = editor.enter(editor.server.keys.watch, "Ben")
+    types = {t["name"]: t for t in editor.post("action_types", cookie=ben)[1]["action_types"]}
+    hold = types["hold"]
+    assert [p["name"] for p in hold["parameters"]] == ["tolerance"] and "arm" in hold["slots"][0]["kinds"]
+    assert {"elapsed", "timed_out"} <= {v["name"] for v in hold["state_variables"]}

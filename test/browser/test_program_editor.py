@@ -1,0 +1,169 @@
+"""Programs in the editor: states, reactions and declarations, by mouse and keyboard; kept, and seen live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from memory_robot import MemoryRobot
+from pages import SEARCH, draw_link, node, open_text, overlaps, program_state, serious, settled, text_of
+
+from robot_rt_control.program.file import ProgramTemplate
+
+USES = """name: tour
+start: touch
+actions:
+  touch:   # until there is something
+    use: move_until_contact
+    parts: {arm: arm, wrist: wrist}
+    exits: {contact: rest, not_found: rest, failed: rest}
+  rest: {type: hold, parts: arm, final: true, reactions: [{when: elapsed > 1, stop: true, event: rested}]}
+"""
+
+
+def add_action(page: Any, name: str) -> None:
+    page.get_by_role("tab", name="Skills").click()
+    page.get_by_label(SEARCH).fill(name)
+    page.get_by_label(SEARCH).press("Enter")
+    page.get_by_label(SEARCH).fill("")
+    settled(page)
+
+
+def nothing_selected(page: Any) -> None:
+    page.locator(".react-flow__pane").click(position={"x": 8, "y": 8})
+    page.get_by_label("Description").first.wait_for()
+
+
+def test_a_program_is_drawn_kept_and_seen_live(come: Callable[..., Any], robot: MemoryRobot, picture: Any) -> None:
+    page = come()
+    page.get_by_role("tab", name="Files").click()
+    page.get_by_role("button", name="New program").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("touch_down")
+    page.get_by_role("button", name="Make it").click()
+    nothing_selected(page)
+    page.get_by_label("New role").fill("robot")
+    page.get_by_label("New role").press("Enter")
+    page.get_by_label("New parameter").fill("limit")
+    page.get_by_label("New parameter").press("Enter")
+    page.get_by_label("Default").fill("0.2")
+    page.get_by_label("Unit").fill("m")
+    page.get_by_label("At least").fill("0.1")
+
+    add_action(page, "velocity_move")
+    page.get_by_label("Name of the state").fill("down")
+    page.get_by_label("Name of the state").press("Enter")
+    page.get_by_label("linear [m/s]").fill("[0, 0, -0.05]")
+    page.keyboard.press("Escape")
+    nothing_selected(page)
+    add_action(page, "hold")
+    draw_link(page, "down", "success", "hold")
+    page.locator(".candidate.chosen").wait_for()  # the new reaction
+
+    # Its condition, with completion of the workcell's and the states' variables.
+    condition = page.locator(".candidate.chosen").get_by_label("Condition 1")
+    condition.fill("below.dis")
+    page.get_by_role("option", name="below.distance").wait_for()
+    picture(page, "program_condition")
+    condition.press("Enter")
+    condition.press_sequentially(" < $lim")
+    condition.press("Enter")
+    assert condition.input_value() == "below.distance < $limit"
+    page.locator(".candidate.chosen").get_by_label("Event", exact=True).fill("near")
+    node(page, "hold").click()
+    page.get_by_label("The program may end here").check()
+    page.get_by_role("button", name="Add a reaction").click()
+    page.get_by_label("Condition 1").fill("elapsed > nothing.known")
+    page.get_by_label("Event", exact=True).fill("rested")
+    settled(page)
+    # A mistake at its reaction, and at its state.
+    page.locator(".candidate .bad-hint").wait_for()
+    assert node(page, "hold").locator(".has-mistake").count() == 1
+    picture(page, "program_mistake")
+    page.get_by_label("Condition 1").fill("elapsed > 1")
+    settled(page)
+    page.locator(".candidate .bad-hint").wait_for(state="detached")
+    assert page.locator(".good-line, .mistakes .warning").count()
+    assert overlaps(page) == []
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved touch_down").wait_for()
+    kept = robot.own_programs["touch_down"]
+    assert kept == [text_of(page)]
+    assert ProgramTemplate(kept[0]).sample().definition.start == ("down",)
+
+    # Seen live, with the governing strategy.
+    robot.program_states = [program_state("touch_down", "down", strategies=(("down", "z", "approach"),))]
+    node(page, "down").locator(".is-runs").wait_for()
+    assert "z: approach" in node(page, "down").inner_text()
+    picture(page, "program_live")
+    robot.program_states = [program_state("touch_down", "hold")]
+    node(page, "hold").locator(".is-runs").wait_for()
+    assert node(page, "down").locator(".is-runs").count() == 0
+    robot.program_states = []
+    assert serious(page) == []
+
+    # Renamed, and undone to the very bytes.
+    before = text_of(page)
+    page.get_by_label("Name of the state").fill("stay")
+    page.get_by_label("Name of the state").press("Enter")
+    assert "start: stay" in text_of(page) and "hold:" not in text_of(page)
+    page.get_by_role("button", name="Undo").click()
+    assert text_of(page) == before
+
+    # The index finds it by words, and deletes it.
+    page.get_by_role("tab", name="Files").click()
+    page.get_by_label("Find a program").fill("touch down")
+    assert page.locator(".files .skill-item:has-text('touch_down')").count() <= 1
+    page.get_by_label("Find a program").fill("touch_down")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete touch_down").click()
+    page.get_by_text("None has these words").wait_for()
+    assert robot.own_programs == {}
+
+
+def test_a_program_as_a_state_and_a_blueprint_open_the_program_that_runs(
+    come: Callable[..., Any], robot: MemoryRobot, picture: Any
+) -> None:
+    page = come()
+    open_text(page, USES)
+    settled(page)
+    assert page.locator(".good-line").inner_text() == "No mistakes."
+    node(page, "touch").click()
+    page.get_by_label("After not_found", exact=True).select_option("touch")
+    assert "not_found: touch" in text_of(page) and "# until there is something" in text_of(page)
+    robot.program_states = [program_state("tour", "touch__approach", "touch__watch")]
+    node(page, "touch").locator(".is-runs").wait_for()
+    picture(page, "program_uses")
+
+    # A blueprint's node opens the program that it runs, down to the active states.
+    robot.seconds = 30.0
+    open_text(page, "name: walk\nstart: a\nnodes:\n  a: {skill: move_until_contact}\n")
+    page.get_by_role("button", name="Operate").click()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved walk").wait_for()
+    page.get_by_role("tab", name="Run", exact=True).click()
+    page.get_by_role("button", name="Start walk").click()
+    node(page, "a").locator(".is-runs").wait_for()
+    robot.program_states = [program_state("", "n1__approach", "n1__watch")]
+    node(page, "a").dblclick()
+    node(page, "approach").locator(".is-runs").wait_for()
+    assert page.locator(".is-runs").count() == 2
+    picture(page, "program_of_a_run")
+    # Another program that happens to have a state of this name does not look as if it ran.
+    page.get_by_role("tab", name="Files").click()
+    page.locator(".skill-item:has(.skill-name:text-is('act_on_object'))").click()
+    node(page, "approach").wait_for()
+    page.wait_for_timeout(500)
+    assert page.locator(".is-runs").count() == 0
+
+
+@pytest.mark.parametrize("name", ["act_on_object", "move_object", "move_to_corner", "peg_in_hole", "trace_edge"])
+def test_the_library_is_drawn(come: Callable[..., Any], picture: Any, name: str) -> None:
+    page = come()
+    page.get_by_role("tab", name="Files").click()
+    page.locator(f".skill-item:has(.skill-name:text-is('{name}'))").click()
+    page.wait_for_selector(".node")
+    settled(page)
+    assert overlaps(page) == []
+    assert page.locator(".mistakes .bad").count() == 0
+    picture(page, f"program_{name}")

@@ -1,0 +1,48 @@
+// What a state of a program can be: an action of the library, or another program.
+
+import type { ActionType, ProgramInfo, SkillInfo } from './server.ts';
+import { exitsOf } from './text/program_graph.ts';
+import { readGraph } from './text/graph.ts';
+import type { Value } from './text/yaml_edit.ts';
+
+const EMPTY: SkillInfo = {
+    name: '', version: 0, versions: [], origin: '', level: '', category: '', description: '', scenarios: [], tags: [], parts: [], moves: [],
+    parameters: [], results: [], failures: [], outputs: [], phrases: [], calls: [], runs: 0, succeeded: 0, duration: null, problem: '', text: '',
+};
+
+export function statesOf(types: Iterable<ActionType>, programs: readonly ProgramInfo[]): SkillInfo[] {
+    // Laws alone are for strategies.
+    const actions = [...types].filter((type) => !type.slots.some((slot) => slot.kinds.join() === 'axis')).map((type): SkillInfo => ({
+        ...EMPTY, name: type.name, origin: 'action_type', level: 'capability', category: type.slots.some((slot) => slot.moves) ? 'part_control' : 'sensing',
+        description: type.description, parts: type.slots.map((slot) => `${slot.name}: ${slot.kinds.filter((kind) => kind !== 'axis').join(' or ')}`), parameters: type.parameters,
+    }));
+    const used = programs.map((program): SkillInfo => ({
+        ...EMPTY, name: program.name, version: program.version, versions: program.versions, origin: 'program', level: 'meta_skill', description: program.description,
+        tags: program.tags, parts: program.parts, parameters: program.parameters, results: program.text === '' ? program.events : exitsOf(readGraph(program.text)),
+    }));
+    return [...actions, ...used];
+}
+
+interface Around {
+    types: ReadonlyMap<string, ActionType>;
+    programs: readonly ProgramInfo[];
+    parts: readonly { name: string; kind: string }[];
+    doc: { graph: { content: Record<string, unknown> } } | undefined;
+}
+
+/** What a state begins with: its parts are the first that fit, roles before parts of the workcell. */
+export function stateContent(what: string, around: Around): { [key: string]: Value } {
+    const type = around.types.get(what);
+    if (!type) return { use: what };
+    const roles = Object.entries((around.doc?.graph.content.roles ?? {}) as Record<string, { kinds?: unknown } | null>);
+    const taken = new Set<string>();
+    const first = (kinds: readonly string[]): string => {
+        const fits = (kind: string): boolean => kinds.length === 0 || kinds.includes(kind);
+        const role = roles.find(([name, each]) => !taken.has(name) && [each?.kinds ?? []].flat().some((kind) => fits(String(kind))));
+        const found = role?.[0] ?? (roles.length > 0 ? '' : around.parts.find((part) => !taken.has(part.name) && fits(part.kind))?.name ?? '');
+        if (found !== '') taken.add(found);
+        return found;
+    };
+    const parts = type.slots.map((slot): [string, string] => [slot.name, first(slot.kinds)]);
+    return { type: what, parts: parts.length === 1 ? (parts[0]?.[1] ?? '') : Object.fromEntries(parts) };
+}

@@ -1,0 +1,78 @@
+// What the picture of a program shows: states, reactions that lead from state to state, exits.
+
+import { type Candidate, type Graph, type GraphNode, isRecord, type Json, listed, type Reaction, texts } from './graph.ts';
+
+function short(value: unknown): string {
+    const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
+    return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}
+
+/** A reaction as links: one for each state that it starts. One that stops with an event is an exit. */
+function links(reaction: unknown, index: number): Candidate[] {
+    if (!isRecord(reaction)) return [];
+    const stop = reaction.stop === true;
+    const event = String(reaction.event ?? '');
+    const base = { index, on: ['success'], when: String(reaction.when ?? ''), end: '', go: '', event, stop };
+    const targets = texts(reaction.start);
+    if (targets.length > 0) return targets.map((go) => ({ ...base, go }));
+    return [{ ...base, end: stop && event !== '' ? event : '' }];
+}
+
+/** Exits of a used program, each with the states that follow. */
+function exitLinks(exits: unknown): Candidate[] {
+    return Object.entries(isRecord(exits) ? exits : {}).flatMap(([exit, targets], index) =>
+        texts(targets).map((go): Candidate => ({ index, on: [exit], when: '', go, end: '', event: '', stop: false })));
+}
+
+function stateNode(id: string, action: unknown, start: string[]): GraphNode {
+    const body = isRecord(action) ? action : {};
+    const given = isRecord(body.parameters) ? Object.entries(body.parameters) : [];
+    const strategies = isRecord(body.strategies) ? Object.entries(body.strategies) : [];
+    const commands = listed(body.commands).filter(isRecord).map((command) => texts(command.part).join()).filter(Boolean);
+    const detail = [
+        ...commands,
+        ...given.map(([key, value]) => `${key} ${short(isRecord(value) ? value.value : value)}`),
+        ...strategies.map(([axis, list]) => `${axis}: ${listed(list).filter(isRecord).map((each) => String(each.name)).join(' / ')}`),
+    ];
+    return {
+        id,
+        kind: 'skill',
+        skill: String(body.use ?? body.type ?? ''),
+        detail: detail.join(', '),
+        content: body,
+        candidates: body.use === undefined ? listed(body.reactions).flatMap(links) : exitLinks(body.exits),
+        place: null,
+        isStart: start.includes(id),
+    };
+}
+
+export function programGraph(content: Json): Graph {
+    const actions = isRecord(content.actions) ? content.actions : {};
+    const start = texts(content.start);
+    return {
+        isProgram: true,
+        name: String(content.name ?? ''),
+        level: 'program',
+        nodes: Object.entries(actions).map(([id, action]) => stateNode(id, action, start)),
+        reactions: listed(content.reactions).flatMap((reaction, index): Reaction[] => {
+            const body = isRecord(reaction) ? reaction : {};
+            const targets = texts(body.start);
+            return (targets.length > 0 ? targets : ['']).map((go) => ({ index, when: String(body.when ?? ''), go, at: 'once' }));
+        }),
+        is: null,
+        content,
+        problem: '',
+    };
+}
+
+/** The exits of a program, from its text: those that it declares, otherwise its events and final states. */
+export function exitsOf(graph: Graph): string[] {
+    if (isRecord(graph.content.exits)) return Object.keys(graph.content.exits);
+    const found = new Set<string>();
+    for (const node of graph.nodes) {
+        if (node.content.final !== true) continue;
+        const events = node.candidates.map((each) => each.end).filter(Boolean);
+        for (const event of events.length > 0 ? events : [node.id]) found.add(event);
+    }
+    return [...found];
+}
