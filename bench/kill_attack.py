@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from bench.arm_watch import SHARED_MEMORY, ArmWatch, rest_after
 from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes
 from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.application.process_command import command_line
+from robot_rt_control.blueprint.remote import Blueprints, StartRequest
 from robot_rt_control.client import Client, Event
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.testing.ros_domain import claim_domain
@@ -43,7 +45,9 @@ MAX_AGE_TICKS = 250
 """Limit for the age of the device's data: on a busy machine a driver in Python stands still for 50 ms now and then."""
 MOVER = REPOSITORY / "bench" / "mover.py"
 
-VICTIMS = ("client", "application", "control_server", "realtime_executor", "hardware_driver")
+VICTIMS = ("client", "application", "control_server", "realtime_executor", "hardware_driver", "blueprints", "editor")
+WITH_BLUEPRINTS = ("blueprints", "editor")
+"""Those beside which a blueprint moves the arm."""
 
 SCHEDULING_S = 0.15
 """Added to each bound: processes on an ordinary, busy machine are late now and then."""
@@ -55,6 +59,8 @@ BOUNDS_S = {
     "application": defaults.LEASE_S + defaults.REST_TIME_S,
     "control_server": defaults.REST_TIME_S,
     "realtime_executor": defaults.EXECUTOR_SILENCE_TICKS * defaults.PERIOD_S + defaults.REST_TIME_S,
+    "blueprints": defaults.LEASE_S + defaults.REST_TIME_S,
+    "editor": float("inf"),  # its death touches no run
     "hardware_driver": MAX_AGE_TICKS * defaults.PERIOD_S + defaults.REST_TIME_S,
 }
 _ROUND_S = 26.0
@@ -108,9 +114,10 @@ class Attack:
         self._workcell = DemoWorkcell(
             [
                 *("--workcell", str(self._file), "--hardware", HARDWARE, "--clock", CLOCK),
-                *("--controllers", "false", "--restart", "on-failure"),
+                *("--controllers", "false", "--restart", "on-failure", "--blueprints"),
             ],
             self._log,
+            environment={"XDG_DATA_HOME": str(folder)},
         )
         self._watch = ArmWatch(load_workcell(self._file, HARDWARE), domain, driver=True)
         self._segments: set[str] = set()
@@ -127,6 +134,7 @@ class Attack:
             except RobotControlError:  # on a busy machine a part may fault as it comes up
                 self.bring_back()
             self.client.add_listener(self._take)
+            self.blueprints = open_now.enter_context(Blueprints(self.client, timeout_s=15.0))
             self._open = open_now.pop_all()
         self._segments = self._own_segments()
         return self
@@ -173,6 +181,8 @@ class Attack:
             FaultedBefore: there was nothing to see.
             RobotControlError: the arm did not begin to move, or the workcell did not come back.
         """
+        if victim in WITH_BLUEPRINTS:
+            return self.strike_beside_blueprint(victim)
         kind = victim if victim in ("client", "application") else self._random.choice(("client", "application"))
         first_line, first_end = len(self._log_text()), len(self._ends)
         self._faults.clear()
@@ -194,6 +204,86 @@ class Attack:
         outcome.reason = self._reason(victim, first_line, first_end)  # last: a busy supervisor reports late
         outcome.complaints = self._complaints(outcome)
         return outcome
+
+    def strike_beside_blueprint(self, victim: str) -> Outcome:
+        """Have a blueprint move the arm, kill the executor of blueprints or an editor, watch, and bring it back.
+
+        Raises: as strike.
+        """
+        self._faults.clear()
+        self.bring_back()
+        self._until(self._executor_is_there, _PATIENCE_S, "the blueprints")
+        with self._editor() as editor:
+            run = self.blueprints.run(StartRequest(skill=self._swing(), source="kill_attack"))
+            speed = self._watch.follow()
+            self._until(lambda: speed() > 20.0 or bool(self._faults), _PATIENCE_S, "the blueprint to move the arm")
+            time.sleep(self._random.uniform(0.0, 1.5))
+            self._until(lambda: speed() > 1.0 or bool(self._faults), 2.0, "the arm to move")
+            if self._faults:
+                raise FaultedBefore(self._faults[0])
+            at_kill = speed()
+            os.kill(editor.pid if victim == "editor" else self._pid("blueprints"), signal.SIGKILL)
+            begin = time.monotonic()
+            if victim == "editor":
+                return self._undisturbed(run.id, at_kill, begin)
+            outcome = Outcome(victim, at_kill, rest_after(speed, begin, BOUNDS_S[victim] + WATCHED_S))
+        self.bring_back()
+        self._until(lambda: bool(self._interrupted(run.id)), _PATIENCE_S, "the run to be listed as interrupted")
+        outcome.back_s = time.monotonic() - begin
+        outcome.reason = f"interrupted at {self._interrupted(run.id)}"
+        outcome.complaints = self._complaints(outcome)
+        state = self.blueprints.state
+        if any(node.state != "ended" for node in state.nodes):
+            outcome.complaints.append("the restarted executor has begun something by itself")
+        return outcome
+
+    def _undisturbed(self, run: str, at_kill: float, begin: float) -> Outcome:
+        """The editor was killed: does the run go on?"""
+        time.sleep(WATCHED_S)
+        outcome = Outcome("editor", at_kill, 0.0, reason="nothing to report", back_s=time.monotonic() - begin)
+        (itself, *_) = [n for n in self.blueprints.state.nodes if n.run == run] or [None]
+        if itself is None or itself.state != "runs" or self._faults:
+            outcome.complaints.append(f"the run is disturbed: {itself}, {self._faults}")
+        self.blueprints.control("cancel")
+        self._until(lambda: not any(part.session for part in self.client.parts()), _PATIENCE_S, "the run to end")
+        outcome.complaints += self._complaints(outcome)
+        return outcome
+
+    def _executor_is_there(self) -> bool:
+        state = self.blueprints.state
+        return state is not None and not state.problem
+
+    def _interrupted(self, run: str) -> str:
+        try:
+            return next((r["interrupted_at"] for r in self.blueprints.read_runs()[0] if r["run"] == run), "")
+        except RobotControlError:
+            return ""  # it is not there yet
+
+    def _swing(self) -> str:
+        """A blueprint that swings the arm for ever."""
+        arm = next(part for part in self.client.parts() if part.kind == "arm")
+        here = [self.client.value(f"{arm.name}.position[{j}]") for j in range(len(arm.joint_names))]
+        there = [q - 0.5 if q > 0 else q + 0.5 for q in here]
+        nodes = "".join(
+            f"  {name}: {{skill: move_joint, parts: {{part: {arm.name}}}, with: {{position: {goal}}}, then: {then}}}\n"
+            for name, goal, then in (("to", there, "fro"), ("fro", here, "to"))
+        )
+        return f"name: swing\nstart: to\nnodes:\n{nodes}"
+
+    @contextmanager
+    def _editor(self) -> Iterator[subprocess.Popen[bytes]]:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        module = "robot_rt_control.application.editor.main"
+        with (self._folder / "editor.log").open("wb") as log:
+            process = subprocess.Popen([sys.executable, "-m", module, "--port", str(port)], stdout=log, stderr=log)
+        try:
+            self._until(lambda: (self._folder / "editor.log").stat().st_size > 0, _PATIENCE_S, "the editor")
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
     def _until(self, condition: Callable[[], bool], timeout_s: float, what: str) -> None:
         deadline = time.monotonic() + timeout_s
@@ -244,7 +334,7 @@ class Attack:
         return found
 
 
-def run(kills: int, seed: int, console: Console) -> bool:
+def run(kills: int, seed: int, console: Console, victims: Sequence[str] = VICTIMS) -> bool:
     """Attack `kills` times. Returns whether everything held."""
     domain = str(claim_domain("kill_attack"))
     os.environ |= {"ROS_DOMAIN_ID": domain, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
@@ -252,7 +342,7 @@ def run(kills: int, seed: int, console: Console) -> bool:
     outcomes: list[Outcome] = []
     spoiled = 0
     with tempfile.TemporaryDirectory(prefix="kill_attack-") as folder, Attack(Path(folder), domain, seed) as attack:
-        order = random.sample(VICTIMS, len(VICTIMS))
+        order = random.sample(victims, len(victims))
         while len(outcomes) < kills:
             # In rounds that take their time: the supervisor starts none more often than three times in a minute.
             round_begin = time.monotonic()
@@ -304,11 +394,12 @@ def summary(outcomes: Sequence[Outcome]) -> Table:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--kills", type=int, default=100, help="how many (default: %(default)s; some 8 s each)")
+    parser.add_argument("--only", nargs="+", choices=VICTIMS, default=VICTIMS, help="default: all")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
     given = parser.parse_args(argv)
     console = Console() if sys.stdout.isatty() else Console(width=120)
     console.print(f"seed {given.seed}")
-    return 0 if run(given.kills, given.seed, console) else 1
+    return 0 if run(given.kills, given.seed, console, given.only) else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Long proofs, beyond what `./run test` has time for: random programs and motions, and processes killed.
 
-    ./run prove [--tests 0] [--programs 100000] [--motions 1000000] [--switches 100000] [--goals 10000] [--kills 100]
-                 [--seed N]
+    ./run prove [--tests 0] [--programs 100000] [--motions 1000000] [--switches 100000] [--goals 10000] [--files 100000]
+                 [--kills 100] [--seed N]
     ./run prove --hosts [--seed N]
 
 The second form does one proof alone, with a workcell and an application on two hosts (docs/several_machines.md). It
@@ -98,6 +98,24 @@ def prove_goals(console: Console, count: int, seed: int) -> bool:
     return True
 
 
+def prove_files(console: Console, count: int, seed: int) -> bool:
+    """Break the text of a blueprint. Has each mistake its line, within 0.1 s?"""
+    sys.path[:0] = [str(REPOSITORY / "test" / "lockstep"), str(REPOSITORY)]
+    from broken_files import TEXT, broken, check, judged
+
+    from bench.blueprints import catalogue
+
+    skills = catalogue()
+    judged(TEXT, skills)  # programs are read once
+    for i in track(range(seed, seed + count), "broken files", console=console):
+        try:
+            check(broken(Random(i)), skills)
+        except Exception as error:  # whatever it is, no person could mend the file by it
+            console.print(f"[red]the broken file with seed {i}[/red]: {type(error).__name__}: {error}", markup=False)
+            return False
+    return True
+
+
 def prove_kills(console: Console, count: int, seed: int) -> bool:
     """Kill processes while an arm moves. Did each bound hold?"""
     command = [sys.executable, str(REPOSITORY / "bench" / "kill_attack.py")]
@@ -114,6 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--motions", type=int, default=300_000, help="random motions (default: %(default)s)")
     parser.add_argument("--switches", type=int, default=10_000, help="of motions and laws (default: %(default)s)")
     parser.add_argument("--goals", type=int, default=10_000, help="of trajectories (default: %(default)s)")
+    parser.add_argument("--files", type=int, default=100_000, help="broken blueprints (default: %(default)s)")
     parser.add_argument("--kills", type=int, default=100, help="killed processes (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
     parser.add_argument("--hosts", action="store_true", help="two hosts and a cut network, and nothing else")
@@ -130,6 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("random motions", given.motions, prove_motions),
         ("switches", given.switches, prove_switches),
         ("goals", given.goals, prove_goals),
+        ("broken files", given.files, prove_files),
         ("kills", given.kills, prove_kills),
     )
     for name, count, prove in proofs:

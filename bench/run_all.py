@@ -50,6 +50,7 @@ BENCHMARKS = {
     "planning": "planning",
     "planning_ablation": "planning_ablation",
     "planning_beside": "planning_beside_loop",
+    "blueprints": "blueprints",
 }
 """Name → module with `measure(options) -> Report`."""
 

@@ -31,6 +31,7 @@ from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.run import REPLACE, WAIT, ExecutedRun, NodeView, Start, read_breakpoints
 from robot_rt_control.blueprint.run_history import RUN, RunHistory
 from robot_rt_control.blueprint.run_log import RunLog, outputs_of
+from robot_rt_control.blueprint.runner import Runner
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.blueprint.skill_library import SkillLibrary
 from robot_rt_control.definitions.parameter_value import ParameterValue
@@ -403,10 +404,17 @@ class Executor:
             return ""
         if run.runner is None:
             raise CommandRefused(f"run {run.id!r} waits for its parts", expected="cancel", got=command)
-        refused = run.runner.give(self._command(run, request))
+        refused = self._give(run, run.runner, self._command(run, request))
         if refused:
             raise CommandRefused(f"{command} was refused: {refused}")
         return ""
+
+    def _give(self, run: ExecutedRun, runner: Runner, command: events.Command) -> str:
+        """Give a command to a run, which may end by it at once. Returns why it is refused."""
+        refused = runner.give(command)
+        if runner.engine.outcome is not None:
+            self._end(run, runner.engine.outcome)
+        return refused
 
     def _command(self, run: ExecutedRun, request: ControlRequest) -> events.Command:
         source, path = request.source, read_path(request.node)
@@ -462,7 +470,7 @@ class Executor:
         if run.runner is None:  # it has not begun
             run.close(Outcome.standard(CANCELLED, f"by {source}" if source else ""))
         else:
-            run.runner.give(events.Cancel(source=source))
+            self._give(run, run.runner, events.Cancel(source=source))
 
     def _cancel_all(self, source: str) -> str:
         with self.lock:

@@ -89,7 +89,7 @@ class RobotPerformer:
         self._prefixes: OrderedDict[Any, str] = OrderedDict()
         """What was started → the prefix of its ids in the session."""
         self._soon: list[Event] = []
-        self._stopped = robot.is_stopped
+        self._stops, self._stopped = robot.stops, robot.is_stopped
         self._names = dict.fromkeys(_names(plan, self.parts))
 
     def _open(self) -> Session | None:
@@ -132,11 +132,15 @@ class RobotPerformer:
                 found.append(said)
                 self._robot.on_change()  # it may have more to say
         # A failure may be the first news of a stop: events come by another way than results of goals.
+        stops = robot.stops
         failed = any(isinstance(event, events.Ended) and event.result == FAILED for event in found)
         stopped = robot.look_for_stop() if failed and not self._stopped else robot.is_stopped
-        if stopped != self._stopped:
-            self._stopped = stopped
-            found.append(events.Stopped() if stopped else events.Released())
+        passed = stops != self._stops and not self._stopped and not stopped  # released before we looked
+        if passed or (stopped and not self._stopped):
+            found.append(events.Stopped())
+        if passed or (self._stopped and not stopped):
+            found.append(events.Released())
+        self._stopped, self._stops = stopped, stops
         found, self._soon = [*self._soon, *found], []
         order = (events.Stopped, events.Released, events.Fired, events.Told, events.Asked, events.Ended)
         return sorted(found, key=lambda event: order.index(type(event)))

@@ -49,6 +49,8 @@ class Robot:
         self._stop_came: bool | None = None
         """What the last event said of the protective stop; None: none has come since it was looked at."""
         self._stopped = False
+        self.stops = 0
+        """Counts protective stops: one may be released before anybody has looked."""
         self._watches: dict[str, Watched] = {}
         self.problem = ""
         """Why the last question was not answered; empty: it was."""
@@ -62,6 +64,7 @@ class Robot:
         """In the receiving thread."""
         if event.kind in (Kind.PROTECTIVE_STOP, Kind.PROTECTIVE_STOP_RELEASED):
             self._stop_came = event.kind == Kind.PROTECTIVE_STOP
+            self.stops += self._stop_came
         elif event.kind == Kind.REACTION_FIRED and event.session in self._watches:
             self._fired.append(event)
         elif event.kind != Kind.SESSION_ENDED:
@@ -109,7 +112,9 @@ class Robot:
             SessionError: a part is held; names the holder.
             DefinitionError: there is no such part.
         """
-        if not parts:
+        if not parts:  # it says, asks and calls others, so it waits for the release as well
+            if self.is_stopped:
+                raise CommandRefused("a protective stop holds the robot", hint="Release it first")
             return
         known = {info.name: info for info in self.backend.list_parts()}
         for part in parts:

@@ -215,7 +215,8 @@ def _refusal(error: ErrorDetails, model: type[Model] | None = None) -> PydanticC
     if kind == "literal_error":
         return refuse(_one_of(value, context["expected"]), got=shown(value))
     if kind == "model_type" and model is not None:
-        return refuse(f"a mapping with {', '.join(model.model_fields)}", got=shown(value))
+        keys = ", ".join(field.alias or name for name, field in model.model_fields.items())
+        return refuse(f"a mapping with {keys}", got=shown(value))
     if kind == "string_type" and isinstance(value, bool | int | float):
         return refuse("a text", got=shown(value), hint="Put it in quotes")
     return refuse(_EXPECTED.get(kind) or _SHOULD.sub("", error["msg"]), got=shown(value))

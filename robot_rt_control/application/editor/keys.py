@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 COOKIE = "robot_rt_control_editor"
 _MAX_PEOPLE = 1000
-"""Cookies given; the oldest one is forgotten."""
+"""Cookies given; the oldest one of those who are not here is forgotten."""
 
 
 @dataclass
@@ -45,6 +45,10 @@ class Person:
     name: str
     may_operate: bool
     requests: Bucket = field(default_factory=lambda: Bucket(rate=100, burst=200))
+    stops: Bucket = field(default_factory=lambda: Bucket(rate=20, burst=40))
+    """Protective stops: whoever asks for too much else may still stop."""
+    under_way: int = 0
+    """Requests that wait for the robot."""
     sockets: int = 0
 
     def rename(self, name: str) -> None:
@@ -67,7 +71,7 @@ class Keys:
 
     def enter(self, token: object, name: object) -> tuple[str, Person] | None:
         """A cookie for a token; None: it is not one of this start's."""
-        given = token.encode() if isinstance(token, str) else b""
+        given = token.encode(errors="replace") if isinstance(token, str) else b""
         operates = hmac.compare_digest(given, self.operate.encode())
         watches = hmac.compare_digest(given, self.watch.encode())
         if not operates and not watches:
@@ -78,8 +82,8 @@ class Keys:
             person.rename(name)
         cookie = secrets.token_urlsafe(32)
         self._people[cookie] = person
-        while len(self._people) > _MAX_PEOPLE:
-            del self._people[next(iter(self._people))]
+        if len(self._people) > _MAX_PEOPLE:
+            del self._people[next((c for c, p in self._people.items() if not p.sockets), next(iter(self._people)))]
         return cookie, person
 
     def person(self, cookie: str) -> Person | None:

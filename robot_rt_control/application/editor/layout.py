@@ -8,6 +8,8 @@ from robot_rt_control.drawing.layered_layout import Box, Link, lay_out
 from robot_rt_control.vocabulary.capacities import MAX_NODES
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
+_LARGEST = 1e5
+"""[pixels]"""
 _STRETCH = 1.35
 """A browser's picture needs more room between layers than a drawing: links are taken hold of."""
 
@@ -29,11 +31,15 @@ def graph_layout(graph: Any) -> dict[str, Any]:
         widths: dict[tuple[str, str], float] = {}
         for a, b, width in graph["links"]:
             widths[str(a), str(b)] = max(widths.get((str(a), str(b)), 0.0), float(width))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         expected = '{"boxes": [[id, width, height]], "links": [[id, id, width]]}'
         raise DefinitionError("layout", expected=expected) from None
     if len(boxes) > MAX_NODES or len(widths) > 20 * MAX_NODES:
         raise CapacityError("too many nodes", expected=f"at most {MAX_NODES}", got=str(len(boxes)))
+    if not all(0.0 <= size <= _LARGEST for box in boxes for size in (box.width, box.height)) or not all(
+        0.0 <= width <= _LARGEST for width in widths.values()
+    ):
+        raise DefinitionError("layout: a size", expected=f"0 to {_LARGEST:g} pixels")
     known = {box.key: box for box in boxes}
     links = [
         Link(source=a, target=b, width=width, height=18.0 if width else 0.0)

@@ -59,6 +59,7 @@ def serve(options: argparse.Namespace) -> int:
         raise RobotControlError(f"the page is not built: no editor.js in {PAGE}", hint="Build it: ./run web")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("aiohttp.access").setLevel(logging.WARNING)
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # a traceback for each malformed request
     robot = RosRobot(namespace=options.namespace)
     name = options.name or options.address
     try:

@@ -18,11 +18,11 @@ from typing import Any
 
 from aiohttp import web
 
-from robot_rt_control.application.editor.keys import COOKIE, Keys, Person, allowed_hosts
+from robot_rt_control.application.editor.keys import COOKIE, Bucket, Keys, Person, allowed_hosts
 from robot_rt_control.application.editor.layout import graph_layout
 from robot_rt_control.application.editor.people import People
 from robot_rt_control.application.editor.robot import SERVICES, Json, Robot
-from robot_rt_control.application.editor.watchers import MAX_WATCHERS, Watcher, Watchers
+from robot_rt_control.application.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 PAGE = Path(__file__).parent / "page"
@@ -46,6 +46,8 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+MAX_UNDER_WAY = 8
+"""Requests of one person that wait for the robot."""
 _STATUS_S = 0.2
 """Between two looks at the robot's speed, stop and state variables [s]."""
 _UNWATCHED_S = 5.0
@@ -81,6 +83,9 @@ class EditorServer:
             if file.suffix in _TYPES
         }
         self._pool = ThreadPoolExecutor(8, thread_name_prefix="editor")
+        self._looking = ThreadPoolExecutor(1, thread_name_prefix="editor-look")
+        self._entering = Bucket(rate=10, burst=200)
+        self._sockets = 0
         self._stops = ThreadPoolExecutor(4, thread_name_prefix="editor_stop")
         """For what stops: it never waits behind other requests."""
         self._blueprints: Json = {}
@@ -152,7 +157,8 @@ class EditorServer:
         person = self.keys.person(request.cookies.get(COOKIE, ""))
         if person is None:
             raise web.HTTPForbidden(text="open the link that the editor printed when it started")
-        if not person.requests.take():
+        taken = person.stops if request.path == "/api/protective_stop" else person.requests
+        if not taken.take():
             raise web.HTTPTooManyRequests(text="too many requests")
         return person
 
@@ -161,6 +167,7 @@ class EditorServer:
             raise web.HTTPBadRequest(text="a JSON object is expected")
         try:
             found = json.loads(await request.read())
+            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text for anybody else
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
@@ -177,6 +184,8 @@ class EditorServer:
         return web.Response(body=content, content_type=kind, charset="utf-8")
 
     async def _enter(self, request: web.Request) -> web.StreamResponse:
+        if not self._entering.take():
+            raise web.HTTPTooManyRequests(text="too many come in; try again in a moment")
         body = await self._body(request)
         entered = self.keys.enter(body.get("token"), body.get("name"))
         if entered is None:
@@ -209,13 +218,17 @@ class EditorServer:
 
     async def _live(self, request: web.Request) -> web.StreamResponse:
         person = self._who(request)
-        if len(self.watchers.all) >= MAX_WATCHERS:
+        if self._sockets >= MAX_WATCHERS:
             raise web.HTTPTooManyRequests(text=f"more than {MAX_WATCHERS} pages")
+        if person.sockets >= MAX_OF_PERSON:
+            raise web.HTTPTooManyRequests(text=f"more than {MAX_OF_PERSON} pages of one person")
+        self._sockets += 1
         self.people.came(person)
         self._publish()
         try:
             return await Watcher(self.watchers, person).serve(request)
         finally:
+            self._sockets -= 1
             self.people.left(person)
             self._publish()
 
@@ -224,7 +237,13 @@ class EditorServer:
     def _blocking(self, work: Callable[[Person, Json], Json], *, stops: bool = False) -> Reply:
         async def reply(person: Person, body: Json) -> Json:
             pool = self._stops if stops else self._pool
-            return await asyncio.get_running_loop().run_in_executor(pool, work, person, body)
+            if person.under_way >= MAX_UNDER_WAY and not stops:
+                raise web.HTTPTooManyRequests(text="too many requests at once")
+            person.under_way += 1
+            try:
+                return await asyncio.get_running_loop().run_in_executor(pool, work, person, body)
+            finally:
+                person.under_way -= 1
 
         return reply
 
@@ -320,7 +339,7 @@ class EditorServer:
             await task
         for watcher in list(self.watchers.all):
             watcher.changed.set()
-        for pool in (self._pool, self._stops):
+        for pool in (self._pool, self._stops, self._looking):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _set_blueprints(self, state: Json) -> None:
@@ -336,10 +355,13 @@ class EditorServer:
                 names = sorted(self.watchers.variables)
                 self._values = {}
                 if names:
-                    self._values = plain(await loop.run_in_executor(self._pool, self._robot.values, names))
+                    self._values = plain(await loop.run_in_executor(self._looking, self._robot.values, names))
             except RobotControlError as error:
                 self._values = {}
                 _log.debug("%s", error)
+            except Exception as error:  # else nobody would be shown anything any more
+                self._values = {}
+                _log.warning("what is true now cannot be read: %s: %s", type(error).__name__, error)
             self._publish()
             await self._end_unwatched()
             await asyncio.sleep(_STATUS_S)

@@ -14,7 +14,8 @@ from robot_rt_control.application.editor.keys import Bucket, Person
 
 MAX_MESSAGE = 256 * 1024
 """[bytes] of a message from a browser."""
-MAX_WATCHERS = 100
+MAX_WATCHERS, MAX_OF_PERSON = 100, 20
+"""Sockets, of all and of one person."""
 _PERIOD = 1 / 20
 """[s] between two states for one browser."""
 _SEND_S = 20.0
@@ -29,6 +30,8 @@ class Watchers:
         self.all: set[Watcher] = set()
         self.text = ""
         """The whole state."""
+        self.closed = 0
+        """Sockets that were closed because of what came."""
 
     def publish(self, state: dict[str, Any]) -> None:
         """Show a state to all. It is written as text once."""
@@ -65,6 +68,7 @@ class Watcher:
         try:
             async for message in socket:
                 if message.type != WSMsgType.TEXT or not self._messages.take() or not self._take(message.data):
+                    self._watchers.closed += 1
                     await socket.close(code=WSCloseCode.POLICY_VIOLATION)
                     break
         finally:
@@ -78,6 +82,7 @@ class Watcher:
         """Whether a message is one: {"variables": [names]}."""
         try:
             message = json.loads(text)
+            json.dumps(message, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             return False
         names = message.get("variables") if isinstance(message, dict) else None

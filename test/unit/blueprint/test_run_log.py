@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from blueprint_driver import Driver, calls, graph, leaf, node, sequence
 
 from robot_rt_control.blueprint import events
+from robot_rt_control.blueprint.run_history import RunHistory
 from robot_rt_control.blueprint.run_log import KEPT, RunLog, outputs_of, present_nodes, read_log, was_interrupted
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -54,3 +57,32 @@ def test_a_file_that_is_no_log(tmp_path: Path) -> None:
         read_log(path)
     with pytest.raises(DefinitionError, match="cannot be read"):
         read_log(tmp_path / "missing")
+
+
+def test_draft_N40_killed_in_the_middle_of_a_line(tmp_path: Path) -> None:
+    """Wherever a log is cut: it is listed as interrupted with its node, or if nothing of it was written, not at all."""
+    first = {"what": "run", "tick": 0, "time": 0.0, "run": "r", "skill": "tour", "began": "now", "source": "é",
+             "rehearsed": False}  # fmt: skip
+    records: list[dict[str, Any]] = [
+        first,
+        {"what": "node", "tick": 1, "time": 0.001, "path": "seat", "visit": 1, "attempt": 1},
+        {"what": "start", "tick": 1, "time": 0.001, "path": "seat", "skill": "guide"},
+        {"what": "ended", "tick": 9, "time": 0.009, "path": "seat", "result": "done", "failure": False, "reason": "",
+         "outputs": {"wish": "tea"}},
+        {"what": "node", "tick": 9, "time": 0.009, "path": "drinks", "visit": 1, "attempt": 1},
+    ]  # fmt: skip
+    whole = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+    path = tmp_path / "r.jsonl"
+    seen = set()
+    for length in range(len(whole) + 1):
+        path.write_bytes(whole[:length])
+        found = RunHistory(tmp_path).runs()
+        complete = whole[:length].count(b"\n")
+        if not found:
+            assert complete == 0
+            continue
+        (run,) = found
+        assert run.result == "" and run.interrupted_at
+        seen.add(run.interrupted_at)
+        assert outputs_of(read_log(path)) in ({}, {"seat.wish": "tea"})
+    assert seen == {"the beginning", "seat", "drinks"}

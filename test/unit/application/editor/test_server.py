@@ -354,11 +354,12 @@ def test_malformed_requests_and_messages_start_nothing(editor: Served, robot: Me
 
 
 def test_draft_E4_so_many_sockets_and_no_more(editor: Served) -> None:
-    cookie = editor.enter(editor.server.keys.operate)
+    people = [{"Cookie": f"{COOKIE}={editor.enter(editor.server.keys.operate)}"} for _ in range(6)]  # 20 each
 
     async def opened() -> tuple[int, int]:
-        async with aiohttp.ClientSession(cookies={COOKIE: cookie}, connector=aiohttp.TCPConnector(limit=0)) as session:
-            connecting = [session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) for _ in range(120)]
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+            live_url = f"{editor.origin}/api/live"
+            connecting = [session.ws_connect(live_url, origin=editor.origin, headers=people[i % 6]) for i in range(120)]
             found = await asyncio.gather(*connecting, return_exceptions=True)
             live = [each for each in found if isinstance(each, aiohttp.ClientWebSocketResponse)]
             refused = [each for each in found if isinstance(each, aiohttp.WSServerHandshakeError)]

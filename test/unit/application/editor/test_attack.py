@@ -1,0 +1,178 @@
+"""Attacks on the editor's server: nothing crashes, nothing starts, everybody else is served as before."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from editor_attack import REFUSED, EditorAttack
+from memory_robot import Json, MemoryRobot
+from served_editor import Served, served
+
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+_WRONG = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+class StrictRobot(MemoryRobot):
+    """Refuses wrong fields, as the one over ROS; `hangs`: answers nothing until it is set."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.answers = threading.Event()
+        self.answers.set()
+        self.calls_made = 0
+
+    def call(self, service: str, request: Mapping[str, Any]) -> Json:
+        self.calls_made += 1
+        assert self.answers.wait(20)
+        try:
+            return super().call(service, request)
+        except _WRONG as error:
+            raise DefinitionError("request", got=str(error)) from None
+
+    def run(self, goal: Mapping[str, Any]) -> Json:
+        try:
+            return super().run(goal)
+        except _WRONG as error:
+            raise DefinitionError("request", got=str(error)) from None
+
+    def list_programs(self, request: Mapping[str, Any]) -> Json:
+        return super().list_programs({"name": str(request.get("name", ""))})
+
+    def save_program(self, request: Mapping[str, Any]) -> Json:
+        return super().save_program({"text": str(request.get("text", "")), "check_only": True})
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Iterator[StrictRobot]:
+    made = StrictRobot(tmp_path / "skills")
+    yield made
+    made.answers.set()
+    made.close()
+
+
+@pytest.fixture
+def attacked(robot: StrictRobot) -> Iterator[tuple[Served, EditorAttack]]:
+    with served(robot) as editor:
+        keys = editor.server.keys
+        yield editor, EditorAttack(editor.port, operate=editor.enter(keys.operate), watch=editor.enter(keys.watch))
+
+
+def attack(
+    made: tuple[Served, EditorAttack], robot: StrictRobot, log: pytest.LogCaptureFixture, n: int
+) -> None:
+    """Each kind gets what it should, and afterwards all is as before."""
+    editor, attacking = made
+    with log.at_level(logging.ERROR):
+        found = attacking.requests(n, Random(n))
+    allowed = {"fields": REFUSED | {200}, "raw": REFUSED | {0, 200}, "path": {0, 400, 404}, "large": {0, 413, 429}}
+    allowed |= dict.fromkeys(("no token", "old token", "watching"), {403, 429})
+    allowed |= {"origin": {403}, "host": {400, 403}, "method": REFUSED | {0}}
+    wrong = {kind: n for kind, n in found.items() if kind[1] not in allowed.get(kind[0], REFUSED)}
+    assert not wrong, wrong
+    refused = editor.server.refused
+    assert refused[403] >= sum(n for (_, status), n in found.items() if status == 403) > 0
+    closed, _ = attacking.messages(n // 5, Random(n))
+    assert closed >= n // 10 and editor.server.watchers.closed > 0
+    with attacking.deaf(5):
+        opened, turned_away = attacking.sockets(200)
+        assert opened <= 100 and turned_away >= 100
+        time.sleep(0.3)
+    assert not robot.runs and robot.speed == 1.0 and not robot.stopped
+    assert not [r.getMessage() for r in log.records if r.levelno >= logging.ERROR and r.name.startswith("robot_rt")]
+    cookie = editor.enter(editor.server.keys.operate)
+    assert editor.post("me", cookie=cookie)[0] == 200
+    state = json.loads(editor.server.watchers.text)["robot"]
+    assert state["blueprints"] is True
+
+
+def test_draft_E4_a_few_hundred_attacks(
+    attacked: tuple[Served, EditorAttack], robot: StrictRobot, caplog: pytest.LogCaptureFixture
+) -> None:
+    attack(attacked, robot, caplog, 300)
+
+
+@pytest.mark.long
+def test_draft_E4_ten_thousand_attacks(
+    attacked: tuple[Served, EditorAttack], robot: StrictRobot, caplog: pytest.LogCaptureFixture
+) -> None:
+    attack(attacked, robot, caplog, 10_000)
+
+
+def test_draft_E6_stopping_waits_for_nobody(attacked: tuple[Served, EditorAttack], robot: StrictRobot) -> None:
+    """A watcher keeps all others busy with requests that are not answered: the protective stop is taken at once."""
+    editor, attacking = attacked
+    robot.answers.clear()
+    statuses: list[int] = []
+    flood = [
+        threading.Thread(target=lambda: statuses.append(editor.post("list_skills", cookie=attacking.watch)[0]))
+        for _ in range(30)
+    ]
+    for thread in flood:
+        thread.start()
+    end = time.monotonic() + 10
+    while statuses.count(429) < 20 and time.monotonic() < end:
+        time.sleep(0.01)
+    assert statuses.count(429) >= 20, "one person has so many requests under way and no more"
+    began = time.monotonic()
+    assert editor.post("protective_stop", {"stop": True}, cookie=attacking.operate)[1]["success"] and robot.stopped
+    assert time.monotonic() - began < 5
+    robot.answers.set()
+    for thread in flood:
+        thread.join(20)
+    assert robot.calls_made <= 10
+
+
+def test_draft_E6_who_floods_may_still_stop(attacked: tuple[Served, EditorAttack], robot: StrictRobot) -> None:
+    editor, attacking = attacked
+    while editor.post("me", cookie=attacking.watch)[0] != 429:
+        pass
+    assert editor.post("protective_stop", {"stop": True}, cookie=attacking.watch)[0] == 200 and robot.stopped
+
+
+def test_draft_E4_a_watcher_cannot_come_in_without_end(attacked: tuple[Served, EditorAttack]) -> None:
+    """Else each cookie would have requests of its own, and those of others would be forgotten."""
+    editor, attacking = attacked
+    body = json.dumps({"token": editor.server.keys.watch})
+    statuses = [editor.request("POST", "/api/enter", body)[0] for _ in range(300)]
+    assert 429 in statuses
+    keys = editor.server.keys
+    person = keys.person(attacking.operate)
+    assert person is not None
+    person.sockets = 1
+
+    async def many() -> None:
+        for _ in range(2000):
+            keys.enter(keys.watch, "")
+
+    asyncio.run_coroutine_threadsafe(many(), editor.loop).result(20)
+    assert keys.person(attacking.operate) is person, "who is here is not forgotten"
+
+
+def test_draft_E8_a_robot_that_fails_is_asked_again(
+    attacked: tuple[Served, EditorAttack], robot: StrictRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor, _ = attacked
+    looked = threading.Event()
+
+    def fail() -> Json:
+        looked.set()
+        raise UnicodeError("a bug")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(robot, "status", fail)
+        assert looked.wait(10)
+    robot.set_speed(0.25)
+    end = time.monotonic() + 10
+    while json.loads(editor.server.watchers.text)["robot"].get("speed") != 0.25:
+        assert time.monotonic() < end, "nobody looks any more"
+        time.sleep(0.02)
