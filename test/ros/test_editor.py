@@ -141,7 +141,7 @@ actions:
     type: hold
     parts: arm
     reactions: [{when: elapsed > 2, start: up}]
-  up: {type: hold, parts: arm, final: true, reactions: [{when: elapsed > 3000, stop: true, event: held}]}
+  up: {type: hold, parts: arm, reactions: [{when: elapsed > 3000, stop: true, event: held}]}
 """
 
 

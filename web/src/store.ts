@@ -374,7 +374,8 @@ export class Store {
             return;
         }
         const skill = this.skills.find((each) => each.name === name);
-        if (skill?.origin === 'program' || (!skill && this.programs.some((p) => p.name === name))) {
+        const isKept = this.programs.some((program) => program.name === name);
+        if (skill?.origin === 'program' || (isKept && (!skill || skill.origin === 'library'))) {
             await this.openProgram(reference);
             return;
         }

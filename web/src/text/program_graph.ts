@@ -74,5 +74,7 @@ export function exitsOf(graph: Graph): string[] {
         const events = node.candidates.map((each) => each.end).filter(Boolean);
         for (const event of events.length > 0 ? events : [node.id]) found.add(event);
     }
+    // Without those of final states, all events.
+    if (found.size === 0) for (const node of graph.nodes) for (const { event } of node.candidates) if (event !== '') found.add(event);
     return [...found];
 }
