@@ -20,10 +20,10 @@ from robot_rt_control.testing.program_main import run_program
 WORKCELL = Path(__file__).parent.parent / "config" / "welcome.yaml"
 SKILLS = Path(__file__).parent / "welcome"
 AT_DESK = 1.95  # [m] of the visitor's way
-PATIENCE = 120.0  # [s] more than enough, on any machine
+PATIENCE = 60.0  # [s] more than enough
 ANSWERS = {"How was your journey?": "good", "Water, tea, or nothing?": "water"}
-PICTURES = {"shake": "handshake", "stay": "this_way", "carry": "drink"}
-"""A node's id → picture taken while it runs."""
+PICTURES = {"shake": ("handshake", 0.3), "stay": ("this_way", 0.0), "carry": ("drink", 7.5)}
+"""A node's id → picture taken while it runs, and how long [s] after its beginning."""
 
 
 def blueprints_of(client: Client, folder: Path) -> AbstractContextManager[Any]:
@@ -85,15 +85,15 @@ class Scene:
                 self._blueprints.control("answer", run=node.run, node=node.path, value=answers[node.question])
                 self._blueprints.wait_for_state(lambda state, asked=node: asked not in state.nodes, PATIENCE)
             else:
-                picture = PICTURES[node.path.rpartition("/")[2]]
+                picture, later = PICTURES[node.path.rpartition("/")[2]]
                 self._taken.add(picture)
-                self._client.sleep(0.3 if picture == "handshake" else 3.0 if picture == "drink" else 0.0)
+                self._client.sleep(later)
                 self._client.take_picture(self._output / f"{picture}.png")
 
     def _matters(self, node: Any) -> bool:
         if node.run in self._seen:
             return False
-        picture = PICTURES.get(node.path.rpartition("/")[2], "") if node.state == "runs" else ""
+        picture, _ = PICTURES.get(node.path.rpartition("/")[2], ("", 0.0)) if node.state == "runs" else ("", 0.0)
         ended = not node.path and node.state == "ended"
         return ended or bool(node.question) or bool(picture and picture not in self._taken)
 
