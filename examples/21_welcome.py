@@ -22,7 +22,7 @@ SKILLS = Path(__file__).parent / "welcome"
 AT_DESK = 1.95  # [m] of the visitor's way
 PATIENCE = 60.0  # [s] more than enough
 ANSWERS = {"How was your journey?": "good", "Water, tea, or nothing?": "water"}
-PICTURES = {"shake": ("handshake", 0.3), "stay": ("this_way", 0.0), "carry": ("drink", 7.5)}
+PICTURES = {"shake": ("handshake", 0.3), "stay": ("this_way", 0.0), "carry": ("drink", 10.0)}
 """A node's id → picture taken while it runs, and how long [s] after its beginning."""
 
 

@@ -47,7 +47,7 @@ def test_three_blueprints_by_sensor_gesture_and_sentence(example, tmp_path, caps
         assert ends == dict.fromkeys(("mia", "welcome", "drink", "short_welcome"), "done")
         assert not client.cell.kinds("part_faulted", "action_failed", "command_refused")
         plugin = client.cell.executor.devices.hosts["sim"].plugin
-        for cup, place in (("water", (0.55, 0.25)), ("tea", (0.55, 0.4))):
+        for cup, place in (("water", (0.5, 0.25)), ("tea", (0.5, 0.37))):
             assert plugin.object_pose(cup).position == pytest.approx((*place, 0.66), abs=5e-3), "on the desk, upright"
     assert 0.02 < max(lifted) < 0.08 and abs(lifted[-1]) < 0.005, "[m] the visitor's hand was shaken and let go"
     said = [line.partition(": ")[2] for line in capsys.readouterr().out.splitlines() if line.startswith("robot said")]
