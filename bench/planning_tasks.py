@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import yaml
 
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.task import Control, PairGroup, Start, Task
+from robot_rt_control.planning.task_file import read_task
 
 CONFIG = Path(__file__).parents[1] / "config"
 _FACES = "back", "front", "left", "right"
@@ -65,6 +67,11 @@ def base(name: str, way: Sequence[float], workcell: str) -> Task:
     )
 
 
+def packaged(name: str, file: str, **parameters: float) -> Task:
+    """A task that comes with the package."""
+    return replace(read_task(CONFIG / "tasks" / f"{file}.yaml", parameters).task, name=name)
+
+
 QUICK: tuple[Callable[[], Task], ...] = (
     slider,
     lambda: arm("forward 5 cm", (0.05, 0), 1.0),
@@ -90,6 +97,8 @@ APPLICATIONS: tuple[Callable[[], Task], ...] = (
     lambda: base("forward 50 cm, friction 0.1", (0.5, 0), "base_push_smooth.yaml"),
     lambda: base("diagonal 30, 30 cm, friction 0.1", (0.3, 0.3), "base_push_smooth.yaml"),
     lambda: base("diagonal 30, -30 cm, friction 0.1", (0.3, -0.3), "base_push_smooth.yaml"),
+    lambda: packaged("D torso 15 cm up", "move_torso"),
+    lambda: packaged("E pinch 15 cm", "pinch_cube"),
 )
 
 

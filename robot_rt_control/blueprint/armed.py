@@ -9,6 +9,7 @@ from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.robot import Robot, Watched
 from robot_rt_control.blueprint.schema import CommandKeys
 from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 LONGEST_S = 24 * 3600.0
@@ -51,7 +52,8 @@ class Armed:
             raise DefinitionError("arm: seconds", expected=f"0 to {LONGEST_S:g}", got=f"{seconds:g}")
         try:
             for name, command in _conditions(catalogue.skills):
-                self._watches.append((self._robot.watch(f"armed: {name}", [command.when]), name, command))
+                when = _with_parts(catalogue.skills[name], command.when)
+                self._watches.append((self._robot.watch(f"armed: {name}", [when]), name, command))
         except BaseException:
             self.disarm()
             raise
@@ -91,3 +93,9 @@ def _conditions(skills: Mapping[str, SkillTemplate]) -> Iterator[tuple[str, Comm
         for command in template.content.commands:
             if command.when and "@" not in name:
                 yield name, command
+
+
+def _with_parts(template: SkillTemplate, condition: str) -> str:
+    """The condition with the default parts of the blueprint's roles: a run that starts by itself has those."""
+    roles = {role.name: role.default for role in template.roles if role.default}
+    return Substitution({}, roles).condition(condition, "when")

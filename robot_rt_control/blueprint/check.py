@@ -58,6 +58,21 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
         if name != template.name and "@" not in name
         for phrase, _ in phrases_of(other)
     }
+    shown = {
+        gesture.casefold(): name
+        for name, other in catalogue.skills.items()
+        if name != template.name and "@" not in name
+        for command in other.content.commands
+        for gesture in command.gesture
+    }
+    for index, command in enumerate(template.content.commands):
+        for gesture in command.gesture:
+            path = ("commands", index, "gesture")
+            if gesture.casefold() in shown:
+                other_name = shown[gesture.casefold()]
+                yield DefinitionError(f"gesture {gesture!r} starts {other_name!r} already", expected="another"), path
+            if gesture.casefold() == STOP:
+                yield DefinitionError("the gesture 'stop' cancels all runs", expected="another"), path
     parameters = {p.name for p in template.parameters}
     for phrase, index in phrases_of(template):
         key, path = phrase_key(phrase), ("commands", index, "say")

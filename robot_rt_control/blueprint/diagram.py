@@ -1,7 +1,7 @@
 """What the picture of a skill made of nodes shows: its nodes with the skills that they call, candidates, reactions.
 
-`view:` of the text has the places of nodes that a person moved: node → [x, y] of its middle [pt], y downwards, from the
-top left corner of the picture without its header.
+`view:` of the text has the places of nodes that a person moved: node → [x, y] of its top left corner [pt], y downwards,
+from that of the picture without its header.
 """
 
 from __future__ import annotations

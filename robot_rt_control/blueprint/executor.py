@@ -389,11 +389,11 @@ class Executor:
     def _controlled(self, request: ControlRequest, command: str) -> str:
         if command == "arm":
             self._armed.arm(request.seconds, self._moment().time, self.library.snapshot())
-            self._note(command, request.source, f"for {request.seconds:g} s")
+            self.note(command, request.source, f"for {request.seconds:g} s")
             return f"sensors may start runs for {request.seconds:g} s"
         if command == "disarm":
             self._armed.disarm()
-            self._note(command, request.source, "")
+            self.note(command, request.source, "")
             return ""
         if command == "cancel" and not request.run:
             return self._cancel_all(request.source)
@@ -472,7 +472,7 @@ class Executor:
         going = [run for run in self.runs.values() if run.outcome is None]
         for run in reversed(going):  # what waits first, so that nothing begins
             self._cancel(run, source)
-        self._note("cancel", source, ", ".join(run.id for run in going))
+        self.note("cancel", source, ", ".join(run.id for run in going))
         return f"cancelled: {', '.join(run.id for run in going)}" if going else "no run is under way"
 
     def give_command(
@@ -485,7 +485,7 @@ class Executor:
             RobotControlError: as `start`.
         """
         word = "gesture" if gesture else "sentence"
-        if not gesture and is_stop(text):  # it waits for nobody
+        if is_stop(text):  # it waits for nobody
             return "", None, self._cancel_all(source)
         try:
             with self.library.lock:
@@ -494,9 +494,9 @@ class Executor:
             name = said.skill
             run = self.start(Start(skill=name, parameters=said.arguments, busy=said.busy, source=source or word))
         except RobotControlError as error:
-            self._note(word, source, text, refused=str(error))
+            self.note(word, source, text, refused=str(error))
             raise
-        self._note(word, source, text, started=run.id)
+        self.note(word, source, text, started=run.id)
         return name, run, f"run {run.id} of {name!r}"
 
     def _start_by_sensor(self, skill: str, condition: str, busy: str) -> None:
@@ -504,12 +504,12 @@ class Executor:
         try:
             run = self.start(Start(skill=skill, busy=busy, source=source))
         except RobotControlError as error:
-            self._note("sensor", source, condition, refused=str(error))
+            self.note("sensor", source, condition, refused=str(error))
         else:
-            self._note("sensor", source, condition, started=run.id)
+            self.note("sensor", source, condition, started=run.id)
 
-    def _note(self, what: str, source: str, content: str, **more: str) -> None:
-        """Keep a command that belongs to no run."""
+    def note(self, what: str, source: str, content: str, **more: str) -> None:
+        """Keep what was asked for beside runs, or refused: who, when, what."""
         moment, path = self._moment(), self._logs / COMMANDS_FILE
         line = {"tick": moment.tick, "time": moment.time, "at": self._wall(), "what": what, "source": source,
                 "content": content, **more}  # fmt: skip

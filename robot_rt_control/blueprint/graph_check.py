@@ -214,6 +214,9 @@ class GraphCheck:
                     yield candidate.when, f"node {node.id!r}: when", (*path, "then", index, "when"), ""
         for index, reaction in enumerate(self._graph.reactions):
             yield reaction.when, f"reaction {index}: when", ("reactions", index, "when"), ""
+        for index, command in enumerate(self._reader.template.content.commands):
+            if command.when:
+                yield command.when, f"command {index}: when", ("commands", index, "when"), ""
 
     def _find_in_conditions(self) -> Found:
         for text, of, path, owner in self._conditions():
@@ -222,6 +225,8 @@ class GraphCheck:
                 check_condition(filled, partial(self._resolve, owner), known=partial(self._known, owner), of=of)
             except DefinitionError as mistake:
                 yield mistake, path
+            for name in sorted(references(text)) if path[0] == "commands" else ():
+                yield DefinitionError(f"{of}: ${name} has no value before the start", expected="state variables"), path
             for name in sorted(references(text)) if path[0] == "reactions" else ():
                 if "." in name:
                     error = DefinitionError(

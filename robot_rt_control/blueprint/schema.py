@@ -199,7 +199,7 @@ class _SentKeys(RosKeys):
 
 
 class _AnsweredKeys(RosKeys):
-    results: Annotated[list[EndKeys], Each] = []
+    results: list[EndKeys] = []
     """None that holds: done if it went well, failed otherwise."""
     outputs: dict[Name, str] = {}
     """Output → field of the answer: pose.position.x, data[0]."""

@@ -257,6 +257,10 @@ class Backend(Protocol):
 
     def run_action(self, request: ActionRequest) -> RunOutcome: ...
 
+    def workcell_digest(self) -> int:
+        """Of the workcell that runs: `Workcell.digest` of its file."""
+        ...
+
     def list_parts(self) -> list[Any]:
         """msg/PartInfo."""
         ...

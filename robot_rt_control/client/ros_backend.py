@@ -171,6 +171,9 @@ class RosServices(ABC):
 
     # --- the workcell ---------------------------------------------------------------------------
 
+    def workcell_digest(self) -> int:
+        return int(self.call(std_srvs.srv.Trigger, "workcell_digest").message, 16)
+
     def list_parts(self) -> list[Any]:
         return list(self.call(srv.ListParts, "list_parts").parts)
 

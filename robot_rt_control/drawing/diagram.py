@@ -61,4 +61,4 @@ class Diagram:
     states: tuple[State, ...]
     switches: tuple[Switch, ...]
     places: Mapping[Key, tuple[float, float]] = field(default_factory=dict)
-    """Middles [pt] of boxes that a person moved; all others are laid out."""
+    """Top left corners [pt] of boxes that a person moved; all others are laid out."""

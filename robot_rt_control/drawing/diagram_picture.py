@@ -112,7 +112,12 @@ class _Picture:
         self.boxes = {state.key: self.box(state) for state in self.states}
         links = [Link(source=s.source, target=s.target, **_label_size(s)) for s in self.drawn]
         boxes = list(self.boxes.values())
-        self.layout: Layout = with_places(lay_out(boxes, links, rank), boxes, links, diagram.places)
+        places = {
+            key: (x + self.boxes[key].width / 2, y + self.boxes[key].height / 2)
+            for key, (x, y) in diagram.places.items()
+            if key in self.boxes
+        }
+        self.layout: Layout = with_places(lay_out(boxes, links, rank), boxes, links, places)
 
     def box(self, state: State) -> Box:
         if state.key in (("", START), ("", END)):

@@ -24,7 +24,8 @@ def bodies(parts: Sequence[PartDescription]) -> list[PartDescription]:
     return [part for part in parts if part.urdf is not None and part.mounted_on is None]
 
 
-def _body_of(part: PartDescription, parts: Sequence[PartDescription]) -> PartDescription:
+def body_of(part: PartDescription, parts: Sequence[PartDescription]) -> PartDescription:
+    """The part with the URDF that a part belongs to: itself, or the one it is mounted on."""
     by_name = {p.name: p for p in parts}
     while part.mounted_on is not None:
         part = by_name[part.mounted_on]
@@ -63,10 +64,10 @@ def _frames(parts: Sequence[PartDescription], urdfs: dict[str, Urdf]) -> list[_F
         if part.mount is not None:
             name, X = f"{part.name}_frame", part.mount.pose.matrix @ Pose(orientation=kind.message_orientation).matrix
             if part.mount.part is not None:
-                parent = prefixes[_body_of(by_name[part.mount.part], parts).name] + str(part.mount.link)
+                parent = prefixes[body_of(by_name[part.mount.part], parts).name] + str(part.mount.link)
         elif kind.has_tool and part.tip_link is not None:
             name, X = f"{part.name}_tool", part.tool.matrix
-            parent = prefixes[_body_of(part, parts).name] + part.tip_link
+            parent = prefixes[body_of(part, parts).name] + part.tip_link
         else:
             continue
         while name in taken:
@@ -88,7 +89,7 @@ def joint_state_names(parts: Sequence[PartDescription]) -> dict[str, tuple[str, 
     found = {}
     for part in parts:
         if part.dof:
-            prefix = prefixes.get(_body_of(part, parts).name, "")
+            prefix = prefixes.get(body_of(part, parts).name, "")
             found[part.name] = tuple(prefix + joint for joint in part.joint_names)
     return found
 
@@ -100,7 +101,7 @@ def joint_frames(parts: Sequence[PartDescription]) -> dict[str, tuple[str, ...]]
     found = {}
     for part in parts:
         if part.dof:
-            prefix = prefixes.get(_body_of(part, parts).name, "")
+            prefix = prefixes.get(body_of(part, parts).name, "")
             joints = {} if part.urdf is None else part.urdf.joints
             found[part.name] = tuple(prefix + joints[j].child if j in joints else "" for j in part.joint_names)
     return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import queue
-import threading
 from collections.abc import Callable, Sequence
 
 from robot_rt_control.client import Action, Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.session import Session
+from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.planner.measured import Measured, measure_start
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.event_kinds import Kind
@@ -23,26 +24,55 @@ class Cancelled(Exception):
     """The motion was broken off on request; all parts were stopped."""
 
 
+def measured(client: Client, workcell: Workcell, parts: Sequence[str], pose: str = "") -> Measured:
+    """Where joints and body are now.
+
+    Args:
+        workcell: the running one.
+        parts: whose joints are measured.
+        pose: part of kind sensor that measures where the body is; empty: that is not asked for.
+
+    Raises:
+        DefinitionError, ProgramError: all values that are unknown or too old; or there is no such part.
+        RobotControlError: the workcell does not answer.
+    """
+    return measure_start(workcell, parts, pose, lambda p: client.backend.state_values(p, ""), body=bool(pose))
+
+
 def run_plan(
     client: Client,
     plan: Plan,
+    workcell: Workcell,
     *,
-    check: Callable[[], None],
+    pose: str = "",
     cancelled: Callable[[], bool] = lambda: False,
     phase: Callable[[str], None] = lambda _: None,
-) -> None:
-    """Run a plan, until its parts are measured at its end.
+) -> int:
+    """Run a plan, until its parts are measured at its end: approach, check of the start, motion.
 
     Args:
-        client: of the workcell.
-        check: raises if the start is not as planned; called when the parts are there, before the motion.
+        client: of the running workcell, or a LockstepClient.
+        workcell: the plan's.
+        pose: part of kind sensor that measures where the body is; empty: that is not checked.
         cancelled: asked every 20 ms.
         phase: called with `approach`, then `motion`.
 
+    Returns:
+        The tick in which all parts began the motion.
+
     Raises:
+        DefinitionError, ProgramError: nothing moved: the plan is for another workcell than the running one, the body is
+            elsewhere, or the speed override too low. Or it is so after the approach.
         Cancelled: as asked; its parts take their default action.
         RobotControlError: it could not be started, or did not come to its end; the session is closed.
     """
+
+    def check(parts: Sequence[str]) -> None:
+        found = measured(client, workcell, parts, pose)
+        plan.check_start(joints=found.joints, body=found.body, speed=client.executor_status().speed)
+
+    plan.check_start(workcell=client.backend.workcell_digest())  # alone: another one has other parts
+    check(())
     with client.session(plan.parts, name="planner") as session:
         approach = [
             Action(f"approach_{part}", "move_joint", parts=part, position=plan.start_joints(part),
@@ -50,23 +80,32 @@ def run_plan(
             for part in plan.parts
         ]  # fmt: skip
         session.add(*approach, *plan.actions("motion"))
-        watch = _Watch(session, cancelled)
+        watch = _Watch(client, session, cancelled)
         phase("approach")
         session.start(*approach)
         watch.wait([f"{action.id}.is_settled" for action in approach])
-        check()
+        check(plan.parts)
         phase("motion")
-        session.start(*plan.first("motion"))
+        tick = session.start(*plan.first("motion"))
         watch.wait([f"{id}.is_done" for id in plan.last("motion")])
+        return tick
+
+
+def retreat(client: Client, plan: Plan) -> None:
+    """From the end of a plan that was run back to its start, the way the parts came; errors as of `run_plan`."""
+    with client.session(plan.parts, name="planner") as session:
+        session.add(*plan.retreat("back"))
+        watch = _Watch(client, session, lambda: False)
+        session.start(*plan.first("back"))
+        watch.wait([f"{id}.is_settled" for id in plan.last("back")])
 
 
 class _Watch:
     """Waits for actions of a session, while they may be cancelled and may fail."""
 
-    def __init__(self, session: Session, cancelled: Callable[[], bool]) -> None:
-        self._session, self._cancelled = session, cancelled
+    def __init__(self, client: Client, session: Session, cancelled: Callable[[], bool]) -> None:
+        self._client, self._session, self._cancelled = client, session, cancelled
         self._broken: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._pause = threading.Event()
         for kind in _BROKEN:
             session.on(kind, self._broken.put)
 
@@ -88,4 +127,4 @@ class _Watch:
             if was_active and not active:
                 raise RobotControlError("the plan was not run to its end: its actions were stopped")
             was_active = was_active or active
-            self._pause.wait(_POLL_S)
+            self._client.sleep(_POLL_S)  # simulated time goes on meanwhile

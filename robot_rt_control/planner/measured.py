@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.task_cell import POSE_VALUES
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
@@ -45,7 +44,7 @@ def measure_start(workcell: Workcell, parts: Sequence[str], pose: str, measure: 
     jointed = [workcell.part(part) for part in parts]
     sensor = _pose_sensor(workcell, pose) if body else None
     prefixes = [f"{part.name}." for part in [*jointed, *([] if sensor is None else [sensor])]]
-    values = measure(prefixes)
+    values = measure(prefixes) if prefixes else {}  # no prefix at all would be everything
     raise_all(
         [
             *(mistake for part in jointed for mistake in _unknown_joints(part, values)),
@@ -56,20 +55,6 @@ def measure_start(workcell: Workcell, parts: Sequence[str], pose: str, measure: 
         part.name: tuple(values[f"{part.name}.position[{j}]"] for j in range(part.dof)) for part in jointed
     }
     return Measured(joints=joints, body=None if sensor is None else _pose_of(sensor, values))
-
-
-def check_start(plan: Plan, workcell: Workcell, pose: str, measure: Measure, speed: float) -> None:
-    """Refuse the motion of a plan if robot or body are not where it begins, or the speed override is too low.
-
-    Args:
-        pose: as in `measure_start`; empty: where the body is, is not known, and not checked.
-        speed: the override.
-
-    Raises:
-        DefinitionError, ProgramError: all that differs.
-    """
-    found = measure_start(workcell, plan.parts, pose, measure, body=bool(pose))
-    plan.check_start(workcell=workcell.digest, joints=found.joints, body=found.body, speed=speed)
 
 
 def _pose_sensor(workcell: Workcell, name: str) -> PartDescription:

@@ -17,7 +17,6 @@ from robot_rt_control.client import Client
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planner.child import lower_priority
 from robot_rt_control.planner.execution import run_plan
-from robot_rt_control.planner.measured import check_start
 from robot_rt_control.planner.plan_contact import Cell, PlanContactAction
 from robot_rt_control.planning.engines import require_engines
 from robot_rt_control.planning.plan import Plan
@@ -32,8 +31,14 @@ _PARAMETERS = (
     NodeParameter(
         name="plans",
         default="",
-        description="Folder in which plans are kept, until somebody deletes them; empty: robot_rt_control/plans in "
-        "XDG_DATA_HOME.",
+        description="Folder in which plans are kept; empty: robot_rt_control/plans in XDG_DATA_HOME.",
+    ),
+    NodeParameter(
+        name="plans_kept",
+        default=200,
+        minimum=0,
+        maximum=1_000_000,
+        description="How many plans of the node are kept: after each goal, older ones are deleted; 0: none is.",
     ),
     NodeParameter(
         name="threads",
@@ -110,6 +115,7 @@ class PlannerNode(WorkcellNode):
             self,
             cell,
             folder=Path(self.value("plans") or default_folder()).expanduser(),
+            keep=self.value("plans_kept"),
             draw=self._draw,
             threads=self.value("threads") or max((os.cpu_count() or 1) - 1, 1),
             group=ReentrantCallbackGroup(),
@@ -152,14 +158,8 @@ class PlannerNode(WorkcellNode):
         return self._connected().backend.state_values(prefixes, "")
 
     def _run(self, plan: Plan, pose: str, cancelled: Callable[[], bool], phase: Callable[[str], None]) -> None:
-        client, workcell = self._connected(), self._workcell
-        assert workcell is not None
-
-        def check() -> None:
-            check_start(plan, workcell, pose, self._measure, client.executor_status().speed)
-
-        plan.check_start(workcell=workcell.digest)  # before anything moves
-        run_plan(client, plan, check=check, cancelled=cancelled, phase=phase)
+        assert self._workcell is not None  # made by `configure`
+        run_plan(self._connected(), plan, self._workcell, pose=pose, cancelled=cancelled, phase=phase)
 
     def _draw(self, shapes: Sequence[Shape]) -> None:
         self._markers.publish(markers_message(shapes))

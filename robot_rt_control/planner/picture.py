@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -10,8 +12,10 @@ from numpy.typing import NDArray
 
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.robot_description import WORLD
-from robot_rt_control.planning.contact_model import Face
+from robot_rt_control.model.urdf import Urdf
+from robot_rt_control.planning.contact_model import Face, box_faces
 from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.urdf_shapes import collision_shapes
 from robot_rt_control.server.markers.shape import (
     BLUE,
     GREEN,
@@ -51,12 +55,32 @@ class Pair(Protocol):
         ...
 
 
-def task_shapes(start: Pose, target: Pose, pairs: Sequence[Pair]) -> list[Shape]:
+def link_faces(urdf: Urdf, link: str) -> list[Face]:
+    """The faces of a box around the collision shapes of a link, in its frame; none if it has none, or meshes."""
+    corners = []
+    for shape in collision_shapes(urdf, link):
+        if shape.kind == "mesh":
+            return []
+        if shape.kind == "box":
+            half = 0.5 * np.array(shape.size)
+        else:  # radius, and of a cylinder its length
+            half = np.array([shape.size[0], shape.size[0], 0.5 * shape.size[1] if shape.size[1:] else shape.size[0]])
+        signs = np.array(list(product((-1.0, 1.0), repeat=3)))
+        corners.append(signs * half @ shape.X_LS[:3, :3].T + shape.X_LS[:3, 3])
+    if not corners:
+        return []
+    least, most = np.min(np.concatenate(corners), axis=0), np.max(np.concatenate(corners), axis=0)
+    middle = 0.5 * (least + most)
+    return [replace(face, center=face.center + middle) for face in box_faces(most - least).values()]
+
+
+def task_shapes(start: Pose, target: Pose, pairs: Sequence[Pair], outline: Sequence[Face] = ()) -> list[Shape]:
     """The target: its axes x y z in red, green, blue, and the body's faces there; and all faces at the start.
 
     Args:
         start, target: X_WB of the body.
         pairs: what may touch; several may have the same face.
+        outline: further faces of the body that are shown at the target alone.
     """
     seen = list({pair.face.name: pair.face for pair in pairs if pair.fixed is None}.values())
     X = target.matrix
@@ -71,8 +95,8 @@ def task_shapes(start: Pose, target: Pose, pairs: Sequence[Pair]) -> list[Shape]
         colors=tuple(color for color in (RED, GREEN, BLUE) for _ in range(2)),
     )
     found = [axes]
-    if seen:
-        found.append(_shape("contact_target", ShapeKind.LINES, _edges(seen, X), 0.003, GREEN))
+    if ghost := [*seen, *outline]:
+        found.append(_shape("contact_target", ShapeKind.LINES, _edges(ghost, X), 0.003, GREEN))
     lines = list(_edges(seen, start.matrix))
     for pair in pairs:
         if pair.fixed is not None:

@@ -15,6 +15,7 @@ from rclpy.callback_groups import CallbackGroup
 from robot_rt_control import action
 from robot_rt_control.planner.execution import Cancelled
 from robot_rt_control.planner.job import Job, Report
+from robot_rt_control.planner.kept_plans import delete_old, new_plan_file
 from robot_rt_control.planner.messages import checked_timeout, feedback, parameters_of, result
 from robot_rt_control.planner.planning_process import SOLVER, Outcome, PlanningProcess
 from robot_rt_control.planning.plan import Plan
@@ -55,6 +56,7 @@ class PlanContactAction:
     Args:
         cell: the running workcell.
         folder: in which plans are kept.
+        keep: how many; 0: all.
         draw: shows shapes, all of them.
         threads: to compute with.
         group: callbacks may run in parallel.
@@ -67,12 +69,14 @@ class PlanContactAction:
         cell: Cell,
         *,
         folder: Path,
+        keep: int,
         draw: Callable[[Sequence[Shape]], None],
         threads: int,
         group: CallbackGroup,
         solver: str = SOLVER,
     ) -> None:
         self._node, self._cell, self._folder, self._draw, self._threads = node, cell, folder, draw, threads
+        self._keep = keep
         self._solver = solver
         self._closing = threading.Event()
         self._changing = threading.Condition()
@@ -112,7 +116,6 @@ class PlanContactAction:
 
     def _job(self, request: Any) -> Job:
         self._folder.mkdir(parents=True, exist_ok=True)
-        stamp = time.strftime("%Y%m%d_%H%M%S")
         return Job(
             task=request.task,
             parameters=parameters_of(request.parameters),
@@ -120,7 +123,7 @@ class PlanContactAction:
             previous_plan=request.previous_plan,
             timeout=checked_timeout(request.timeout),
             workcell=self._cell.workcell,
-            plan_file=self._folder / f"{stamp}_{time.monotonic_ns() % 10**6:06d}.plan",
+            plan_file=new_plan_file(self._folder),
             threads=self._threads,
         )
 
@@ -142,6 +145,7 @@ class PlanContactAction:
             goal.abort()
             return refuse(action.PlanContact.Result(), InternalError.of("planning", error))
         finally:
+            delete_old(self._folder, self._keep, in_use=[job.plan_file, job.previous_plan])
             with self._changing:
                 self._running = False
                 self._changing.notify_all()

@@ -13,8 +13,9 @@ from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.planner.job import Described, Finished, Job, Link, Report
 from robot_rt_control.planner.measured import measure_start
-from robot_rt_control.planner.picture import Pair, plan_shapes, task_shapes
+from robot_rt_control.planner.picture import Pair, link_faces, plan_shapes, task_shapes
 from robot_rt_control.planner.planning_process import save_whole
+from robot_rt_control.planning.contact_model import Face
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.planner import Progress, Result, plan
 from robot_rt_control.planning.scene import build_scene
@@ -48,7 +49,7 @@ def solve(job: Job, link: Link) -> Finished:
         )
     X = np.eye(4)
     X[:3, 3], X[:3, :3] = scene.motion.pose(scene.qpos)
-    drawn = task_shapes(Pose.of_matrix(X), task.target, scene.pairs)
+    drawn = task_shapes(Pose.of_matrix(X), task.target, scene.pairs, _outline(task))
     link.draw(drawn)
     progress = _Watch(job, link, scene.pairs, drawn)
     result = plan(
@@ -95,6 +96,18 @@ def _from_measured(job: Job, found: TaskFile, link: Link) -> Task:
         )
     measured = measure_start(running, _jointed(running), found.pose, link.measure, body=True)
     return found.started(Start(joints=measured.joints, body=measured.body))
+
+
+def _outline(task: Task) -> list[Face]:
+    """Of a body that is a link; none of an object, whose faces are those of the pairs."""
+    name, dot, link = task.body.partition(".")
+    if not dot:
+        return []
+    workcell = load_workcell(task.workcell)
+    part = workcell.part(name)
+    while part.urdf is None and part.mounted_on is not None:
+        part = workcell.part(part.mounted_on)
+    return [] if part.urdf is None else link_faces(part.urdf, link)
 
 
 def _jointed(workcell: Workcell) -> Sequence[str]:

@@ -8,18 +8,31 @@ The target stays, and so does the accuracy that is asked for: a correction's own
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.planning.plan import LEAST_WAY, Plan
+from robot_rt_control.planning.plan import LEAST_WAY, Plan, distance_to
 from robot_rt_control.planning.planner import Cancel, Progress, Result, plan
+from robot_rt_control.planning.problem import Problem
+from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.settings import Settings
 from robot_rt_control.planning.task import Start, Task
 
+Array = NDArray[np.float64]
+
+_TINY = 1e-9
+_MOST_TOO_FAR = 0.003
+"""[m] More has another cause than what engines and grounds differ by."""
+_SHARE = 0.5
+"""Of a way that is shorter than what is left: the error that is accepted, at most."""
+_MOST_TIME = 5.0
+"""Of what is left of the horizon, for a way around the body."""
 _LEAST_TIME = 0.5
 """Of the task's horizon: what is left to do takes time, too."""
 
@@ -53,16 +66,43 @@ def plan_again(
         DefinitionError: as `plan`.
     """
     settings = settings or Settings()
-    left = last.error_of(np.array(body.position), body.matrix[:3, :3]).position
-    share = (last.way if way is None else max(way, LEAST_WAY)) / max(left, LEAST_WAY)
+    at, rest = np.array(body.position), remaining(task, joints=joints, body=body, elapsed=elapsed)
+    if elapsed == 0.0:
+        rest = _aimed(rest, last, at)
+    accepted = settings.accept_position * (last.way if way is None else max(way, LEAST_WAY))
+    left = distance_to(rest.target.position, at, task.free)
+    if rest.target != task.target:  # else to stay would do
+        accepted = min(accepted, _SHARE * left)
+    settings = replace(settings, accept_position=accepted / max(left, LEAST_WAY))
     return plan(
-        remaining(task, joints=joints, body=body, elapsed=elapsed),
-        replace(settings, accept_position=settings.accept_position * share),
+        _in_time(rest, settings),
+        settings,
         progress=progress,
         cancel=cancel,
         start_from=last.rest(elapsed),
         time_limit=time_limit,
     )
+
+
+def _in_time(task: Task, settings: Settings) -> Task:
+    """With time to go around the body, if it has to be pushed back: in haste a robot grazes it."""
+    needed = min(Problem(task, settings, build_scene(task)).needed_time(), _MOST_TIME * task.time)
+    steps = max(task.steps, math.ceil(needed / task.control_step))
+    return replace(task, time=task.control_step * steps, steps=steps)
+
+
+def _aimed(task: Task, last: Plan, at: Array) -> Task:
+    """Short by what the last push went too far, or beyond: bodies stop elsewhere than planned by the same each time."""
+    counts = np.array([axis not in task.free for axis in ("x", "y", "z")])
+    way = counts * (np.array(task.target.position) - at)
+    before = counts * (np.array(last.header["target"][0]) - last.body_position[0])
+    left, length = float(np.linalg.norm(way)), float(np.linalg.norm(before))
+    if left < _TINY or length < _TINY:
+        return task
+    most = min(_MOST_TOO_FAR, 0.75 * left)
+    too_far = float(np.clip((at - last.body_position[-1]) @ before / length, -most, most))
+    position = np.array(task.target.position) - too_far / left * way
+    return replace(task, target=task.target.model_copy(update={"position": tuple(map(float, position))}))
 
 
 def remaining(task: Task, *, joints: Mapping[str, Sequence[float]], body: Pose, elapsed: float = 0.0) -> Task:

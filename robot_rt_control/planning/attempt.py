@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from robot_rt_control.planning import penalty_loop, scvx
 from robot_rt_control.planning.cost import Cost
-from robot_rt_control.planning.dynamics import Differences, Dynamics
+from robot_rt_control.planning.dynamics import Dynamics
 from robot_rt_control.planning.hill_climb import climb
+from robot_rt_control.planning.linearization import Differences, Model
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.problem import Problem
 from robot_rt_control.planning.scvx import Iteration, Limits
@@ -50,7 +51,9 @@ class Guess:
     """Whether virtual forces help at first: the penalty loop."""
     only: int | None = None
     """The only pair with virtual forces; None: all."""
-    differences: Differences | None = None
+    differences: Differences = field(default_factory=Differences)
+    curvature: float = 1.0
+    """Of the virtual forces, per that of the pairs: below 1 they reach farther."""
 
 
 @dataclass(kw_only=True)
@@ -65,6 +68,8 @@ class Attempt:
     """What the best one was made from: with virtual forces, or the guess."""
     iterates: list[Iterate] = field(default_factory=list)
     good: bool = False
+    stiffness: Array = field(default_factory=lambda: np.zeros(0))
+    """(pairs,) [N] k of a scaled input of 1."""
     trouble: str = ""
     """What failed last, where steps were rejected as nothing could be computed."""
     share: float = 0.0
@@ -80,7 +85,8 @@ def attempt(
             empty phase; where it raises Stopped, the attempt ends with what it has.
     """
     run = _Run(problem, guess, watch)
-    run.dynamics = problem.dynamics(threads, guess.differences)
+    run.dynamics = problem.dynamics(threads, guess.curvature)
+    run.found.stiffness = run.dynamics.stiffness
     run.dynamics.check = lambda: watch(run.found, "", None)
     try:
         run.work()
@@ -202,8 +208,11 @@ class _Run:
         """A trajectory without virtual forces: each one is a result if it is the best so far."""
         value = self._plain.value(trajectory)
         if value < self.found.best_cost:
+            good = self.problem.good(trajectory)
+            if self.found.good and not good and self.problem.touch(trajectory) is not None:
+                return
             self.found.best, self.found.best_cost, self.found.source = trajectory, value, source
-            self.found.good = self.problem.good(trajectory)
+            self.found.good = good
 
     def _optimize(
         self, phase: str, cost: Cost, limits: Limits, start: Trajectory, accepted: Callable[[Trajectory], None]
@@ -216,4 +225,6 @@ class _Run:
             self.found.trouble = iteration.trouble
             self._watch(self.found, phase, iteration)
 
-        return scvx.optimize(self.dynamics, cost, limits, start, region, progress, accepted)
+        virtual = limits is not self._physical_limits
+        model = Model(dynamics=self.dynamics, differences=self.guess.differences, virtual=virtual)
+        return scvx.optimize(model, cost, limits, start, region, progress, accepted)

@@ -149,6 +149,17 @@ class LinkBody:
         z[:, 6:] = np.einsum("...ij,...j->...i", J, v[..., self._v]) - J0 @ reference_v[self._v]
         return z
 
+    def recoil(self, q: Array, M: Array, v: NDArray[np.intp]) -> Array:
+        """(6, n) twist that the link gets for a unit velocity of each joint that stops: momentum stays.
+
+        Args:
+            q: (nq,)
+            M: (nv, nv) mass matrix there.
+            v: (n,) places of these joints.
+        """
+        own = np.array(self._v, dtype=np.intp)
+        return np.asarray(self._frames(q)[2] @ np.linalg.solve(M[np.ix_(own, own)], M[np.ix_(own, v)]))
+
     def generalized(self, q: Array, wrench: Array, nv: int) -> Array:
         """As of FreeBody: by the transposed Jacobian."""
         _, R, J = self._frames(q)

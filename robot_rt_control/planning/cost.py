@@ -1,11 +1,12 @@
 """The cost of a trajectory, scaled by the task, and its quadratic model.
 
     J = ½ w_p |e_p / d|² + ½ w_o |e_o / θ|²              final pose of the body
-      + ½ w_r (|v / v_d|² + |ω / ω_d|²)                  the body at rest at the end
+      + ½ w_r (|v / v_d|² + |ω / ω_d|²)                  the body at rest at the end, `kept_twist`
       + 1/N Σ ½ w_g (|v / v_d|² + |ω / ω_d|²)            the body's speed on its way
       + 1/N Σ ( ½ w_v |q̇ / q̇_max|² + ½ w_u |u|² + ω Σ k )  motion, inputs, virtual stiffness
       + ½ w_e |q̇_N / q̇_max|²                             the robot at rest at the end
       + 1/N Σ ½ Σ κ_p (φ_p / φ_0)²                       draw of the geometries towards the faces, see traction.py
+      + 1/N Σ ½ w_c Σ s²                                 s: what distances lack of 1 cm, see clearance.py
 
 d: distance of the task, at least 1 cm; θ: its angle, at least 0.5 rad; v_d = d / T, ω_d = θ / T; φ_0: 0.1 m.
 k is scaled by the force that the task needs (`needed_stiffness`), so that the same weights serve all tasks.
@@ -28,6 +29,8 @@ Array = NDArray[np.float64]
 _LEAST_DISTANCE = 0.01
 _LEAST_ANGLE = 0.5
 _DRAW_DISTANCE = 0.1
+CLEAR = 100.0
+"""w_c, of distances that links shall keep."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,8 @@ class FinalState(Protocol):
     def body_velocity(self) -> Array: ...
     @property
     def joint_velocity(self) -> Array: ...
+    @property
+    def kept(self) -> Array | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +173,8 @@ class Cost:
         turns = np.array([rotation_vector(R.T @ self.target_rotation) for R in ends.body_rotation])
         parts = [place, math.sqrt(w.orientation) / self.angle * self.counts[3:] * turns]
         if self.at_rest:
-            parts.append(math.sqrt(w.rest) * ends.body_velocity / self._body_speed())
+            kept = ends.body_velocity if ends.kept is None else ends.kept
+            parts.append(math.sqrt(w.rest) * kept / self._body_speed())
         parts.append(math.sqrt(w.robot_rest) * ends.joint_velocity / self.velocity_limits)
         return np.concatenate(parts, axis=1)
 
@@ -185,9 +191,11 @@ class Cost:
         J += self.penalty * float(np.sum(t.inputs[:, n:])) / steps
         J += 0.5 * w.gentle * float(np.sum((t.body_velocity[1:] / self._body_speed()) ** 2)) / steps
         if self.at_rest:
-            J += 0.5 * w.rest * float(np.sum((t.body_velocity[-1] / self._body_speed()) ** 2))
+            J += 0.5 * w.rest * float(np.sum((kept_twist(t) / self._body_speed()) ** 2))
         if self.draw is not None:
             J += 0.5 * float(np.sum(self.draw * np.maximum(t.phi, 0.0) ** 2)) / _DRAW_DISTANCE**2 / steps
+        if t.missing is not None:
+            J += 0.5 * CLEAR * float(np.sum(t.missing**2)) / steps
         return float(J)
 
     def quadratic(self, t: Trajectory, linear: Linearization) -> Quadratic:
@@ -211,8 +219,12 @@ class Cost:
         g[1:, speed] += w.gentle / steps * t.body_velocity[1:] / self._body_speed() ** 2
         H[1:, speed, speed] += w.gentle / steps / self._body_speed() ** 2
         if self.at_rest:
-            g[-1, speed] += w.rest * t.body_velocity[-1] / self._body_speed() ** 2
-            H[-1, speed, speed] += w.rest / self._body_speed() ** 2
+            rates = np.zeros((6, states))
+            rates[:, speed] = np.eye(6)
+            if t.recoil is not None:
+                rates[:, n : 2 * n] = t.recoil
+            g[-1] += w.rest * rates.T @ (kept_twist(t) / self._body_speed() ** 2)
+            H[-1] += w.rest * rates.T @ (rates / self._body_speed()[:, None] ** 2)
         joints = np.arange(n, 2 * n)
         for i in range(1, steps + 1):
             scales = (w.motion / steps + (w.robot_rest if i == steps else 0.0)) / self.velocity_limits**2
@@ -222,6 +234,9 @@ class Cost:
             scales = self.draw / _DRAW_DISTANCE**2 / steps * (t.phi > 0.0)
             g += np.einsum("ip,ipz->iz", scales * t.phi, linear.phi_z)
             H += np.einsum("ip,ipz,ipy->izy", scales, linear.phi_z, linear.phi_z)
+        for i, missing, rate in linear.missing:
+            g[i] += CLEAR / steps * missing * rate
+            H[i] += CLEAR / steps * np.outer(rate, rate)
         u_g, u_H = np.zeros((steps, inputs)), np.zeros((steps, inputs))
         u_g[:, :n], u_H[:, :n] = w.inputs / steps * t.inputs[:, :n], w.inputs / steps
         u_g[:, n:] = self.penalty / steps
@@ -230,6 +245,11 @@ class Cost:
     def _body_speed(self) -> Array:
         """(6,) scales of the body's velocity."""
         return np.array([self.distance / self.time] * 3 + [self.angle / self.time] * 3)
+
+
+def kept_twist(t: Trajectory) -> Array:
+    """(6,) of the body at the end, once the robot's joints have stopped."""
+    return t.body_velocity[-1] if t.kept is None else t.kept
 
 
 def needed_stiffness(

@@ -1,4 +1,4 @@
-"""Rollouts of a task's scene, and their linearization by differences over whole intervals.
+"""Rollouts of a task's scene, and what their linearization needs of it (linearization.py).
 
 Virtual forces are constant over an interval: they follow from the state at its beginning, by the contact model. So
 the engine needs no callbacks, and all perturbed intervals of a linearization run in one call on several threads.
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import mujoco
 import numpy as np
@@ -17,11 +16,13 @@ from mujoco import rollout
 from numpy.typing import NDArray
 
 from robot_rt_control.planning import contact_model
+from robot_rt_control.planning.body import LinkBody
+from robot_rt_control.planning.clearance import Clearance
 from robot_rt_control.planning.contact_model import cross
 from robot_rt_control.planning.following import Motion, Placement
 from robot_rt_control.planning.scene import Scene, ScenePair
 from robot_rt_control.planning.task import Task
-from robot_rt_control.planning.trajectory import BODY_STATES, Linearization, Trajectory
+from robot_rt_control.planning.trajectory import BODY_STATES, Trajectory
 
 Array = NDArray[np.float64]
 
@@ -34,31 +35,13 @@ _SETTLING = 0.3
 _NEAR = 0.1
 """[m] Farther apart at both ends of an interval, a robot's geometry and the body do not touch within it."""
 _TOGETHER = 40
-"""Intervals that are linearized in one call: in between, the planner can be stopped."""
+"""Rollouts of the whole horizon in one call: in between, the planner can be stopped."""
 _APART = 1e-3
 """[m] Farther apart at all times, no deviation of the differences makes them touch."""
-_STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
-_CONTROL = mujoco.mjtState.mjSTATE_CTRL | mujoco.mjtState.mjSTATE_QFRC_APPLIED
-_TIME = 1
+STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+CONTROL = mujoco.mjtState.mjSTATE_CTRL | mujoco.mjtState.mjSTATE_QFRC_APPLIED
+TIME = 1
 """Places of the time in a full state, before qpos."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Differences:
-    """Steps of the differences.
-
-    A body at rest is pressed into the ground by some 20 µm: larger steps lift it off on one side of the difference.
-    Smaller ones see the solver's tolerance.
-    """
-
-    position: float = 1e-5
-    """[m or rad]"""
-    velocity: float = 1e-4
-    """[m/s or rad/s]"""
-    inputs: float = 1e-3
-    """Of the scaled inputs; of virtual forces, per 5 m/s^2 of the body's mass."""
-    sides: Literal["both", "one"] = "both"
-    """One side needs half of the rollouts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +54,8 @@ class Ends:
     """(B, 3, 3)"""
     body_velocity: Array
     """(B, 6) linear [m/s] in the world, angular [rad/s] in the body's frame."""
+    kept: Array
+    """(B, 6) twist of a link once the joints have stopped; of a free body its own."""
     joint_velocity: Array
     """(B, n) commanded for velocity-driven joints, else simulated."""
     speed: Array
@@ -79,6 +64,8 @@ class Ends:
     """(B, n) least position on the way."""
     upper: Array
     """(B, n)"""
+    missing: Array
+    """(B,) what distances lack, clearance.py: the sum of squares over pairs, on average over time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,18 +88,6 @@ class Moment:
     """(n,) [rad/s or m/s] commanded for velocity-driven joints, else measured."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Columns:
-    """Deviations of one interval that are rolled out."""
-
-    touching: bool
-    """Whether robot and body may touch in the interval: then each state and input has a rollout of its own."""
-    deviations: Array
-    """(B, z + u)"""
-    forces: Array
-    """(B, 6) deviations of the virtual forces on the body."""
-
-
 class Dynamics:
     """The dynamics of one task.
 
@@ -121,7 +96,6 @@ class Dynamics:
         task: with the horizon.
         stiffness: (pairs,) [N] k of a scaled input of 1.
         threads: for rollouts.
-        differences: steps of the linearization.
     """
 
     def __init__(
@@ -131,12 +105,11 @@ class Dynamics:
         stiffness: Array,
         *,
         threads: int = 1,
-        differences: Differences | None = None,
     ) -> None:
         model, actuated = scene.model, scene.actuated
         # MuJoCo's own handler appends each diverged simulation to a file in the working directory.
         mujoco.set_mju_user_warning(lambda _: None)
-        self.scene, self.task, self.differences = scene, task, differences or Differences()
+        self.scene, self.task = scene, task
         self.n, self.pairs = len(actuated.names), len(scene.pairs)
         self.states, self.inputs = 2 * self.n + BODY_STATES, self.n + self.pairs
         self.intervals = int(np.ceil(task.control_step / INTERVAL - 1e-9))
@@ -150,7 +123,7 @@ class Dynamics:
         self._data = mujoco.MjData(model)
         self._threads = [mujoco.MjData(model) for _ in range(threads)]
         self._rollout = rollout.Rollout(nthread=threads if threads > 1 else 0)
-        self._size = mujoco.mj_stateSize(model, _STATE)
+        self._size = mujoco.mj_stateSize(model, STATE)
         gains, bias = model.actuator_gainprm[:, 0], model.actuator_biasprm[:, 2]
         self._lead = np.where(actuated.velocity_driven, -bias / gains, 0.0)
         """[s] the servo's velocity gain per position gain."""
@@ -161,6 +134,7 @@ class Dynamics:
         """Whether the body moves on its own while no geometry of the robot touches it."""
         self._robot_geoms = sorted({pair.geom for pair in scene.pairs})
         self._body_geoms = [int(g) for g in np.flatnonzero(bodies == scene.body)]
+        self._clearance = Clearance(scene)
         self._start = self._settled()
 
     def close(self) -> None:
@@ -178,15 +152,15 @@ class Dynamics:
 
         Else the first steps would be a fall by some µm, and their derivatives those of an impact.
         """
-        state, w = np.zeros(self._size), _TIME + self.scene.model.nq
-        state[_TIME:w] = self.scene.qpos
+        state, w = np.zeros(self._size), TIME + self.scene.model.nq
+        state[TIME:w] = self.scene.qpos
         command = np.concatenate([self.scene.actuated.start, np.zeros(self.n)])
-        rest = self._controls(command[None], np.zeros((1, self.inputs)), np.zeros((1, self.scene.model.nv)))
+        rest = self.controls(command[None], np.zeros((1, self.inputs)), np.zeros((1, self.scene.model.nv)))
         before = state.copy()
         for _ in range(round(_SETTLING / (self.h * self.substeps)) + 1):
-            state = self._run(state[None], rest)[0]
+            state = self.run(state[None], rest)[0]
             # Its joints would swing about their servo's equilibrium.
-            state[_TIME + self.scene.actuated.q] = before[_TIME + self.scene.actuated.q]
+            state[TIME + self.scene.actuated.q] = before[TIME + self.scene.actuated.q]
             state[w + self.scene.actuated.v] = 0.0
         state[w:] = 0.0
         state[0] = 0.0
@@ -208,16 +182,16 @@ class Dynamics:
         gap = self._gap(state)
         for i in range(steps * per):
             self.check()
-            found = self._distances(knots[i])
+            found = self.distances(knots[i])
             if i % per == 0 and adjust is not None:
                 inputs[i // per] = adjust(i // per, self._moment(knots[i], commands[i], found))
             u = inputs[i // per]
             if i % per == 0:
                 phi[i // per] = [float(d.phi) for d in found]
                 gamma[i // per] = self._forces(u, found)
-            generalized = self._generalized(knots[i], found, u)
-            controls = self._controls(commands[i][None], u[None], generalized[None])
-            passed = self._all_states(knots[i][None], controls)[0]
+            generalized = self.generalized(knots[i], found, u)
+            controls = self.controls(commands[i][None], u[None], generalized[None])
+            passed = self.passed(knots[i][None], controls)[0]
             knots[i + 1] = passed[-1]
             commands[i + 1] = self._next_command(commands[i], u)
             if not (np.abs(knots[i + 1]) < _DIVERGED).all():  # also NaN
@@ -229,7 +203,7 @@ class Dynamics:
             else:
                 touching[i] = min(before, gap) <= _APART or min(map(self._gap, passed[:-1])) <= _APART
         else:
-            phi[-1] = [float(d.phi) for d in self._distances(knots[-1])]
+            phi[-1] = [float(d.phi) for d in self.distances(knots[-1])]
         return self._trajectory(inputs, knots, commands, phi, gamma, touching)
 
     def ends(self, inputs: Array) -> Ends:
@@ -238,41 +212,60 @@ class Dynamics:
         state, command = self.start()
         commands = np.repeat(command[None], count, axis=0)
         u, rest = np.zeros((count, self.inputs)), np.zeros((count, self.scene.model.nv))
-        controls = []
+        controls, commanded = [], []
         for i in range(steps * self.intervals):
             u[:, :n] = inputs[:, i // self.intervals]
-            controls.append(self._controls(commands, u, rest))
+            controls.append(self.controls(commands, u, rest))
             commands = self._next_command(commands, u)
+            commanded.append(commands)
         states = []
         every = np.concatenate(controls, axis=1)
         for i in range(0, count, _TOGETHER):
             self.check()
             some = every[i : i + _TOGETHER]
-            states.append(self._all_states(np.repeat(state[None], len(some), axis=0), some))
+            states.append(self.passed(np.repeat(state[None], len(some), axis=0), some))
         passed = np.concatenate(states)
         end, actuated, nq = passed[:, -1], self.scene.actuated, self.scene.model.nq
         finite = np.all(np.abs(end) < _DIVERGED, axis=1, keepdims=True)  # also NaN
         end = np.where(finite, end, np.nan)
-        end_q, end_v = end[:, _TIME : _TIME + nq], end[:, _TIME + nq : _TIME + nq + self.scene.model.nv]
+        end_q, end_v = end[:, TIME : TIME + nq], end[:, TIME + nq : TIME + nq + self.scene.model.nv]
         p, R = self.scene.motion.pose(end_q)
-        q, v = passed[..., _TIME + actuated.q], passed[..., _TIME + nq + actuated.v]
+        q, v = passed[..., TIME + actuated.q], passed[..., TIME + nq + actuated.v]
         driven = actuated.velocity_driven
+        knots = np.where(finite[:, None], passed[:, self.substeps - 1 :: self.substeps], state)
+        missing = self._missing(knots.reshape(-1, self._size), np.stack(commanded, axis=1).reshape(-1, 2 * n))
         return Ends(
             body_position=p,
             body_rotation=R,
             body_velocity=self.scene.motion.twist(end_q, end_v),
+            kept=np.array([self._kept(state)[0] for state in end]),
             joint_velocity=np.where(driven, commands[:, n:], v[:, -1]),
             speed=np.abs(v).max(axis=1),
             lower=q.min(axis=1),
             upper=q.max(axis=1),
+            missing=np.sum(missing**2, axis=1).reshape(count, -1).mean(axis=1),
         )
+
+    def _missing(self, knots: Array, commands: Array) -> Array:
+        """(K, pairs of the clearance)"""
+        return self._clearance.missing(self._clearance.commanded(knots, commands))
+
+    def missing_rates(self, about: Trajectory) -> tuple[tuple[int, float, Array], ...]:
+        """What distances lack at the ends of control steps: each with its step and its derivative (z,)."""
+        knots, commands = about.knots[:: self.intervals], about.commands[:: self.intervals]
+        found = []
+        for i, missing, rate in self._clearance.rates(self._clearance.commanded(knots, commands)):
+            by_state = np.zeros(self.states)
+            by_state[: self.n], by_state[2 * self.n : 2 * self.n + 6] = rate[: self.n], rate[self.n :]
+            found.append((i, missing, by_state))
+        return tuple(found)
 
     def _gap(self, state: Array) -> float:
         """[m] between the body and the robot's geometries that may touch it, up to twice `_NEAR`."""
         if not self._separable:
             return 0.0
         nq = self.scene.model.nq
-        self._data.qpos[:] = state[_TIME : _TIME + nq]
+        self._data.qpos[:] = state[TIME : TIME + nq]
         mujoco.mj_kinematics(self.scene.model, self._data)
         return min(
             mujoco.mj_geomDistance(self.scene.model, self._data, robot, body, 2.0 * _NEAR, None)
@@ -284,10 +277,11 @@ class Dynamics:
         self, inputs: Array, knots: Array, commands: Array, phi: Array, gamma: Array, touching: NDArray[np.bool_]
     ) -> Trajectory:
         actuated, nq = self.scene.actuated, self.scene.model.nq
-        q, v = knots[:: self.intervals, _TIME : _TIME + nq], knots[:: self.intervals, _TIME + nq :]
+        q, v = knots[:: self.intervals, TIME : TIME + nq], knots[:: self.intervals, TIME + nq :]
         command = commands[:: self.intervals]
         driven = actuated.velocity_driven
         p, R = self.scene.motion.pose(q)
+        kept, recoil = self._kept(knots[-1])
         return Trajectory(
             inputs=inputs,
             joint_position=np.where(driven, command[:, : self.n], q[:, actuated.q]),
@@ -300,20 +294,38 @@ class Dynamics:
             knots=knots,
             commands=commands,
             touching=touching,
+            kept=kept,
+            recoil=recoil,
+            missing=self._missing(knots[:: self.intervals], command) if np.isfinite(knots).all() else None,
         )
 
-    def _run(self, states: Array, controls: Array) -> Array:
-        """Final states of intervals: states (B, state), controls (B, substeps, control)."""
-        return self._all_states(states, controls)[:, -1]
+    def _kept(self, state: Array) -> tuple[Array, Array | None]:
+        """(6,) twist that the body keeps once the joints stop, and (6, n) its change with their velocity."""
+        nq, nv, motion = self.scene.model.nq, self.scene.model.nv, self.scene.motion
+        q, v = state[TIME : TIME + nq], state[TIME + nq : TIME + nq + nv]
+        twist = motion.twist(q, v)
+        if not isinstance(motion, LinkBody) or not np.isfinite(state).all():
+            return twist, None
+        self._place(state)
+        M = np.zeros((nv, nv))
+        mujoco.mj_crb(self.scene.model, self._data)
+        mujoco.mj_fullM(self.scene.model, self._data, M)
+        joints = self.scene.actuated.v
+        recoil = motion.recoil(q, M, joints)
+        return twist + recoil @ v[joints], recoil
 
-    def _all_states(self, states: Array, controls: Array) -> Array:
+    def run(self, states: Array, controls: Array) -> Array:
+        """Final states of intervals: states (B, state), controls (B, substeps, control)."""
+        return self.passed(states, controls)[:, -1]
+
+    def passed(self, states: Array, controls: Array) -> Array:
         """(B, substeps, state) at the end of each time step."""
         result, _ = self._rollout.rollout(
-            self.scene.model, self._threads, states, controls, control_spec=int(_CONTROL), chunk_size=16
+            self.scene.model, self._threads, states, controls, control_spec=int(CONTROL), chunk_size=16
         )
         return np.asarray(result)
 
-    def _controls(self, commands: Array, inputs: Array, generalized: Array) -> Array:
+    def controls(self, commands: Array, inputs: Array, generalized: Array) -> Array:
         """(B, substeps, nu + nv) for commands (B, 2 n), inputs (B, u), generalized virtual forces (B, nv)."""
         actuated, n = self.scene.actuated, self.n
         t = self.h * np.arange(1, self.substeps + 1)[None, :, None]
@@ -335,12 +347,12 @@ class Dynamics:
         forces, found = np.zeros((len(about.knots) - 1, self.substeps)), np.zeros(6)
         for i, knot in enumerate(about.knots[:-1]):
             u = about.inputs[i // self.intervals]
-            generalized = self._generalized(knot, self._distances(knot), u)
-            controls = self._controls(about.commands[i][None], u[None], generalized[None])
-            ends, _ = self._rollout.rollout(model, self._threads, knot[None], controls, control_spec=int(_CONTROL))
+            generalized = self.generalized(knot, self.distances(knot), u)
+            controls = self.controls(about.commands[i][None], u[None], generalized[None])
+            ends, _ = self._rollout.rollout(model, self._threads, knot[None], controls, control_spec=int(CONTROL))
             for j, state in enumerate([knot, *np.asarray(ends)[0, :-1]]):
-                mujoco.mj_setState(model, data, state, _STATE)
-                mujoco.mj_setState(model, data, controls[0, j], _CONTROL)
+                mujoco.mj_setState(model, data, state, STATE)
+                mujoco.mj_setState(model, data, controls[0, j], CONTROL)
                 mujoco.mj_forward(model, data)
                 for k in range(data.ncon):
                     geoms = {int(g) for g in data.contact[k].geom}
@@ -400,7 +412,7 @@ class Dynamics:
 
     def _place_joints(self, joints: Array) -> None:
         state = self._start.copy()
-        state[_TIME + self.scene.actuated.q] = joints
+        state[TIME + self.scene.actuated.q] = joints
         self._place(state)
 
     def _inertia(self) -> Array:
@@ -435,7 +447,7 @@ class Dynamics:
         """The kinematics are placed."""
         model, actuated = self.scene.model, self.scene.actuated
         velocity = np.where(
-            actuated.velocity_driven, command[self.n :], state[_TIME + model.nq + actuated.v]
+            actuated.velocity_driven, command[self.n :], state[TIME + model.nq + actuated.v]
         )
         centers = [self._data.geom_xpos[pair.geom].copy() for pair, _ in self._geometries]
         bodies = [body for _, body in self._geometries]
@@ -454,14 +466,14 @@ class Dynamics:
 
     def _place(self, state: Array) -> None:
         nq = self.scene.model.nq
-        self._data.qpos[:] = state[_TIME : _TIME + nq]
+        self._data.qpos[:] = state[TIME : TIME + nq]
         mujoco.mj_kinematics(self.scene.model, self._data)
         mujoco.mj_comPos(self.scene.model, self._data)
 
     def _pose(self) -> tuple[Array, Array]:
         return self._data.xpos[self.scene.body].copy(), self._data.xmat[self.scene.body].reshape(3, 3).copy()
 
-    def _distances(self, state: Array) -> list[contact_model.Distance]:
+    def distances(self, state: Array) -> list[contact_model.Distance]:
         """Of each pair; also places the kinematics."""
         self._place(state)
         body = self._pose()
@@ -499,9 +511,9 @@ class Dynamics:
             for i, pair in enumerate(self.scene.pairs)
         ]
 
-    def _generalized(self, state: Array, found: list[contact_model.Distance], u: Array) -> Array:
+    def generalized(self, state: Array, found: list[contact_model.Distance], u: Array) -> Array:
         """(nv,) of the virtual forces on the body."""
-        q = state[_TIME : _TIME + self.scene.model.nq]
+        q = state[TIME : TIME + self.scene.model.nq]
         return self._on_body(q, self._pose()[0], found, self._forces(u, found))
 
     def _on_body(self, q: Array, p: Array, found: list[contact_model.Distance], gammas: list[Array]) -> Array:
@@ -512,128 +524,13 @@ class Dynamics:
             total = total + contact_model.wrench(distance, p, gamma if pair.fixed is None else -gamma)
         return self.scene.motion.generalized(q, total, self.scene.model.nv)
 
-    # --- linearization --------------------------------------------------------------------------
-
-    def linearize(self, about: Trajectory) -> Linearization:
-        """Differences over each interval, chained to control steps."""
-        steps, per = len(about.inputs), self.intervals
-        count = steps * per
-        phi_z = np.zeros((steps + 1, self.pairs, self.states))
-        columns = [self._columns(bool(touching)) for touching in about.touching]
-        states: list[Array] = []
-        controls: list[Array] = []
-        rates: list[Array] = []
-        for i in range(count):
-            self.check()
-            perturbed = self._perturbed(about.knots[i], about.commands[i], about.inputs[i // per], columns[i])
-            states.append(perturbed[0])
-            controls.append(perturbed[1])
-            rates.append(perturbed[2])
-            if i % per == 0:
-                phi_z[i // per] = perturbed[3]
-        phi_z[-1] = self._phi_rates(about.knots[-1], self._distances(about.knots[-1]))
-        ends: list[Array] = []
-        for i in range(0, count, _TOGETHER):
-            self.check()
-            some, its = states[i : i + _TOGETHER], controls[i : i + _TOGETHER]
-            places = np.cumsum([*map(len, some)])[:-1]
-            ends.extend(np.split(self._run(np.concatenate(some), np.concatenate(its)), places))
-        A, B = np.zeros((steps, self.states, self.states)), np.zeros((steps, self.states, self.inputs))
-        A[:] = np.eye(self.states)
-        for i in range(count):
-            jacobian = self._jacobian(columns[i], self._differences(about.knots[i + 1], ends[i]), rates[i])
-            self._exact_commands(jacobian)
-            a, b = jacobian[:, : self.states], jacobian[:, self.states :]
-            j = i // per
-            A[j], B[j] = a @ A[j], a @ B[j] + b
-        return Linearization(A=A, B=B, phi_z=phi_z)
-
-    def _columns(self, touching: bool) -> _Columns:
-        """Which deviations are rolled out."""
-        eps = self._eps()
-        deviations, forces = np.diag(eps), np.zeros((len(eps), 6))
-        if not touching:
-            # Robot and body move apart from each other, so one rollout serves a deviation of each. The robot acts on
-            # the body through virtual forces alone, which the contact model differentiates.
-            body = 2 * self.n
-            joints = self._joint_columns()
-            size = max(BODY_STATES + 6, len(joints))
-            deviations, forces = np.zeros((size, len(eps))), np.zeros((size, 6))
-            for i in range(BODY_STATES):
-                deviations[i, body + i] = eps[body + i]
-            for i, j in enumerate(joints):
-                deviations[i, j] = eps[j]
-            step = self.differences.inputs * 5.0 * self.scene.body_mass
-            forces[BODY_STATES : BODY_STATES + 6] = step * np.diag([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
-        if self.differences.sides == "both":
-            deviations, forces = np.concatenate([deviations, -deviations]), np.concatenate([forces, -forces])
-        return _Columns(touching=touching, deviations=deviations, forces=forces)
-
-    def _jacobian(self, columns: _Columns, change: Array, rates: Array) -> Array:
-        """(z, z + u) of one interval, of the ends' deviations and of the forces' rates."""
-        eps = self._eps()
-        if self.differences.sides == "both":
-            half = len(change) // 2
-            change = (change[:half] - change[half:]) / 2.0
-        if columns.touching:
-            return (change / eps[:, None]).T
-        body = 2 * self.n
-        result = np.zeros((self.states, len(eps)))
-        places = np.arange(body, self.states)
-        result[body:, places] = (change[:BODY_STATES, body:] / eps[places, None]).T
-        steps = np.diag(columns.forces[BODY_STATES : BODY_STATES + 6])
-        result[body:] += (change[BODY_STATES : BODY_STATES + 6, body:] / steps[:, None]).T @ rates
-        joints = self._joint_columns()
-        result[:body, joints] = (change[: len(joints), :body] / eps[joints, None]).T
-        return result
-
-    def _joint_columns(self) -> NDArray[np.intp]:
-        """Position, velocity and input of the joints; none if `_exact_commands` knows all of them."""
-        driven = self.scene.actuated.velocity_driven.all()
-        joints = [] if driven else [*range(2 * self.n), *range(self.states, self.states + self.n)]
-        return np.array(joints, dtype=np.intp)
-
-    def _eps(self) -> Array:
-        steps, n = self.differences, self.n
-        joints = np.concatenate([np.full(n, steps.position), np.full(n, steps.velocity)])
-        body = np.concatenate([np.full(6, steps.position), np.full(6, steps.velocity)])
-        return np.concatenate([joints, body, np.full(self.inputs, steps.inputs)])
-
-    def _perturbed(
-        self, state: Array, command: Array, u: Array, columns: _Columns
-    ) -> tuple[Array, Array, Array, Array]:
-        """States and controls of one interval with deviations, (6, z + u) rates of the virtual forces, dφ/dz."""
-        found = self._distances(state)
-        phi_rates = self._phi_rates(state, found)
-        if columns.touching:
-            generalized = self._forces_near(state, u, found, columns.deviations)
-            rates = np.zeros((6, 0))
-        else:
-            eps, w = self._eps(), self.scene.body_v
-            near = self._forces_near(state, u, found, np.concatenate([np.diag(eps), -np.diag(eps)]))[:, w : w + 6]
-            rates = ((near[: len(eps)] - near[len(eps) :]) / (2.0 * eps[:, None])).T
-            generalized = np.repeat(self._generalized(state, found, u)[None], len(columns.deviations), axis=0)
-            generalized[:, w : w + 6] += columns.forces
-        z, du = columns.deviations[:, : self.states], columns.deviations[:, self.states :]
-        controls = self._controls(command + z[:, : 2 * self.n], u + du, generalized)
-        return self._moved(state, z), controls, rates, phi_rates
-
-    def _moved(self, state: Array, z: Array) -> Array:
-        """(B, state) with deviations (B, z)."""
-        n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
-        states = np.repeat(state[None], len(z), axis=0)
-        q, v = slice(_TIME, _TIME + nq), slice(_TIME + nq, _TIME + nq + self.scene.model.nv)
-        states[:, q], states[:, v] = self.scene.motion.moved(state[q], state[v], z[:, 2 * n :])
-        states[:, _TIME + actuated.q] += z[:, :n]
-        states[:, _TIME + nq + actuated.v] += z[:, n : 2 * n]
-        return states
-
-    def _forces_near(self, state: Array, u: Array, found: list[contact_model.Distance], deviations: Array) -> Array:
-        """(B, nv) generalized virtual forces with deviations (B, z + u) of state and inputs; kinematics are placed."""
+    def forces_near(self, state: Array, u: Array, deviations: Array) -> Array:
+        """(B, nv) generalized virtual forces with deviations (B, z + u) of state and inputs."""
+        self._place(state)
         n = self.n
         z, du = deviations[:, : self.states], deviations[:, self.states :]
         p, R = self._pose()
-        q = self._moved(state, z)[:, _TIME : _TIME + self.scene.model.nq]
+        q = self.moved(state, z)[:, TIME : TIME + self.scene.model.nq]
         moved_p, moved_R = self.scene.motion.pose(q)
         moved = []
         for pair, body in self._geometries:
@@ -658,9 +555,9 @@ class Dynamics:
         mujoco.mj_jac(model, self._data, Jp, Jr, point, body)
         return Jp[:, self.scene.actuated.v], Jr[:, self.scene.actuated.v]
 
-    def _phi_rates(self, state: Array, found: list[contact_model.Distance]) -> Array:
-        """(pairs, z) dφ/dz; the kinematics are placed."""
-        n = self.n
+    def phi_rates(self, state: Array) -> Array:
+        """(pairs, z) dφ/dz."""
+        found, n = self.distances(state), self.n
         p, R = self._pose()
         rates = np.zeros((self.pairs, self.states))
         for i, ((pair, body), d) in enumerate(zip(self._geometries, found, strict=True)):
@@ -672,22 +569,24 @@ class Dynamics:
             rates[i, 2 * n + 3 : 2 * n + 6] = sign * (cross(arm, d.linear) + d.angular) @ R
         return rates
 
-    def _differences(self, reference: Array, states: Array) -> Array:
+    # --- deviations -----------------------------------------------------------------------------
+
+    def moved(self, state: Array, z: Array) -> Array:
+        """(B, state) with deviations (B, z)."""
+        n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
+        states = np.repeat(state[None], len(z), axis=0)
+        q, v = slice(TIME, TIME + nq), slice(TIME + nq, TIME + nq + self.scene.model.nv)
+        states[:, q], states[:, v] = self.scene.motion.moved(state[q], state[v], z[:, 2 * n :])
+        states[:, TIME + actuated.q] += z[:, :n]
+        states[:, TIME + nq + actuated.v] += z[:, n : 2 * n]
+        return states
+
+    def deviations(self, reference: Array, states: Array) -> Array:
         """(B, z) deviations of states from a reference; the places of velocity-driven joints are filled elsewhere."""
         n, nq, actuated = self.n, self.scene.model.nq, self.scene.actuated
-        q, v = slice(_TIME, _TIME + nq), slice(_TIME + nq, _TIME + nq + self.scene.model.nv)
+        q, v = slice(TIME, TIME + nq), slice(TIME + nq, TIME + nq + self.scene.model.nv)
         change = states - reference
         z = np.zeros((len(states), self.states))
-        z[:, :n], z[:, n : 2 * n] = change[:, _TIME + actuated.q], change[:, _TIME + nq + actuated.v]
+        z[:, :n], z[:, n : 2 * n] = change[:, TIME + actuated.q], change[:, TIME + nq + actuated.v]
         z[:, 2 * n :] = self.scene.motion.deviation(reference[q], reference[v], states[:, q], states[:, v])
         return z
-
-    def _exact_commands(self, jacobian: Array) -> None:
-        """A commanded joint is a double integrator, whatever it touches."""
-        n, t = self.n, self.h * self.substeps
-        for j in np.flatnonzero(self.scene.actuated.velocity_driven):
-            jacobian[[j, n + j]] = 0.0
-            jacobian[j, j] = jacobian[n + j, n + j] = 1.0
-            jacobian[j, n + j] = t
-            jacobian[j, self.states + j] = 0.5 * t * t * self.scale[j]
-            jacobian[n + j, self.states + j] = t * self.scale[j]

@@ -6,21 +6,26 @@ hold as there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning.cost import Quadratic, rotation_vector
+from robot_rt_control.planning.cost import CLEAR, Quadratic, rotation_vector
 from robot_rt_control.planning.scvx import Limits
 from robot_rt_control.planning.subproblem import solve
 from robot_rt_control.planning.trajectory import BODY_STATES, Linearization
 
 Array = NDArray[np.float64]
 
+Keep = Callable[[int, Array], Sequence[tuple[float, Array]]]
+
 _PLACE = 0.002
 """[m] An error that counts 1,"""
+_BETWEEN = 0.25
+"""A velocity that is wrong at an end of a control step, in turns to both sides, displaces its middle by this share of
+the way that it would cover in the step: without a price, long steps leave the path in between."""
 _TURN = 0.1
 """[rad] and of the orientation, which shall stay as it is at the start."""
 _MOTION, _INPUTS = 0.1, 0.1
@@ -56,36 +61,41 @@ def follow(
     centers: Array,
     place: Callable[[Array], Placement],
     *,
+    velocities: Array,
     start: Array,
     acceleration: Array,
     limits: Limits,
     step: float,
+    keep: Keep = lambda i, q: [],
 ) -> Motion:
     """The motion from rest at `start`, (n,), that follows centers, (N + 1, 3) [m], best.
 
     Args:
         place: the geometry at joint positions, (n,).
+        velocities: (N + 1, 3) [m/s] of the centers.
         acceleration: (n,) of a scaled input of 1.
         step: [s] of a control step.
+        keep: what distances lack at the end of a control step with joints (n,): each with its derivative (n,).
     """
     steps, n = len(centers) - 1, len(start)
     A, B = _integrator(n, step, acceleration, steps)
     linear = Linearization(A=A, B=B, phi_z=np.zeros((steps + 1, 0, A.shape[1])))
     motion = _integrated(np.zeros((steps, n)), start, A, B)
-    upright = place(start).rotation
+    upright, drift = place(start).rotation, (velocities, _BETWEEN * step)
+    guess = inverse_kinematics(centers, place, start, limits)
     # The first solution is linearized where the path is, as limits of acceleration do not let the joints be there.
-    _, quadratic = _model(motion, centers, place, upright, limits, _inverse_kinematics(centers, place, start, limits))
+    _, quadratic = _model(motion, centers, place, upright, limits, drift, keep, guess)
     found = solve(quadratic, linear, limits.bounds(motion, _WHOLE))
     if found is not None:
         motion = _integrated(found.du, start, A, B)
-    value, quadratic = _model(motion, centers, place, upright, limits)
+    value, quadratic = _model(motion, centers, place, upright, limits, drift, keep)
     radius = _RADIUS
     for _ in range(_ROUNDS):
         found = solve(quadratic, linear, limits.bounds(motion, radius))
         if found is None:
             break
         candidate = _integrated(motion.inputs + found.du, start, A, B)
-        its, next_quadratic = _model(candidate, centers, place, upright, limits)
+        its, next_quadratic = _model(candidate, centers, place, upright, limits, drift, keep)
         if its < value:
             done = value - its < 0.01 * value
             motion, value, quadratic = candidate, its, next_quadratic
@@ -97,8 +107,8 @@ def follow(
     return motion
 
 
-def _inverse_kinematics(centers: Array, place: Callable[[Array], Placement], start: Array, limits: Limits) -> Array:
-    """(N + 1, n) joint positions, one after the other, whatever the speed between them."""
+def inverse_kinematics(centers: Array, place: Callable[[Array], Placement], start: Array, limits: Limits) -> Array:
+    """(N + 1, n) joint positions, one after the other, whatever the speed between them; arguments as of `follow`."""
     joints = np.repeat(start[None], len(centers), axis=0)
     upright = place(start).rotation
     for i in range(1, len(centers)):
@@ -107,7 +117,7 @@ def _inverse_kinematics(centers: Array, place: Callable[[Array], Placement], sta
             found = place(q)
             error = np.concatenate([centers[i] - found.center, rotation_vector(upright @ found.rotation.T)])
             J = np.concatenate([found.linear, found.angular])
-            q = np.clip(q + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(6), error), limits.lower, limits.upper)
+            q = np.clip(q + J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(len(J)), error), limits.lower, limits.upper)
         joints[i] = q
     return joints
 
@@ -136,9 +146,15 @@ def _model(
     place: Callable[[Array], Placement],
     upright: Array,
     limits: Limits,
+    drift: tuple[Array, float],
+    keep: Keep,
     about: Array | None = None,
 ) -> tuple[float, Quadratic]:
-    """Cost and its Gauss-Newton model, which is made about the motion or about other joint positions."""
+    """Cost and its Gauss-Newton model, which is made about the motion or about other joint positions.
+
+    Args:
+        drift: velocities (N + 1, 3) of the centers, and how long [s] a wrong one displaces the geometry.
+    """
     (steps, n), states = motion.inputs.shape, 2 * motion.inputs.shape[1] + BODY_STATES
     g, H = np.zeros((steps + 1, states)), np.zeros((steps + 1, states, states))
     value = 0.5 * _INPUTS * float(np.sum(motion.inputs**2))
@@ -147,14 +163,25 @@ def _model(
     g[:, joint] = _MOTION * speeds / limits.velocity
     H[:, joint, joint] = _MOTION / limits.velocity**2
     for i in range(1, steps + 1):
-        found = place(motion.joint_position[i] if about is None else about[i])
+        q = motion.joint_position[i] if about is None else about[i]
+        found = place(q)
         J = np.concatenate([found.linear / _PLACE, found.angular / _TURN])
         turn = rotation_vector(found.rotation @ upright.T) / _TURN
         error = np.concatenate([(found.center - centers[i]) / _PLACE, turn])
         if about is not None:
-            error = error + J @ (motion.joint_position[i] - about[i])
+            error = error + J @ (motion.joint_position[i] - q)
         value += 0.5 * float(error @ error)
         g[i, :n] += J.T @ error
         H[i, :n, :n] += J.T @ J
+        J = found.linear * (drift[1] / _PLACE)
+        error = J @ motion.joint_velocity[i] - drift[0][i] * (drift[1] / _PLACE)
+        value += 0.5 * float(error @ error)
+        g[i, joint] += J.T @ error
+        H[i, n : 2 * n, n : 2 * n] += J.T @ J
+        for lacks, rate in keep(i, q):
+            lacks = max(lacks + float(rate @ (motion.joint_position[i] - q)), 0.0)
+            value += 0.5 * CLEAR * lacks**2
+            g[i, :n] += CLEAR * lacks * rate
+            H[i, :n, :n] += CLEAR * np.outer(rate, rate)
     u = _INPUTS * motion.inputs
     return value, Quadratic(z_gradient=g, z_hessian=H, u_gradient=u, u_hessian=np.full(u.shape, _INPUTS))

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 _CLEARANCE = 0.03
 """[m] between geometry and body on the way around it."""
+_APART = 0.02
+"""[m] Nearer to the body, a path is about to push it."""
 _LEAST_PUSH = 0.02
 """Shorter pushes, per way of the body, are left to the optimizer."""
 _PUSHING = 1.5
@@ -61,24 +63,25 @@ class Geometry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guide:
-    """A path for one geometry of the robot, at the N + 1 ends of the control steps."""
+class Path:
+    """Of one geometry of the robot, at the N + 1 ends of the control steps."""
 
-    geom: int
-    """Of the scene."""
     centers: Array
     """(N + 1, 3) [m]"""
-    name: str
+    bodies: Array
+    """(N + 1, 3) [m] where the body is that it pushes."""
+    apart: NDArray[np.bool_]
+    """(N + 1,) whether it goes around the body, before the first push, and keeps clear of it."""
 
 
-def pushes(body: Body, faces: Sequence[Face]) -> list[tuple[Push, ...]]:
+def pushes(body: Body, faces: Sequence[Face], least: float = 0.0) -> list[tuple[Push, ...]]:
     """The rows of pushes that bring the body to its target, if it goes straight; `faces`: of each pair.
 
-    The first has the longest push first.
+    The first has the longest push first. Pushes shorter than `least` [m] are left out.
     """
     way = body.rotation.T @ (body.target - body.position)
     found: dict[tuple[float, ...], Push] = {}
-    least = _LEAST_PUSH * float(np.linalg.norm(way))
+    least = max(least, _LEAST_PUSH * float(np.linalg.norm(way)))
     for i, face in enumerate(faces):
         length = float(-face.axes[0] @ way)
         key = tuple(np.round(face.axes[0], 6))
@@ -90,9 +93,10 @@ def pushes(body: Body, faces: Sequence[Face]) -> list[tuple[Push, ...]]:
 
 def path(
     row: Sequence[Push], body: Body, geometry: Geometry, faces: Sequence[Face], *, steps: int, share: float = 1.0
-) -> Array:
-    """(steps + 1, 3) [m] positions of the geometry's centre that push so; it rests after `share` of the horizon."""
+) -> Path:
+    """Positions of the geometry's centre that push so; it rests after `share` of the horizon."""
     lines: list[tuple[Array, float]] = []
+    places: list[tuple[Array, Array, Array]] = []
     at, place = geometry.center, body.position.copy()
     for push in row:
         face = faces[push.pair]
@@ -103,9 +107,16 @@ def path(
         lines.append((np.array(around), 1.0))
         after = contact + push.length * inward
         lines.append((np.array([before, after]), _PUSHING))
+        places += [(place, contact, np.zeros(3)), (place, contact, inward)]
         place = place + push.length * inward
         at = after
-    return _timed(lines, steps, share)
+    centers, which = _timed(lines, steps, share)
+    bodies, apart = np.zeros_like(centers), np.zeros(len(centers), dtype=bool)
+    for i, (center, j) in enumerate(zip(centers, which, strict=True)):
+        place, contact, inward = places[j]
+        bodies[i] = place + max(float(inward @ (center - contact)), 0.0) * inward
+        apart[i] = j == 0 and _gap(center - place, body, faces, float(geometry.extents.max())) > _APART
+    return Path(centers=centers, bodies=bodies, apart=apart)
 
 
 def _contact(face: Face, place: Array, body: Body, at: Array, extent: float) -> Array:
@@ -142,11 +153,17 @@ def _around(start: Array, end: Array, place: Array, body: Body, faces: Sequence[
 
 def _half(body: Body, faces: Sequence[Face], frame: Array) -> Array:
     """(2,) [m] half of the body's edges across `up`, as far as the faces of the pairs tell."""
-    half = np.zeros(2)
+    half = np.zeros(len(frame))
     for face in faces:
         size = abs(face.center) + sum(h * abs(axis) for h, axis in zip(face.half, face.axes[1:], strict=True))
         half = np.maximum(half, abs(frame @ body.rotation) @ size)
     return half
+
+
+def _gap(at: Array, body: Body, faces: Sequence[Face], extent: float) -> float:
+    """[m] between body and geometry, along the body's edge across `up` where it is greatest."""
+    frame = np.array([axis for axis in body.rotation.T if abs(float(axis @ body.up)) < 0.5]).reshape(-1, 3)
+    return float(np.max(np.abs(frame @ at) - _half(body, faces, frame) - extent, initial=-math.inf))
 
 
 def _crosses(p: Array, q: Array, half: Array) -> bool:
@@ -163,19 +180,20 @@ def _crosses(p: Array, q: Array, half: Array) -> bool:
     return low < high
 
 
-def _timed(lines: list[tuple[Array, float]], steps: int, share: float) -> Array:
-    """The lines passed one after the other, each from rest to rest."""
+def _timed(lines: list[tuple[Array, float]], steps: int, share: float) -> tuple[Array, list[int]]:
+    """The lines passed one after the other, each from rest to rest; and which one it is at each time."""
     lengths = [float(np.sum(np.linalg.norm(np.diff(line, axis=0), axis=1))) for line, _ in lines]
     weights = np.array([(length + _SETTLING) * slow for length, (_, slow) in zip(lengths, lines, strict=True)])
     ends = share * np.cumsum(weights) / np.sum(weights)
-    result = np.zeros((steps + 1, 3))
+    result, which = np.zeros((steps + 1, 3)), []
     for i in range(steps + 1):
         t = i / steps
         j = min(int(np.searchsorted(ends, t)), len(lines) - 1)
         begin = float(ends[j - 1]) if j else 0.0
         s = min((t - begin) / max(float(ends[j]) - begin, 1e-9), 1.0)
         result[i] = _along(lines[j][0], s * s * s * (10.0 - 15.0 * s + 6.0 * s * s))
-    return result
+        which.append(j)
+    return result, which
 
 
 def _along(line: Array, share: float) -> Array:

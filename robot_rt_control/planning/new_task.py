@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from robot_rt_control.planning.settings_keys import shown, task_settings
 from robot_rt_control.planning.task_cell import TaskCell, find_shipped
 from robot_rt_control.planning.task_schema import SCHEMA_FILE
@@ -23,7 +25,7 @@ def new_task(workcell: str, *, name: str, folder: Path, body: str = "") -> str:
         workcell: its file, relative to the working directory, or the name of one that comes with the package.
         name: of the task.
         folder: where its file will be.
-        body: an object of the scene; empty: the first free one.
+        body: an object of the scene, or a link that floats; empty: the first free object, else the first such link.
 
     Raises:
         DefinitionError: the workcell is not valid, or has no such body.
@@ -31,15 +33,23 @@ def new_task(workcell: str, *, name: str, folder: Path, body: str = "") -> str:
     file = find_shipped(workcell, Path())
     cell = TaskCell(file)
     free = [thing for thing in cell.objects if cell.is_free(thing) and cell.face_names(thing)]
+    free = free or [link for link in cell.links if _moves(cell, link)][:1]
     if not body:
         if not free:
-            raise DefinitionError(f"workcell {workcell!r}", expected="a free box or cylinder, or `body`", got="none")
+            raise DefinitionError(
+                f"workcell {workcell!r}", expected="a free box or cylinder, or a link that floats", got="none"
+            )
         body = free[0]
     cell.check_body(body)
     shipped = not Path(workcell).is_file()
     where = file.stem if shipped else os.path.relpath(file, folder)
-    faces = cell.face_names(body) if body in cell.objects else ()
-    sides = ", ".join(side for side in faces if side not in ("top", "bottom"))
+    robot = _tool(cell)
+    if body in cell.objects:
+        faces = cell.face_names(body)
+        sides = ", ".join(side for side in faces if side not in ("top", "bottom"))
+    else:
+        faces = tuple(f"{thing}.{side}" for thing in _fixed(cell, robot) for side in cell.face_names(thing))
+        sides = ", ".join(faces[:6])  # of the nearest object
     return "\n".join(
         [
             f"# yaml-language-server: $schema={SCHEMA_FILE}",
@@ -51,7 +61,7 @@ def new_task(workcell: str, *, name: str, folder: Path, body: str = "") -> str:
             "                                               # a coordinate may be `free`; rest: false lets it roll on",
             *_parts(cell),
             "pairs:  # what may touch; when, where and in which order is found by the planner",
-            f"  - {{robot: {_tool(cell)}, faces: [{sides}]}}",
+            f"  - {{robot: {robot}, faces: [{sides}]}}",
             *_comment(f"robot: one of {', '.join(link for link, solid in cell.links.items() if solid)}"),
             *_comment(f"faces: some of {', '.join(faces)}"),
             "horizon: {time: 1.5, steps: 30}  # control steps of 50 ms; their duration is a multiple of 5 ms",
@@ -59,7 +69,7 @@ def new_task(workcell: str, *, name: str, folder: Path, body: str = "") -> str:
             "parameters:",
             "  distance: {unit: m, default: 0.1, description: way of the body along x}",
             "",
-            "# Settings: all have these defaults, which serve all tasks.",
+            "# Settings: all have these defaults, which serve all tasks. A second #: off unless it is given.",
             *_settings(),
             "",
         ]
@@ -67,7 +77,23 @@ def new_task(workcell: str, *, name: str, folder: Path, body: str = "") -> str:
 
 
 def _choices(free: list[str]) -> str:
-    return "free objects: " + ", ".join(free) if free else "the scene has no free object"
+    return f"such as {', '.join(free)}" if free else "the scene has no free object"
+
+
+def _moves(cell: TaskCell, link: str) -> bool:
+    """Whether it has a shape, and floats."""
+    try:
+        cell.check_body(link)
+    except DefinitionError:
+        return False
+    return cell.links[link]
+
+
+def _fixed(cell: TaskCell, link: str) -> list[str]:
+    """Fixed objects whose faces have names, the nearest to a link first."""
+    at = cell.start_of(link)[:3, 3]
+    named = [thing for thing in cell.objects if not cell.is_free(thing) and cell.face_names(thing)]
+    return sorted(named, key=lambda thing: float(np.linalg.norm(cell.start_of(thing)[:3, 3] - at)))
 
 
 def _parts(cell: TaskCell) -> Iterator[str]:

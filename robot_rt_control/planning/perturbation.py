@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.perturbed_scene import Perturbation, perturbed
 from robot_rt_control.planning.problem import Problem
-from robot_rt_control.planning.scene import Perturbation, perturbed
 from robot_rt_control.planning.trajectory import Trajectory
 
 Array = NDArray[np.float64]

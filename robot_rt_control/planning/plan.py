@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,7 +150,7 @@ class Plan:
         step, limits = self.header["time"] / self.header["steps"], self.header.get("limits", {}).get("acceleration")
         if limits is None:
             return 1
-        return max(1, math.ceil(float(np.max(np.abs(self.velocity[-1]) / np.array(limits))) / (_BRAKING * step)))
+        return braking_steps(self.velocity[-1], np.array(limits), step)
 
     @property
     def speeds(self) -> tuple[float, ...]:
@@ -176,8 +176,7 @@ class Plan:
 
     def _distance(self, position: Array) -> float:
         """[m] to the target, in the coordinates that count."""
-        counts = np.array([axis not in self.header.get("free", ()) for axis in ("x", "y", "z")])
-        return float(np.linalg.norm((position - np.array(self.header["target"][0]))[counts]))
+        return distance_to(self.header["target"][0], position, self.header.get("free", ()))
 
     def rest(self, elapsed: float) -> Plan:
         """What is left of it after a time [s], from the control step in which that is; at least its last step."""
@@ -383,6 +382,9 @@ class Plan:
         """
         what = f"plan {file}"
         try:
+            with Path(file).open("rb") as stream:
+                if not zipfile.is_zipfile(stream):  # of such a file, NumPy says how to load it unsafely
+                    raise zipfile.BadZipFile("it is no archive")
             with np.load(file, allow_pickle=False) as archive:
                 header = json.loads(archive["header"].tobytes())
                 arrays = {name: np.array(archive[name], dtype=float) for name in _ARRAYS}
@@ -418,10 +420,21 @@ class Plan:
                 raise DefinitionError(f"{what}: {name}", expected="finite numbers", got="others")
 
 
+def braking_steps(velocity: Array, acceleration: Array, step: float) -> int:
+    """Control steps [s] in which velocities (n,) become 0, within limits (n,) of acceleration."""
+    return max(1, math.ceil(float(np.max(np.abs(velocity) / acceleration)) / (_BRAKING * step)))
+
+
 def held(row: Mapping[str, Any], *, at_rest: bool = True) -> bool:
     """Whether a replay reached the target."""
     near = row["normalized_error"] <= HELD_POSITION or row["error_to_target"] <= HELD_DISTANCE
     return bool((row["rests"] or not at_rest) and near and row["orientation_error"] <= HELD_ORIENTATION)
+
+
+def distance_to(target: Sequence[float], position: Array, free: Container[str]) -> float:
+    """[m] to a target's position, without its free coordinates."""
+    counts = np.array([axis not in free for axis in ("x", "y", "z")])
+    return float(np.linalg.norm((position - np.array(target))[counts]))
 
 
 def turn_between(one: Array, other: Array) -> Array:

@@ -20,11 +20,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning import search
+from robot_rt_control.planning import needed_engines, search  # noqa: F401  its line comes before an ImportError
 from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.cost import PoseError
-from robot_rt_control.planning.dynamics import Differences
-from robot_rt_control.planning.guide import Push
+from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.linearization import Differences
 from robot_rt_control.planning.penalty_loop import Iterate
 from robot_rt_control.planning.perturbation import spread
 from robot_rt_control.planning.plan import FORMAT, LIMITS, Plan
@@ -34,13 +34,18 @@ from robot_rt_control.planning.scvx import Iteration
 from robot_rt_control.planning.settings import PostProcessing, Settings
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.trajectory import Trajectory
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 __all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan", "task_digest", "versions"]
 
 Array = NDArray[np.float64]
 
+_PUSHES = 0.1
+"""Cosine between a face's inward normal and the way, above which the face pushes that way."""
 _SHARES = 0.9, 0.75
 """Of the horizon, in which a guide does all."""
+_FARTHER = 0.5
+"""Per curvature of the pairs: virtual forces of a later round, which reach farther."""
 
 
 class Cancel(Protocol):
@@ -75,6 +80,7 @@ class Progress:
 class Result:
     success: bool
     message: str
+    """Why not; or a remark."""
     plan: Plan | None
     """The best one without virtual forces; None: stopped before there was one."""
     error: PoseError | None
@@ -87,6 +93,16 @@ class Result:
     """[s]"""
     starts: tuple[str, ...] = ()
     """All that were worked on."""
+
+    def solved(self) -> Plan:
+        """The plan, which reaches the target.
+
+        Raises:
+            RobotControlError: it does not, or there is none.
+        """
+        if self.plan is None or not self.success:
+            raise RobotControlError("the task is not solved", got=self.message or "no plan")
+        return self.plan
 
 
 def plan(
@@ -137,13 +153,18 @@ class _Planning:
 
     # --- starts ---------------------------------------------------------------------------------
 
-    def _document(self) -> Guess:
+    def _virtual(self, name: str = "", differences: Differences | None = None, curvature: float = 1.0) -> Guess:
         problem = self.problem
-        return Guess(name="virtual forces", inputs=lambda _: problem.virtual_inputs(), virtual=True)
+        return Guess(
+            name=", ".join(filter(None, ["virtual forces", name])),
+            inputs=lambda _: problem.virtual_inputs(),
+            virtual=True,
+            differences=differences or Differences(),
+            curvature=curvature,
+        )
 
-    def _guide(self, name: str, geom: int, row: tuple[Push, ...], share: float) -> Guess:
-        inputs = partial(self.problem.guided_inputs, geom=geom, row=row, share=share)
-        return Guess(name=f"guide {name}, {share:.0%}", inputs=inputs, virtual=False)
+    def _guide(self, name: str, inputs: Callable[[Dynamics, float], Array], share: float) -> Guess:
+        return Guess(name=f"guide {name}, {share:.0%}", inputs=lambda dynamics: inputs(dynamics, share), virtual=False)
 
     def _single(self, pair: int) -> Guess:
         problem = self.problem
@@ -157,7 +178,7 @@ class _Planning:
             inputs = problem.inputs_of(self._previous)
             first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
         if self.settings.search == "single":
-            return [[*first, self._document()]]
+            return [[*first, self._virtual()]]
         guides = problem.guides() if self.settings.guides else []
         # Two starts at least, for two cores and for a choice; the others wait for their turn.
         shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
@@ -165,17 +186,13 @@ class _Planning:
             rounds.append([*first, *(self._guide(*its, share) for its in guides for share in some)])
             first = []
         if not self.settings.virtual_forces:
-            return rounds or [first]
-        pushing = [i for i, share in enumerate(problem.pushing()) if share > 0.1]
+            return rounds or ([first] if first else [])
+        pushing = [i for i, share in enumerate(problem.pushing()) if share > _PUSHES]
         single = [self._single(i) for i in pushing] if len(problem.scene.pairs) > 1 else []
-        one = Guess(
-            name="virtual forces, one-sided differences",
-            inputs=lambda _: problem.virtual_inputs(),
-            virtual=True,
-            differences=Differences(sides="one"),
-        )
-        rounds.append([*first, self._document(), *single[:1]])
-        rounds.append([one, *single[1:]])
+        steps, far = Differences(over="time steps"), f"curvature x {_FARTHER:g}"
+        rounds.append([*first, self._virtual(), *single[:1]])
+        rounds.append([self._virtual("by time steps", steps), self._virtual(far, curvature=_FARTHER)])
+        rounds.append([self._virtual("one-sided differences", Differences(sides="one")), *single[1:]])
         return rounds
 
     def _rounds(self) -> Iterator[Sequence[Callable[[], Attempt]]]:
@@ -263,6 +280,8 @@ class _Planning:
         starts = tuple(its.name for its in found)
         if not with_plan:
             message = "no motion with virtual forces reaches the target: a longer horizon, or more pairs"
+            if not found:
+                message = "nothing to start from: no guide fits this task, and virtual forces are switched off"
             message = self._stopped or message
             iterates = tuple(found[-1].iterates) if found else ()
             return Result(
@@ -275,6 +294,9 @@ class _Planning:
         message = self._stopped
         if not best.good:
             message = "; ".join(filter(None, [self._stopped, self._left(best, error)]))
+        elif unknown := self.problem.scene.unchecked:
+            remark = f"whether {', '.join(unknown)} would touch anything is not known: a shape that cannot be read"
+            message = "; ".join(filter(None, [message, remark]))
         return Result(
             success=best.good,
             message=message,
@@ -290,15 +312,21 @@ class _Planning:
         good = [its for its in found if its.good]
         if len(good) > 1 and self.settings.robust and not self._stopped:
             return search.best(good, lambda its: (spread(self.problem, its.best), its.best_cost))
-        return search.best(found, lambda its: (not its.good, its.best_cost))
+        return search.best(found, lambda its: (not its.good, self._touches(its), its.best_cost))
+
+    def _touches(self, its: Attempt) -> bool:
+        return its.best is not None and self.problem.touch(its.best) is not None
 
     def _left(self, its: Attempt, error: PoseError) -> str:
         """What is missing, by pair, time and distance, and what to do."""
         problem, best, source = self.problem, its.best, its.source
         assert best is not None and source is not None
-        parts = [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
-        if problem.task.at_rest and problem.speed(best) > self.settings.accept_speed:
-            parts.append(f"the body still moves by {problem.speed(best):.2f} m/s at the end")
+        parts = [str(what) for what in (problem.touch(best), problem.excess(best)) if what]
+        if problem.pushing().max(initial=0.0) < _PUSHES:
+            parts.append("no face of a pair is pushed that way")
+        parts += [f"{100 * error.normalized:.1f} % of the way and {error.orientation:.3f} rad are left"]
+        if problem.task.at_rest and problem.speed(best) > problem.accept_speed:
+            parts.append(f"the body still moves by {problem.speed(best):.3f} m/s at the end")
         k = source.inputs[:, problem.n :]
         if k.max(initial=0.0) > self.settings.penalty.stiffness:
             i, p = divmod(int(np.argmax(k)), k.shape[1])
@@ -351,7 +379,7 @@ class _Planning:
             body_position=best.body_position,
             body_rotation=best.body_rotation,
             distance=best.phi,
-            stiffness=source.inputs[:, n:] * problem.stiffness,
+            stiffness=source.inputs[:, n:] * its.stiffness,
             virtual_force=source.gamma,
             virtual_distance=source.phi,
         )

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.planning import guide
-from robot_rt_control.planning.cost import Cost, PoseError, needed_stiffness
-from robot_rt_control.planning.dynamics import Differences, Dynamics
-from robot_rt_control.planning.following import follow
+from robot_rt_control.planning.clearance import Clearance, Touch
+from robot_rt_control.planning.cost import Cost, PoseError, kept_twist, needed_stiffness
+from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.following import Motion, follow, inverse_kinematics
+from robot_rt_control.planning.gripping import Gripping
+from robot_rt_control.planning.pieces import excess, planned_limits
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.scene import Scene
 from robot_rt_control.planning.scvx import Limits
@@ -26,6 +32,14 @@ _FIRST_STIFFNESS = 1.5
 then has no gradient."""
 _TOUCHING = 1e-3
 """[m] into each other is still touching: after a push they are measured so."""
+_FINE = 20
+"""Points of a guide's path in a control step, for its velocity."""
+_LEAST_PUSH = 0.5
+"""Of the error that is accepted: no guide goes around the body for less."""
+_MOVING = 1e-6
+"""[m/s]"""
+_PACE = 0.6
+"""Of the limits of the joints: how fast a guide should go."""
 _LEAST_STEPS = 8
 """A guide needs as many control steps."""
 
@@ -42,10 +56,14 @@ class Problem:
         actuated = scene.actuated
         self.n = len(actuated.names)
         self.stiffness: Array = np.ones(len(scene.pairs))
+        self.clearance = Clearance(scene)
+        self._body_geoms = np.flatnonzero(scene.model.geom_bodyid == scene.body)
         dynamics = self.dynamics(1)
         try:
             self.still: Trajectory = dynamics.roll_out(np.zeros((1, dynamics.inputs)))
-            self._extents = dynamics.extents()
+            self.extents: Array = dynamics.extents()
+            geoms = {pair.geom for pair in scene.pairs}
+            self.placements = {geom: dynamics.placement(geom, actuated.start) for geom in geoms}
         finally:
             dynamics.close()
         self._refuse_penetration()
@@ -59,34 +77,76 @@ class Problem:
             weights=settings.weights,
             free=task.free,
         )
-        self.stiffness = needed_stiffness(
+        self.stiffness = self._needed_stiffness(scene)
+        lower, upper, velocity = planned_limits(actuated, task.control_step)
+        self.limits = Limits(lower=lower, upper=upper, velocity=velocity)
+
+    def dynamics(self, threads: int, curvature: float = 1.0) -> Dynamics:
+        """A new one, for one thread that calls; it has to be closed.
+
+        Args:
+            curvature: of the virtual forces, per that of the pairs.
+        """
+        scene, stiffness = self.scene, self.stiffness
+        if curvature != 1.0:
+            pairs = tuple(replace(pair, curvature=curvature * pair.curvature) for pair in scene.pairs)
+            scene = replace(scene, pairs=pairs)
+            stiffness = self._needed_stiffness(scene)
+        return Dynamics(scene, self.task, stiffness, threads=threads)
+
+    def _needed_stiffness(self, scene: Scene) -> Array:
+        """(pairs,) [N]"""
+        return needed_stiffness(
             mass=scene.body_mass,
             friction=scene.body_friction,
             gravity=scene.gravity,
             distance=self.cost.distance,
-            time=task.time,
+            time=self.task.time,
             curvature=np.array([pair.curvature for pair in scene.pairs]),
             phi=self.still.phi[0],
         )
-        self.limits = Limits(lower=actuated.lower, upper=actuated.upper, velocity=actuated.velocity)
-
-    def dynamics(self, threads: int, differences: Differences | None = None) -> Dynamics:
-        """A new one, for one thread that calls; it has to be closed."""
-        return Dynamics(self.scene, self.task, self.stiffness, threads=threads, differences=differences)
 
     def good(self, trajectory: Trajectory, share: float = 1.0) -> bool:
-        """Whether a trajectory without virtual forces is a result: near the target, and at rest if that is wanted.
+        """Whether a trajectory without virtual forces is a result: near the target, at rest if that is wanted,
+        within the joints' limits, and clear of all that it shall not touch.
 
         Args:
             share: of the errors that are accepted.
         """
         error, its = self.cost.error(trajectory), self.settings
         near = error.normalized <= share * its.accept_position and error.orientation <= share * its.accept_orientation
-        return near and (not self.task.at_rest or self.speed(trajectory) <= share * its.accept_speed)
+        slow = not self.task.at_rest or self._rests(trajectory, share)
+        return near and slow and not self.excess(trajectory) and self.touch(trajectory) is None
+
+    def _rests(self, trajectory: Trajectory, share: float) -> bool:
+        """Whether the body rests once the robot's joints have stopped."""
+        slow = self.speed(trajectory) <= share * self.accept_speed
+        spin = float(np.linalg.norm(kept_twist(trajectory)[3:]))
+        return slow and (self._braked or spin <= share * self.settings.accept_orientation / self.task.time)
+
+    @property
+    def accept_speed(self) -> float:
+        """[m/s] at which the body counts as resting; what nothing brakes drifts by what is accepted in a horizon."""
+        its = self.settings
+        drift = its.accept_position * self.cost.distance / self.task.time
+        return its.accept_speed if self._braked else min(its.accept_speed, drift)
+
+    @property
+    def _braked(self) -> bool:
+        return self.scene.gravity * self.scene.body_friction > 0.0
+
+    def excess(self, trajectory: Trajectory) -> str:
+        """Which limit of the joints it exceeds between control steps; empty: none."""
+        its, step = self.scene.actuated, self.task.control_step
+        return excess(its, trajectory.joint_position, trajectory.joint_velocity, step)
+
+    def touch(self, trajectory: Trajectory) -> Touch | None:
+        """What it touches that it shall not, deepest first."""
+        return self.clearance.touch(trajectory)
 
     def speed(self, trajectory: Trajectory) -> float:
-        """[m/s] of the body at the end."""
-        return float(np.linalg.norm(trajectory.body_velocity[-1, :3]))
+        """[m/s] of the body after the end, once the robot's joints have stopped."""
+        return float(np.linalg.norm(kept_twist(trajectory)[:3]))
 
     def error(self, trajectory: Trajectory) -> PoseError:
         """Of the final pose."""
@@ -149,21 +209,63 @@ class Problem:
                 inputs[i, : self.n] = np.clip(plan.inputs[j] / scale, -1.0, 1.0)
         return inputs
 
-    def guides(self) -> list[tuple[str, int, tuple[guide.Push, ...]]]:
-        """Name, geometry and pushes of each guide; the most promising one first."""
+    def guides(self) -> list[tuple[str, Callable[[Dynamics, float], Array]]]:
+        """Name and inputs of each guide, for a share of the horizon; the most promising one first."""
+        if self.task.steps < _LEAST_STEPS:
+            return []
+        pushed = [(name, partial(self._pushed, geom=geom, row=row)) for name, geom, row in self.pushes()]
+        gripping = Gripping(self)
+        gripped = gripping.guides()
+        return gripped if gripped and gripping.lifted else [*pushed, *gripped]  # a push lifts nothing
+
+    def _pushed(self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...]) -> Array:
+        return self.guided_inputs(dynamics, geom, row, share)
+
+    def pushes(self) -> list[tuple[str, int, tuple[guide.Push, ...]]]:
+        """Name, geometry and pushes of each guide that pushes."""
         on_body = all(pair.fixed is None for pair in self.scene.pairs)
-        if self.task.steps < _LEAST_STEPS or not self.scene.gravity > 0.0 or not on_body:
+        if not self.scene.gravity > 0.0 or not on_body:
             return []
         found = []
         body = self._body()
+        least = _LEAST_PUSH * self.settings.accept_position * self.cost.distance
         for geom in sorted({pair.geom for pair in self.scene.pairs}):
             places = [i for i, pair in enumerate(self.scene.pairs) if pair.geom == geom]
-            for row in guide.pushes(body, [self.scene.pairs[i].face for i in places]):
+            for row in guide.pushes(body, [self.scene.pairs[i].face for i in places], least):
                 own = tuple(replace(push, pair=places[push.pair]) for push in row)
                 name = ", ".join(self.scene.pairs[push.pair].name for push in own)
                 if own:
                     found.append((name, geom, own))
         return found
+
+    def needed_time(self) -> float:
+        """[s] in which a guide goes its way with some of the joints' speed and acceleration to spare; 0: no guide."""
+        actuated, steps, found = self.scene.actuated, max(self.task.steps, _LEAST_STEPS), []
+        step = self.task.time / steps
+        dynamics = self.dynamics(1)
+        try:
+            for _, geom, row in self.pushes():
+                q = inverse_kinematics(
+                    self._path(dynamics, geom, row, steps, 1.0).centers,
+                    partial(dynamics.placement, geom),
+                    actuated.start,
+                    self.limits,
+                )
+                v = np.diff(q, axis=0) / step
+                speed = float(np.max(np.abs(v) / self.limits.velocity))
+                bend = float(np.max(np.abs(np.diff(v, axis=0)) / step / actuated.acceleration))
+                found.append(self.task.time * max(speed / _PACE, math.sqrt(bend / _PACE)))
+        finally:
+            dynamics.close()
+        return min(found, default=0.0)
+
+    def _path(
+        self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], steps: int, share: float
+    ) -> guide.Path:
+        center = dynamics.placement(geom, self.scene.actuated.start).center
+        geometry = guide.Geometry(center=center, extents=self.extents)
+        faces = [pair.face for pair in self.scene.pairs]
+        return guide.path(row, self._body(), geometry, faces, steps=steps, share=share)
 
     def _body(self) -> guide.Body:
         position = self.still.body_position[0]
@@ -178,17 +280,49 @@ class Problem:
     def guided_inputs(self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], share: float) -> Array:
         """(N, inputs) with which a geometry pushes so, at rest after `share` of the horizon."""
         actuated = self.scene.actuated
-        geometry = guide.Geometry(center=dynamics.placement(geom, actuated.start).center, extents=self._extents)
-        faces = [pair.face for pair in self.scene.pairs]
-        centers = guide.path(row, self._body(), geometry, faces, steps=self.task.steps, share=share)
+        steps = self.task.steps
+        path = self._path(dynamics, geom, row, steps, share)
+        fine = self._path(dynamics, geom, row, _FINE * steps, share).centers
+        around = Clearance(self.scene, [(geom, int(g)) for g in self._body_geoms])
         motion = follow(
-            centers,
-            lambda q: dynamics.placement(geom, q),
+            path.centers,
+            partial(dynamics.placement, geom),
+            velocities=np.gradient(fine, self.task.control_step / _FINE, axis=0)[::_FINE],
             start=actuated.start,
             acceleration=actuated.acceleration,
             limits=self.limits,
             step=self.task.control_step,
+            keep=lambda i, q: self._lacking(q, path.bodies[i], around if path.apart[i] else None),
         )
         inputs = np.zeros((self.task.steps, dynamics.inputs))
-        inputs[:, : self.n] = dynamics.joint_inputs(motion)
+        driven = dynamics.joint_inputs(motion)
+        if not actuated.velocity_driven.all():
+            driven = driven + self._pushing_efforts(dynamics, geom, motion, path)
+        inputs[:, : self.n] = np.clip(driven, -1.0, 1.0)
         return inputs
+
+    def _pushing_efforts(self, dynamics: Dynamics, geom: int, motion: Motion, path: guide.Path) -> Array:
+        """(N, n) scaled efforts that push the body along its path: without them it is struck, and slides freely."""
+        scene, step = self.scene, self.task.control_step
+        v = np.diff(path.bodies, axis=0, prepend=path.bodies[:1]) / step
+        speed = np.linalg.norm(v[1:], axis=1, keepdims=True)
+        direction = np.where(speed > _MOVING, v[1:] / np.maximum(speed, _MOVING), 0.0)
+        acceleration = np.sum(np.diff(v, axis=0) / step * direction, axis=1, keepdims=True)
+        along = np.maximum(acceleration + scene.body_friction * scene.gravity, 0.0)  # a face is not pulled
+        efforts = np.zeros((len(v) - 1, self.n))
+        for i, force in enumerate(scene.body_mass * along * direction):
+            efforts[i] = dynamics.placement(geom, motion.joint_position[i]).linear.T @ force
+        return np.where(scene.actuated.velocity_driven, 0.0, efforts / scene.actuated.effort)
+
+    def _lacking(self, joints: Array, body: Array, around: Clearance | None) -> list[tuple[float, Array]]:
+        """What distances lack with the joints, (n,), and the body moved to a position [m]; and their derivatives.
+
+        Args:
+            around: of the geometry that goes around the body, and has to keep clear of it.
+        """
+        qpos = self.scene.qpos.copy()
+        qpos[self.scene.actuated.q] = joints
+        qpos[self.scene.body_q : self.scene.body_q + 3] = body
+        found = self.clearance.rates(qpos[None]) + (around.rates(qpos[None]) if around is not None else [])
+        return [(missing, rate[: self.n]) for _, missing, rate in found]
+

@@ -7,10 +7,8 @@ pairs, the body and other free objects with each other and with fixed objects. W
 
 from __future__ import annotations
 
-import copy
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
@@ -21,16 +19,19 @@ from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.pybullet.parameters import ObjectParameters, PyBulletParameters, WorldParameters
 from robot_rt_control.hardware.pybullet.tools import write_with_tools
 from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.robot_description import body_of
 from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint
 from robot_rt_control.model.urdf_file import urdf_file
 from robot_rt_control.model.urdf_reader import read_urdf
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.planning.body import ChainJoint, FreeBody, LinkBody, matrices
+from robot_rt_control.planning.body import ChainJoint, FreeBody, LinkBody
 from robot_rt_control.planning.contact_model import Face, patch_face
-from robot_rt_control.planning.scene_shapes import add_object, add_shape, faces_of, quaternion, wxyz
+from robot_rt_control.planning.scene_shapes import add_object, add_shape, faces_of, is_readable, quaternion, wxyz
+from robot_rt_control.planning.scene_start import refuse_penetration, start_positions, start_state
 from robot_rt_control.planning.task import TIME_STEP, PairGroup, Task
 from robot_rt_control.planning.urdf_shapes import (
     DEFAULT_FRICTION,
+    CollisionShape,
     collision_shapes,
     joint_dynamics,
     lateral_friction,
@@ -49,10 +50,6 @@ _SERVO_FREQUENCY = 60.0
 _PLANE_FRICTION = 1.0
 """What plane.urdf of pybullet_data says."""
 _SMALLEST_FRICTION = 1e-5
-_PENETRATION = 1e-3
-"""[m] that two geometries may overlap at the start: poses are measured."""
-_SAME_POSE = 1e-6
-"""[m and rad]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +84,11 @@ class ScenePair:
     fixed: tuple[Array, Array] | None = None
     """p_WO (3,) [m] and R_WO (3, 3) of the fixed object; None: the face is the body's."""
 
+    @property
+    def thing(self) -> str:
+        """The object whose face it is."""
+        return self.name.partition(" ")[2].rpartition(".")[0]
+
     def push(self, R_WB: Array) -> Array:
         """(3,) direction of the virtual force on the body: into its face, or outward from the fixed object."""
         return -R_WB @ self.face.axes[0] if self.fixed is None else self.fixed[1] @ self.face.axes[0]
@@ -115,50 +117,12 @@ class Scene:
     pairs: tuple[ScenePair, ...]
     digest: int
     """The workcell's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Perturbation:
-    """How a world differs from what the workcell says: factors, and what is added to the body's start."""
-
-    name: str
-    friction: float = 1.0
-    """Of all contacts."""
-    mass: float = 1.0
-    """Of the body, with its inertia."""
-    stiffness: float = 1.0
-    """Of all contacts."""
-    shift: tuple[float, float] = (0.0, 0.0)
-    """[m] of the body's start, along x and y of the world."""
-    turn: float = 0.0
-    """[rad] of the body's start, about z of the world."""
-    speed: float = 1.0
-    """Override with which a plan is played; no property of a scene."""
-
-    @property
-    def of_start(self) -> bool:
-        """Whether the body starts elsewhere: only free objects do."""
-        return self.shift != (0.0, 0.0) or self.turn != 0.0
-
-
-def perturbed(scene: Scene, how: Perturbation) -> Scene:
-    """The same scene with other values."""
-    model, qpos = copy.copy(scene.model), scene.qpos.copy()
-    model.pair_friction[:, :2] *= how.friction
-    model.body_mass[scene.body] *= how.mass
-    model.body_inertia[scene.body] *= how.mass
-    # Stiffness goes with the inverse square of the time constant, which MuJoCo keeps above two time steps.
-    model.pair_solref[:, 0] /= np.sqrt(how.stiffness)
-    if how.stiffness > 1.0:
-        model.opt.timestep /= np.ceil(np.sqrt(how.stiffness))
-    if how.of_start:
-        b = scene.body_q
-        qpos[b : b + 2] += how.shift
-        turned, turn = np.zeros(4), np.array([np.cos(how.turn / 2), 0.0, 0.0, np.sin(how.turn / 2)])
-        mujoco.mju_mulQuat(turned, turn, qpos[b + 3 : b + 7])
-        qpos[b + 3 : b + 7] = turned
-    mujoco.mj_setConst(model, mujoco.MjData(model))
-    return replace(scene, model=model, qpos=qpos)
+    links: tuple[int, ...] = ()
+    """Geometries of the robots. Those in no pair collide with nothing here: clearance.py looks at them."""
+    objects: tuple[int, ...] = ()
+    """Geometries of all objects."""
+    unchecked: tuple[str, ...] = ()
+    """Links with a shape that MuJoCo cannot read, so nobody knows what they touch."""
 
 
 def is_free(scene: Scene) -> bool:
@@ -190,6 +154,9 @@ class _Builder:
         self.joints: list[tuple[PartDescription, int, str]] = []
         self.links: dict[str, tuple[Urdf, str]] = {}
         """`<part>.<link>` → its URDF and link."""
+        self.link_shapes: list[str] = []
+        """Geometries of all links."""
+        self.unchecked: list[str] = []
         self.world = self._world()
 
     def _world(self) -> WorldParameters:
@@ -224,7 +191,18 @@ class _Builder:
         return self._scene(spec.compile())
 
     def _wanted_links(self) -> set[str]:
-        return {group.robot for group in self.task.pairs}
+        return {self._of_body(group.robot) for group in self.task.pairs}
+
+    def _of_body(self, link: str) -> str:
+        """`<part>.<link>` by the part whose URDF it is of: each part that is mounted on it may name its links."""
+        part, dot, name = link.partition(".")
+        by_name = {p.name: p for p in self.workcell.parts}
+        return f"{body_of(by_name[part], self.workcell.parts).name}.{name}" if dot and part in by_name else link
+
+    @property
+    def _patched(self) -> bool:
+        """Whether the body has patches: it is then touched itself, even if it is a link."""
+        return bool(self.task.patches)
 
     def _objects(self) -> dict[str, ObjectParameters]:
         return {thing.name: thing for thing in self.world.objects}
@@ -232,7 +210,7 @@ class _Builder:
     def _check_body(self) -> None:
         """The body is a free object with faces, or a link of a robot."""
         name, objects = self.task.body, self._objects()
-        if name in self.links:
+        if self._of_body(name) in self.links:
             return
         if name not in objects:
             raise DefinitionError(f"body {name!r}", expected=unknown("object or link", name, [*objects, *self.links]))
@@ -304,16 +282,28 @@ class _Builder:
                 self._add_free_joint(body, joint, part, dynamics)
                 free = True
         body.gravcomp = 0.0 if free else 1.0  # no drive holds what hangs from a free joint
-        if name in wanted:
+        if name in wanted or (self._patched and name == self._of_body(self.task.body)):
             friction = self._surface_friction(part.name, link, lateral_friction(urdf, link))
             shapes = collision_shapes(urdf, link)
             if not shapes:
                 raise DefinitionError(f"pairs: {name!r}", expected="a link with a collision shape", got="none")
             for i, shape in enumerate(shapes):
                 add_shape(self.spec, body, f"{name}/{i}", shape)
-                self.colliding.append((f"{name}/{i}", friction, "robot"))
+                self.colliding.append((f"{name}/{i}", friction, "robot" if name in wanted else "body"))
+                if name in wanted:
+                    self.link_shapes.append(f"{name}/{i}")
+        else:
+            self._add_others(body, name, collision_shapes(urdf, link))
         for child in urdf.child_joints[link]:
             self._add_link(body, urdf, part, driven, dynamics, wanted, child, free)
+
+    def _add_others(self, body: mujoco.MjsBody, name: str, shapes: tuple[CollisionShape, ...]) -> None:
+        for i, shape in enumerate(shapes):
+            if not is_readable(shape):
+                self.unchecked.append(name)
+                continue
+            add_shape(self.spec, body, f"{name}/{i}", shape)
+            self.link_shapes.append(f"{name}/{i}")
 
     def _add_mass(self, body: mujoco.MjsBody, urdf: Urdf, link: str, part: PartDescription) -> None:
         inertial = urdf.links[link]
@@ -403,11 +393,11 @@ class _Builder:
 
     def _scene(self, model: mujoco.MjModel) -> Scene:
         actuated = self._actuated(model)
-        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, self.task.body)
+        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, self._of_body(self.task.body))
         motion = self._motion(model, body)
-        qpos = self._start(model, actuated, motion)
+        qpos = start_state(self.task, model, (actuated.q, actuated.start), self.free_joints, motion)
         _set_gains(model, qpos, actuated)
-        self._refuse_penetration(model, qpos)
+        refuse_penetration(model, qpos)
         mine = [friction for name, friction, role in self.colliding if role == "body"]
         fixed = [friction for _, friction, role in self.colliding if role == "fixed"]
         free = isinstance(motion, FreeBody)
@@ -424,17 +414,21 @@ class _Builder:
             gravity=float(np.linalg.norm(self.world.gravity)),
             pairs=tuple(pair for group in self.task.pairs for pair in self._pairs_of(model, group, free)),
             digest=self.workcell.digest,
+            links=tuple(model.geom(name).id for name in self.link_shapes),
+            objects=tuple(model.geom(name).id for name, _, role in self.colliding if role != "robot"),
+            unchecked=tuple(dict.fromkeys(self.unchecked)),
         )
 
     def _motion(self, model: mujoco.MjModel, body: int) -> FreeBody | LinkBody:
-        if self.task.body in self.links:
+        if self._of_body(self.task.body) in self.links:
             return self._link_motion(model)
         joint = int(model.body_jntadr[body])
         return FreeBody(q=int(model.jnt_qposadr[joint]), v=int(model.jnt_dofadr[joint]))
 
     def _link_motion(self, model: mujoco.MjModel) -> LinkBody:
-        urdf, link = self.links[self.task.body]
-        part = self.task.body.removesuffix(f".{link}")
+        name = self._of_body(self.task.body)
+        urdf, link = self.links[name]
+        part = name.removesuffix(f".{link}")
         path: list[UrdfJoint] = []
         while link in urdf.parent_joint:
             path.insert(0, urdf.parent_joint[link])
@@ -458,74 +452,27 @@ class _Builder:
         return LinkBody(chain=tuple(chain), X_JL=X)
 
     def _pairs_of(self, model: mujoco.MjModel, group: PairGroup, free: bool) -> list[ScenePair]:
-        geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, f"{group.robot}/0")
+        geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, f"{self._of_body(group.robot)}/0")
         objects = self._objects()
-        # Faces of a body that is free, else `<object>.<face>` of fixed objects.
+        # Faces of a body that is free, else `<object>.<face>` of fixed objects; and the body's patches.
         owners = [objects[self.task.body]] if free else [thing for thing in objects.values() if thing.fixed]
-        faces = {
-            face if free else f"{thing.name}.{face}": (thing, found)
-            for thing in owners
-            for face, found in faces_of(thing).items()
-        }
-        if free:
-            patches = (patch_face(patch.name, patch.pose.matrix, patch.size) for patch in self.task.patches)
-            faces |= {patch.name: (owners[0], patch) for patch in patches}
+        faces: dict[str, tuple[str, Face, tuple[Array, Array] | None]] = {}
+        for thing in owners:
+            X = thing.pose.matrix
+            for face, its in faces_of(thing).items():
+                fixed = None if free else (X[:3, 3], X[:3, :3])
+                faces[face if free else f"{thing.name}.{face}"] = thing.name, its, fixed
+        for patch in self.task.patches:
+            faces[patch.name] = self.task.body, patch_face(patch.name, patch.pose.matrix, patch.size), None
         pairs = []
         for name in group.faces:
             if name not in faces:
                 what = f"pairs, {group.robot!r}: face {name!r}"
                 raise DefinitionError(what, expected=unknown("face", name, faces))
-            thing, face = faces[name]
-            X = thing.pose.matrix
-            fixed = None if free else (X[:3, 3], X[:3, :3])
-            label = f"{group.robot} {thing.name}.{face.name}"
-            pairs.append(ScenePair(name=label, geom=geom, face=face, curvature=group.curvature, fixed=fixed))
+            owner, its, fixed = faces[name]
+            label = f"{group.robot} {owner}.{its.name}"
+            pairs.append(ScenePair(name=label, geom=geom, face=its, curvature=group.curvature, fixed=fixed))
         return pairs
-
-    # --- the start ------------------------------------------------------------------------------
-
-    def _start(self, model: mujoco.MjModel, actuated: Actuated, motion: FreeBody | LinkBody) -> Array:
-        """(nq,) where the motion begins."""
-        qpos = model.qpos0.copy()
-        for name, (lower, upper) in self.free_joints.items():
-            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
-            qpos[model.jnt_qposadr[i]] = min(max(0.0, lower), upper)
-        qpos[actuated.q] = actuated.start
-        pose = self.task.start.body
-        if pose is not None:
-            qpos = motion.placed(qpos, np.array(pose.position), np.array(wxyz(pose)))
-            p, R = motion.pose(qpos)
-            goal = matrices(np.array(wxyz(pose)))
-            if np.abs(p - pose.position).max() > _SAME_POSE or np.abs(R - goal).max() > _SAME_POSE:
-                expected = "a pose that the joints before it can take"
-                raise DefinitionError(f"start, body {self.task.body!r}", expected=expected, got=str(pose.position))
-        return qpos
-
-    def _start_positions(self) -> list[float]:
-        """Of the driven joints: the task's, else the workcell's."""
-        given = self.task.start.joints
-        parts = {part.name: part for part, _, _ in self.joints}
-        _check_given(given, parts)
-        start = []
-        for part, i, joint in self.joints:
-            q = float(given[part.name][i] if part.name in given else part.start_position[i])
-            lower, upper = float(part.record.position_lower[i]), float(part.record.position_upper[i])
-            if not lower - _SAME_POSE <= q <= upper + _SAME_POSE:  # also NaN
-                unit = part.units[i]
-                what, got = f"start, joint '{part.name}.{joint}'", f"{q:g} {unit}"
-                raise DefinitionError(what, expected=f"its limits, {lower:g} to {upper:g} {unit}", got=got)
-            start.append(min(max(q, lower), upper))
-        return start
-
-    def _refuse_penetration(self, model: mujoco.MjModel, qpos: Array) -> None:
-        data = mujoco.MjData(model)
-        data.qpos[:] = qpos
-        mujoco.mj_forward(model, data)
-        deepest = min(data.contact, key=lambda contact: float(contact.dist), default=None)
-        if deepest is not None and deepest.dist < -_PENETRATION:
-            first, second = (model.geom(i).name.removesuffix("/0") for i in deepest.geom)
-            what, got = f"start, {first!r} and {second!r}", f"{1e3 * deepest.dist:.1f} mm"
-            raise DefinitionError(what, expected="a distance of at least 0 mm", got=got)
 
     # --- driven joints --------------------------------------------------------------------------
 
@@ -547,7 +494,7 @@ class _Builder:
             velocity=values("velocity_limit"),
             acceleration=values("acceleration_limit"),
             effort=values("effort_limit"),
-            start=np.array(self._start_positions()),
+            start=start_positions(self.task.start, self.joints),
         )
 
 
@@ -575,13 +522,3 @@ def _moves(urdf: Urdf, link: str) -> bool:
             return True
         link = joint.parent
     return False
-
-
-def _check_given(given: Mapping[str, tuple[float, ...]], parts: Mapping[str, PartDescription]) -> None:
-    """Each part that a start names has joints, and a position for each."""
-    for name, q in given.items():
-        if name not in parts:
-            raise DefinitionError(f"start, part {name!r}", expected=unknown("part with joints", name, parts))
-        if len(q) != parts[name].dof:
-            expected = f"one position for each of {parts[name].dof} joints"
-            raise DefinitionError(f"start, part {name!r}", expected=expected, got=f"{len(q)}")

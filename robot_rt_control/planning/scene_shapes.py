@@ -30,7 +30,22 @@ def add_shape(
         geom.type, geom.size = mujoco.mjtGeom.mjGEOM_CYLINDER, [shape.size[0], shape.size[1] / 2, 0]
     else:
         mesh = spec.add_mesh(name=name, file=str(shape.file), scale=shape.size)
+        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX  # it has a convex hull then, and may be open
         geom.type, geom.meshname = mujoco.mjtGeom.mjGEOM_MESH, mesh.name
+
+
+def is_readable(shape: CollisionShape) -> bool:
+    """Whether MuJoCo takes the shape: some formats of meshes it does not."""
+    if shape.kind != "mesh":
+        return True
+    spec = mujoco.MjSpec()
+    spec.compiler.autolimits, spec.compiler.degree = False, False
+    add_shape(spec, spec.worldbody, "shape", shape)
+    try:
+        spec.compile()
+    except ValueError:
+        return False
+    return True
 
 
 def add_object(spec: mujoco.MjSpec, body: mujoco.MjsBody, thing: ObjectParameters, X: Array) -> list[str]:

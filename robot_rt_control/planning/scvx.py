@@ -72,9 +72,9 @@ class Limits:
     """Greatest k, scaled, of all pairs or of each; 0: no virtual forces."""
 
     def kept(self, inputs: Array) -> Array:
-        """Inputs without what the solver's tolerance leaves beyond the limits of k: 0 is exactly 0."""
+        """Inputs without what the solver's tolerance leaves beyond their limits: a k of 0 is exactly 0."""
         n = len(self.lower)
-        return np.concatenate([inputs[:, :n], np.clip(inputs[:, n:], 0.0, self.stiffness)], axis=1)
+        return np.concatenate([np.clip(inputs[:, :n], -1.0, 1.0), np.clip(inputs[:, n:], 0.0, self.stiffness)], axis=1)
 
     def bounds(self, about: JointMotion, radius: float) -> Bounds:
         """Of deviations about a trajectory; where that breaks a limit, it may stay and come back."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning.cost import Cost
+from robot_rt_control.planning.cost import CLEAR, Cost
 from robot_rt_control.planning.scvx import Limits
 from robot_rt_control.planning.trajectory import Trajectory
 
@@ -39,6 +39,8 @@ class ShootingSettings:
     """[m] of the differences at first;"""
     least: float = 0.0002
     """it ends below."""
+    greatest: float = 0.016
+    """[m] It grows up to that while single steps do better than what the derivatives foretell."""
     bumps: int = 6
     """Changes over time of each direction."""
     enough: float = 0.02
@@ -60,25 +62,27 @@ def shoot(
     if not len(basis):
         return inputs
     now = inputs[None, :, :n]
-    best, step = float(_value(cost, dynamics.ends(now), now, limits, dynamics)[0]), settings.step
+    best, step = float(value(cost, dynamics.ends(now), now, limits, dynamics)[0]), settings.step
     for _ in range(settings.iterations):
         now = inputs[None, :, :n]
-        tried = _within(dynamics, limits, np.concatenate([now + step * basis, now - step * basis, now]))
+        tried = within(dynamics, limits, np.concatenate([now + step * basis, now - step * basis, now]))
         ends = dynamics.ends(tried)
-        values, r = _value(cost, ends, tried, limits, dynamics), cost.residuals(ends)
+        values, r = value(cost, ends, tried, limits, dynamics), cost.residuals(ends)
         i = int(np.argmin(values))
-        better, its = tried[i], float(values[i])
+        better, its, own = tried[i], float(values[i]), True
         if np.isfinite(r).all():
             rates = (r[: len(basis)] - r[len(basis) : -1]).T / 2.0  # per step
             square, slope = rates.T @ rates, rates.T @ r[-1]
             changes = [np.linalg.solve(square + d * np.eye(len(basis)), -slope) for d in _DAMPINGS]
-            tried = _within(dynamics, limits, now + step * np.tensordot(np.array(changes), basis, 1))
-            values = _value(cost, dynamics.ends(tried), tried, limits, dynamics)
+            tried = within(dynamics, limits, now + step * np.tensordot(np.array(changes), basis, 1))
+            values = value(cost, dynamics.ends(tried), tried, limits, dynamics)
             i = int(np.argmin(values))
             if values[i] < its:
-                better, its = tried[i], float(values[i])
+                better, its, own = tried[i], float(values[i]), False
         if its > 0.9 * best:
             step /= 2.0
+        elif own:
+            step = min(2.0 * step, settings.greatest)
         if its < best:
             inputs[:, :n], best = better, its
         if step < settings.least or best < settings.enough:
@@ -86,10 +90,10 @@ def shoot(
     return inputs
 
 
-def _value(cost: Cost, ends: Ends, inputs: Array, limits: Limits, dynamics: Dynamics) -> Array:
+def value(cost: Cost, ends: Ends, inputs: Array, limits: Limits, dynamics: Dynamics) -> Array:
     """(B,) values; infinite where a limit of the joints is broken."""
     r = cost.residuals(ends)
-    values = np.sum(r * r, axis=1) + _INPUTS * np.mean(np.sum(inputs**2, axis=2), axis=1)
+    values = np.sum(r * r, axis=1) + CLEAR * ends.missing + _INPUTS * np.mean(np.sum(inputs**2, axis=2), axis=1)
     free = ~dynamics.scene.actuated.velocity_driven
     broken = (ends.speed > 1.001 * limits.velocity)[:, free].any(axis=1)
     broken |= ((ends.lower < limits.lower - _LIMIT) | (ends.upper > limits.upper + _LIMIT)).any(axis=1)
@@ -117,7 +121,7 @@ def _basis(dynamics: Dynamics, about: Trajectory, bumps: int) -> Array:
     return np.array(found)
 
 
-def _within(dynamics: Dynamics, limits: Limits, inputs: Array) -> Array:
+def within(dynamics: Dynamics, limits: Limits, inputs: Array) -> Array:
     """(B, N, n) the inputs next to these that keep the limits of inputs and of commanded velocities."""
     actuated, t = dynamics.scene.actuated, dynamics.task.control_step
     inputs = np.clip(inputs, -1.0, 1.0)

@@ -70,7 +70,7 @@ class Task:
     """Coordinates of the target that do not count: x, y, z in the world; rx, ry, rz about the body's axes."""
     pairs: tuple[PairGroup, ...]
     patches: tuple[Patch, ...] = ()
-    """Of a body that is an object; faces of the pairs may be their names."""
+    """Of the body, an object or a link; faces of the pairs may be their names."""
     controls: Mapping[str, Control] = field(default_factory=dict)
     """Part → how it is driven; parts not named: velocity."""
     time: float

@@ -13,6 +13,7 @@ from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.pybullet.parameters import ObjectParameters, PyBulletParameters, WorldParameters
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.paths import package_folder
+from robot_rt_control.model.robot_description import body_of
 from robot_rt_control.model.rotation import quaternion_from_rotation_vector, quaternion_to_matrix
 from robot_rt_control.model.urdf import Urdf, UrdfJoint
 from robot_rt_control.model.workcell import Workcell, load_workcell
@@ -63,7 +64,7 @@ class TaskCell:
         file: of the workcell.
 
     Attributes:
-        robots: part → its URDF, of parts that have one of their own.
+        robots: part → its URDF; parts of one body share it, and each may name all links.
         links: `<part>.<link>` → whether it has a collision shape; with the tools of the simulated world.
         objects: by name, in the order of the file.
 
@@ -77,7 +78,7 @@ class TaskCell:
         self.objects: dict[str, ObjectParameters] = {thing.name: thing for thing in self._world.objects}
         self.parts: dict[str, PartDescription] = {part.name: part for part in self.workcell.parts}
         self.robots: dict[str, Urdf] = {
-            part.name: part.urdf for part in self.workcell.parts if part.urdf is not None and part.mounted_on is None
+            part.name: part.urdf for part in self.workcell.parts if part.urdf is not None
         }
         self.links: dict[str, bool] = {}
         for name, urdf in self.robots.items():
@@ -159,6 +160,8 @@ class TaskCell:
             if name not in faces:
                 raise DefinitionError(what, expected=unknown("face", name, faces), got=repr(name))
             return name
+        if face in patches:
+            return face
         what = f"face {face!r}"
         fixed = [thing for thing, found in self.objects.items() if found.fixed]
         named = [f"{thing}.{side}" for thing in fixed for side in self.face_names(thing)]
@@ -240,7 +243,7 @@ class TaskCell:
         start = {
             name: float(q)
             for other in self.parts.values()
-            if other.name == part or other.mounted_on == part
+            if self._robot_of(other) == self._robot_of(self.parts[part])
             for name, q in zip(other.joint_names, other.start_position, strict=True)
         }
         for joint in urdf.path_to(urdf.root, link):
@@ -250,17 +253,17 @@ class TaskCell:
     def _floats(self, part: str, link: str) -> bool:
         urdf = self.robots[part]
         joints = {joint.name: joint.type for joint in urdf.path_to(urdf.root, link)}
-        owned = {name for other in self.parts.values() for name in other.joint_names if self._robot_of(other) == part}
+        robot = self._robot_of(self.parts[part])
+        owned = {name for other in self.parts.values() for name in other.joint_names if self._robot_of(other) == robot}
         moving = {name for name, kind in joints.items() if kind != "fixed"}
         return bool(moving) and not moving & owned
 
     def _robot_of(self, part: PartDescription) -> str:
-        while part.mounted_on is not None:
-            part = self.parts[part.mounted_on]
-        return part.name
+        return body_of(part, self.workcell.parts).name
 
     def _floating(self) -> list[str]:
-        named = ((part, link) for part, urdf in self.robots.items() for link in urdf.links)
+        own = [part for part in self.robots if self.parts[part].mounted_on is None]
+        named = ((part, link) for part in own for link in self.robots[part].links)
         return [f"{part}.{link}" for part, link in named if self._floats(part, link)]
 
 

@@ -295,8 +295,6 @@ class _TaskReader:
         for name, keys in self.content.patches.items():
             of = f"patch {name!r}"
             with self.item("patches", name):
-                if self.cell is not None and self.body and not named:
-                    raise DefinitionError(of, expected="a body that is an object", got=self.body)
                 if name in named:
                     raise DefinitionError(of, expected="a name that no face of the body has", got=repr(name))
                 x, y, z = self.numbers(keys.position, f"{of}: position", "m", 3)

@@ -45,6 +45,12 @@ class Trajectory:
     """(K + 1, 2 n) commanded positions and velocities there."""
     touching: NDArray[np.bool_]
     """(K,) whether robot and body may touch in the interval."""
+    kept: Array | None = None
+    """(6,) twist that a link has once its robot's joints have stopped after the end; None: the body is no link."""
+    recoil: Array | None = None
+    """(6, n) its change with the joints' velocity."""
+    missing: Array | None = None
+    """(N + 1, pairs of clearance.py) what distances lack; None: not looked at."""
 
     @property
     def finite(self) -> bool:
@@ -62,3 +68,5 @@ class Linearization:
     """(N, z, u)"""
     phi_z: Array
     """(N + 1, pairs, z) dφ/dz"""
+    missing: tuple[tuple[int, float, Array], ...] = ()
+    """Where distances lack something: end of a control step, how much, and its derivative (z,)."""

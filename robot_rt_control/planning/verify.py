@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 
 from robot_rt_control.planning.dynamics import Dynamics
 from robot_rt_control.planning.perturbation import PERTURBATIONS
+from robot_rt_control.planning.perturbed_scene import Perturbation, perturbed
 from robot_rt_control.planning.plan import Plan
-from robot_rt_control.planning.scene import Perturbation, Scene, build_scene, is_free, perturbed
+from robot_rt_control.planning.scene import Scene, build_scene, is_free
 from robot_rt_control.planning.task import Task
 from robot_rt_control.planning.trajectory import Trajectory
 from robot_rt_control.vocabulary.errors import DefinitionError

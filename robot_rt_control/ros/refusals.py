@@ -21,7 +21,8 @@ from robot_rt_control.vocabulary.errors import (
 def refuse(answer: Any, error: RobotControlError) -> Any:
     """Fill a service's or an action's answer with an error. Returns the answer."""
     answer.success, answer.message = False, str(error)
-    answer.refusals = refusal_messages(error)
+    if hasattr(answer, "refusals"):  # services of std_srvs have the text alone
+        answer.refusals = refusal_messages(error)
     return answer
 
 

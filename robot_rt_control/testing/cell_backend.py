@@ -245,6 +245,9 @@ class CellBackend:
             core, stamp=conversions.time_message(time_ns), lifecycle_state="active", factors=(factor, target)
         )
 
+    def workcell_digest(self) -> int:
+        return self.server.workcell.digest
+
     def list_parts(self) -> list[Any]:
         view = self.server.snapshot()
         return [conversions.part_message(self.server, part, view) for part in self.server.workcell.parts]
@@ -259,8 +262,7 @@ class CellBackend:
         return conversions.variable_messages(self.server, " ".join(prefixes), session)
 
     def state_values(self, prefixes: Iterable[str], session: str) -> dict[str, float]:
-        wanted = tuple(prefixes)
-        contents = self.server.contents(self.server.session(session)) if session else None
+        wanted, contents = tuple(prefixes), self.server.contents(self.server.session(session)) if session else None
         known = self._entries.get(wanted)
         if known is None or known[0] is not contents:  # a recording asks for the same ones in each tick
             known = contents, variable_entries(wanted, self.server.variables.values(), contents)

@@ -235,7 +235,7 @@ class _Run:
 
     def _draw(self, elapsed: float) -> None:
         while len(self._frames) < len(self._frame_times) and self._frame_times[len(self._frames)] <= elapsed + 1e-9:
-            image, bodies = picture_and_bodies(self.plugin.world, self._camera)
+            image, bodies, _ = picture_and_bodies(self.plugin.world, self._camera)
             self._frames.append(image)
             self._bodies.append(bodies)
 
@@ -277,13 +277,20 @@ class _Run:
         )
 
     def _with_ghost(self) -> tuple[Image, ...]:
-        """The pictures with the target: its outline, filled where nothing is in front; the body is put there."""
-        if not self._frames or "." in self.plan.header["body"]:
-            return tuple(self._frames)
-        self.plugin.move_object(self.plan.header["body"], self.plan.target)
-        world = self.plugin.world
-        body = world.objects[self.plan.header["body"]]
-        target = picture_and_bodies(world, self._camera)[1] == body
+        """The pictures with the target: its outline, filled where nothing is in front; the body is put there. If that
+        is a link, its whole robot is, as it stood last."""
+        if not self._frames:
+            return ()
+        world, (name, dot, link) = self.plugin.world, self.plan.header["body"].partition(".")
+        if dot:
+            robot = world.robot(name, "a plan's body")
+            body, index = robot.body, robot.link(link, "a plan's body")
+            world.move_link(robot, index, self.plan.target)
+        else:
+            body, index = world.objects[name], -1
+            self.plugin.move_object(name, self.plan.target)
+        _, bodies_then, links_then = picture_and_bodies(world, self._camera)
+        target = (bodies_then == body) & (links_then == index)
         edge = target & ~_eroded(target, _OUTLINE)
         hidden = [body, *(robot.body for robot in world.robots.values())]
         for frame, bodies in zip(self._frames, self._bodies, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from std_msgs.msg import String
 
+from robot_rt_control.application.blueprints.main import main as command_line
 from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.blueprint.remote import Blueprints, StartRequest
 from robot_rt_control.client import Client
@@ -42,8 +44,12 @@ FAR = {"far": (0.1, "m")}
 
 
 @pytest.fixture(scope="module")
-def cell(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]:
-    folder = tmp_path_factory.mktemp("blueprints")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("blueprints")
+
+
+@pytest.fixture(scope="module")
+def cell(own_domain: None, folder: Path) -> Iterator[DemoWorkcell]:
     arguments = ["--workcell", str(BENCH), "--hardware", "mock", "--controllers", "false", "--no-frames"]
     with DemoWorkcell(
         [*arguments, "--blueprints", "--restart", "on-failure"],
@@ -151,7 +157,7 @@ def test_a_protective_stop_leaves_the_run_standing(client: Client, blueprints: B
     assert wait_for(run.poll).result == "reached"
 
 
-def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Blueprints) -> None:
+def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Blueprints, folder: Path) -> None:
     with client.session("arm", name="someone"), pytest.raises(SessionError, match=r"part 'arm' is held by .*someone"):
         start(blueprints).wait(PATIENCE_S)
     with pytest.raises(DefinitionError, match="unknown skill 'swin'.*did you mean 'swing'"):
@@ -165,6 +171,9 @@ def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Bluep
     assert overtaken.value.text.strip() == SWING.strip()
     with pytest.raises(DefinitionError, match="unknown command 'jmp'"):
         blueprints.control("jmp")
+    noted = [json.loads(line) for line in (folder / "robot_rt_control" / "runs" / "commands.log").open()]
+    assert (noted[0]["what"], noted[0]["source"], noted[0]["content"]) == ("save", "test", "swing@1")
+    assert any(line["what"] == "start" and "held by" in line["refused"] for line in noted)
 
 
 def test_draft_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
@@ -230,3 +239,20 @@ def test_draft_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_ru
     assert client.sessions() == [], "nothing goes on by itself"
     again = start(blueprints, start_at="tell", outputs_of=begun.id, parameters={})
     assert wait_for(lambda: again.poll()).result == "reached"
+
+
+def test_the_command_line_runs_a_skill_and_reads_its_log(
+    blueprints: Blueprints, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line(["run", "swing", "far=0.01", "--timeout", "60"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "reached, asked = 0.01\n" and "out (move_linear, runs)" in shown.err
+    assert command_line(["log", "--blueprint", "swing", "--at-most", "1", "--timeout", "60", "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["result"] == "reached"
+    assert command_line(["log", run["run"], "--timeout", "60"]) == 0
+    assert "ended: reached" in capsys.readouterr().out
+    assert command_line(["list", "swing", "--robots", "--timeout", "60", "--json"]) == 0
+    (robot,) = json.loads(capsys.readouterr().out)["robots"]
+    assert robot["robot"] == "/" and robot["skills"][0]["name"] == "swing"
+    assert command_line(["jump", "back", "--timeout", "60"]) == 1 and "no run" in capsys.readouterr().err

@@ -19,11 +19,8 @@ from pages import node, open_text
 from served_editor import free_port
 
 from robot_rt_control.application.demo_workcell import DemoWorkcell
+from robot_rt_control.blueprint.remote import Blueprints
 from robot_rt_control.client import Client
-
-pytest.importorskip("robot_rt_control.blueprint.node")
-
-from robot_rt_control.blueprint.remote import Blueprints  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PATIENCE_MS = 120_000

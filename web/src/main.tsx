@@ -8,4 +8,8 @@ import { App } from './view/App.tsx';
 
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<App />);
+// A link of another start, opened in the same tab, changes the fragment alone.
+window.addEventListener('hashchange', () => {
+    if (location.hash.includes('token=')) location.reload();
+});
 void store.enter();

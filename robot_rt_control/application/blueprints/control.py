@@ -43,7 +43,7 @@ class Resume:
     @staticmethod
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "how", nargs="?", choices=("again", "next"), default="",
+            "how", nargs="?", choices=("again", "next"),
             help="visit the node again, or go on with what comes (default: again if it was cut, else next)",
         )  # fmt: skip
         _add_run(parser)
@@ -51,7 +51,7 @@ class Resume:
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
-        return _control(arguments, "resume", how=arguments.how)
+        return _control(arguments, "resume", how=arguments.how or "")
 
 
 class Step:

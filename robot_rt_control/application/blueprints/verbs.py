@@ -14,6 +14,7 @@ GROUPS = {
     "control": ("pause", "resume", "step", "jump", "skip", "answer", "cancel", "arm", "disarm"),
     "logs": ("log",),
     "exchange": ("import", "export"),
+    "editor": ("editor",),
 }
 """Module → its verbs, each a class of that module: `Check` for `check`."""
 

@@ -18,6 +18,12 @@ PORT = 8420
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(prog="robot-rt-control-blueprint-editor", description=__doc__)
+    add_arguments(made)
+    return made
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments, also of `robot-rt-control-blueprint editor`."""
     made.add_argument("--port", type=int, default=PORT, help="default: %(default)s")
     made.add_argument("--address", default="127.0.0.1", help="where to listen; another one than this machine's own "
                       "needs a certificate")  # fmt: skip
@@ -25,7 +31,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--certificate", type=Path, help="file, PEM")
     made.add_argument("--key", type=Path, help="file of its key, PEM")
     made.add_argument("--namespace", default="", help="of the workcell's nodes")
-    return made
 
 
 def main(argv: Sequence[str] | None = None) -> int:

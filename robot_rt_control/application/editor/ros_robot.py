@@ -12,7 +12,7 @@ from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
 from robot_rt_control.client import Client
 from robot_rt_control.client.services import Services
 from robot_rt_control.ros.refusals import refusal_messages
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, RobotControlError
 
 _ANSWER_S, _STARTUP_S = 20.0, 5.0
 """For an answer; and for a node to appear: the page says meanwhile that it is not there [s]."""
@@ -53,6 +53,8 @@ class RosRobot:
         self._client.close()
 
     def call(self, service: str, request: Mapping[str, Any]) -> Json:
+        if not self._blueprints.is_there:  # said at once: a page asks at every key
+            raise NoAnswer(f"the node {NODE!r} is not available", hint="Bring the workcell up with blueprints")
         try:
             answer = self._services.ask(_TYPES[service], f"{NODE}/{service}", **request)
         except (AssertionError, AttributeError, TypeError, ValueError) as error:  # of the request's fields

@@ -81,6 +81,8 @@ class EditorServer:
             if file.suffix in _TYPES
         }
         self._pool = ThreadPoolExecutor(8, thread_name_prefix="editor")
+        self._stops = ThreadPoolExecutor(4, thread_name_prefix="editor_stop")
+        """For what stops: it never waits behind other requests."""
         self._blueprints: Json = {}
         self._status: Json = {}
         self._values: Json = {}
@@ -217,13 +219,14 @@ class EditorServer:
 
     # --- replies --------------------------------------------------------------------------------
 
-    def _blocking(self, work: Callable[[Person, Json], Json]) -> Reply:
+    def _blocking(self, work: Callable[[Person, Json], Json], *, stops: bool = False) -> Reply:
         async def reply(person: Person, body: Json) -> Json:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work, person, body)
+            pool = self._stops if stops else self._pool
+            return await asyncio.get_running_loop().run_in_executor(pool, work, person, body)
 
         return reply
 
-    def _service(self, name: str) -> Reply:
+    def _service(self, name: str, *, stops: bool = False) -> Reply:
         assert name in SERVICES
         takes_source = name not in ("list_skills", "read_runs")
 
@@ -231,17 +234,19 @@ class EditorServer:
             given = {**body, "source": f"editor: {person.name}"} if takes_source else body
             return self._robot.call(name, given)
 
-        return self._blocking(work)
+        return self._blocking(work, stops=stops)
 
     async def _control(self, person: Person, body: Json) -> Json:
-        if body.get("command") != "cancel":  # stopping is open to all
+        stops = body.get("command") == "cancel"
+        if not stops:  # that is open to all
             self._need(person, "operate")
-        return await self._service("control")(person, body)
+        return await self._service("control", stops=stops)(person, body)
 
     async def _give_command(self, person: Person, body: Json) -> Json:
-        if str(body.get("text", "")).strip().casefold() != "stop":
+        stops = str(body.get("text", "")).strip().casefold() == "stop"
+        if not stops:
             self._need(person, "operate")
-        return await self._service("give_command")(person, body)
+        return await self._service("give_command", stops=stops)(person, body)
 
     async def _stop(self, person: Person, body: Json) -> Json:
         stop = body.get("stop") is not False
@@ -252,7 +257,7 @@ class EditorServer:
             self._robot.protective_stop(stop, f"editor: {person.name}" if stop else "")
             return {"success": True, "message": ""}
 
-        return await self._blocking(work)(person, body)
+        return await self._blocking(work, stops=stop)(person, body)
 
     async def _run(self, person: Person, body: Json) -> Json:
         goal = {key: value for key, value in body.items() if key != "stop_when_unwatched"}
@@ -310,7 +315,8 @@ class EditorServer:
             await task
         for watcher in list(self.watchers.all):
             watcher.changed.set()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._stops):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _set_blueprints(self, state: Json) -> None:
         self._blueprints = plain(state)
@@ -345,7 +351,7 @@ class EditorServer:
                 del self._unwatched[run]
                 nobody = Person(id="", name="nobody watches", may_operate=False)
                 with contextlib.suppress(RobotControlError):
-                    await self._service("control")(nobody, {"command": "cancel", "run": run})
+                    await self._service("control", stops=True)(nobody, {"command": "cancel", "run": run})
 
     def _publish(self) -> None:
         self.watchers.publish(

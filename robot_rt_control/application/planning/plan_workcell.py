@@ -28,7 +28,7 @@ def workcell_of(plan: Plan, given: str | None) -> Path:
         file = find_workcell(given)
         other = load_workcell(file, "pybullet").digest
         if other != digest:
-            expected, got = f"the plan's, digest {digest}", f"another one, digest {other}"
+            expected, got = f"the plan's, digest {digest:x}", f"another one, digest {other:x}"
             raise DefinitionError(f"workcell {given!r}", expected=expected, got=got, hint="Plan again for it")
         return Path(file)
     for file in shipped_workcells().values():
@@ -37,4 +37,4 @@ def workcell_of(plan: Plan, given: str | None) -> Path:
                 if load_workcell(file, "pybullet").digest == digest:
                     return file
     expected = "--workcell, as no workcell of the package is the plan's"
-    raise DefinitionError("workcell of the plan", expected=expected, got=f"digest {digest}")
+    raise DefinitionError("workcell of the plan", expected=expected, got=f"digest {digest:x}")

@@ -43,10 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     for name, file in pictures.items():
         command += [f"--{name}", str(file)]
     # A process of its own: it holds the tick loop and the simulator, which the command line does not.
-    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    # What PyBullet writes about links without mass is shown only if the replay fails.
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         found: Any = json.loads(ended.stdout)
     except ValueError:
+        sys.stderr.write(ended.stderr)
         found = {"error": f"the replay ended with exit code {ended.returncode}"}
     if isinstance(found, dict):
         raise RobotControlError(str(found.get("error")))

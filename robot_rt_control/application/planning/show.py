@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         ("joints", ", ".join(header["joints"])),
         ("driven by", "velocity" if all(header["velocity_driven"]) else "effort"),
         ("made with", ", ".join(f"{name} {version}" for name, version in header["versions"].items())),
-        ("workcell", f"digest {header['workcell']}"),
+        ("workcell", f"digest {header['workcell']:x}"),
     ]
     output.result(None, table(("plan", str(arguments.plan)), rows))
     output.result(None, "", _contact_table(contacts))
@@ -80,7 +80,7 @@ def _contact_table(contacts: Any) -> Any:
                 contact.pair,
                 ", ".join(f"{a:.2f} to {b:.2f}" for a, b in contact.intervals) or "never",
                 f"{1e3 * contact.nearest:.1f} mm at {contact.nearest_at:.2f} s",
-                f"{contact.virtual_force:.2g} N at {contact.virtual_at:.2f} s",
+                f"{contact.virtual_force:.2g} N at {contact.virtual_at:.2f} s" if contact.virtual_force else "none",
             )
             for contact in contacts
         ),

@@ -95,6 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
             output.note(f"{file}, after {shown.elapsed:.1f} s, {shown.iterations} iterations of SCVX")
         if result.success:
             output.good("solved")
+            if result.message:
+                output.warning(result.message)
         else:
             kept = "; the best plan is kept, and marked as not successful" if file is not None else ""
             output.error(RobotControlError(f"not solved: {result.message}{kept}"))

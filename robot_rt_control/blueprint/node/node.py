@@ -18,6 +18,9 @@ from robot_rt_control import msg
 from robot_rt_control.blueprint.executor import Executor
 from robot_rt_control.blueprint.makers.capability_files import Capabilities, capabilities_of
 from robot_rt_control.blueprint.makers.makers import Makers
+from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
+from robot_rt_control.blueprint.makers.ros.connections import Connections
+from robot_rt_control.blueprint.makers.ros.maker import RosMaker
 from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import state_message
 from robot_rt_control.blueprint.node.run_action import RunAction
@@ -73,6 +76,7 @@ class BlueprintsNode(WorkcellNode):
         self._workcell: Catalogue | None = None
         self._capabilities = Capabilities()
         self._client: Client | None = None
+        self._connections: Connections | None = None
         self._driver: Driver | None = None
         self._offered: list[Services | RunAction] = []
         self._entities: list[Any] = []
@@ -122,6 +126,9 @@ class BlueprintsNode(WorkcellNode):
             closer = threading.Thread(target=client.close, name="disconnect", daemon=True)
             closer.start()
             closer.join(_CLOSE_S)
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            connections.close()
         entities, self._entities = self._entities, []
         self.remove(*entities)
 
@@ -145,15 +152,20 @@ class BlueprintsNode(WorkcellNode):
         backend.list_parts()
         assert self._workcell is not None  # made by `configure`
         folder = Path(self.value("skills") or default_folder()).expanduser()
-        library = SkillLibrary(SkillStore(folder), self._workcell, backend, made=self._capabilities.templates)
+        library = SkillLibrary(
+            SkillStore(folder), self._workcell, backend, made=self._capabilities.templates, interfaces=InstalledTypes()
+        )
         library.snapshot()
         logs = Path(self.value("logs") or data_folder("runs")).expanduser()
         robot = Robot(backend, on_change=wake, say=say)
-        makers = Makers(self._capabilities)
+        if self._connections is None:
+            self._connections = Connections(self)
+        makers = Makers(self._capabilities, RosMaker(self._connections))
         executor = Executor(robot, library, logs, wall=lambda: time.strftime("%Y%m%d-%H%M%S"), makers=makers)
         interrupted = [run.run for run in executor.history.runs() if run.interrupted_at]
         if interrupted:
             self.get_logger().warning(f"runs without an end, whose process died: {', '.join(interrupted[:10])}")
+            self._connections.cancel_goals(r for run in interrupted for r in executor.history.records(run))
         self.awaited = ""
         return executor
 

@@ -60,6 +60,8 @@ class RunAction:
                 self._driver.publish_now()
             except RobotControlError as error:
                 self._node.get_logger().warning(f"a run was rejected: {error}")
+                if self._driver.executor is not None:
+                    self._driver.executor.note("start", request.source, request.skill[:200], refused=str(error))
                 return refuse(action.RunBlueprint.Result(), error)
             except BaseException as error:
                 self._node.get_logger().error(f"a run could not be judged:\n{traceback.format_exc()}")

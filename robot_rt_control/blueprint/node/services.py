@@ -128,6 +128,8 @@ def _save_skill(executor: Executor, request: Any, response: Any) -> str:
         response.nodes = [node for _, node in mistakes_of(error, template)]
         raise
     response.name, response.version = saved.name, saved.version
+    if saved.version:
+        executor.note("save", request.source, f"{saved.name}@{saved.version}")
     response.warnings = list(saved.warnings)
     response.refusals = [message for error, _ in saved.mistakes for message in refusal_messages(error)]
     response.nodes = [node for _, node in saved.mistakes]
@@ -136,6 +138,7 @@ def _save_skill(executor: Executor, request: Any, response: Any) -> str:
 
 def _delete_skill(executor: Executor, request: Any, response: Any) -> str:
     versions = executor.library.delete(request.name)
+    executor.note("delete", request.source, request.name)
     return f"deleted: version {', '.join(map(str, versions))}"
 
 

@@ -14,6 +14,8 @@ from robot_rt_control.hardware.pybullet.world import PyBulletWorld
 
 _FIELD_OF_VIEW_DEG = 50.0
 _NEAR_M, _FAR_M = 0.05, 20.0
+_LINK_BITS = 24
+"""Below, the number of the body; above, that of the link and 1."""
 
 
 def picture(world: PyBulletWorld, camera: CameraParameters) -> np.ndarray:
@@ -21,13 +23,13 @@ def picture(world: PyBulletWorld, camera: CameraParameters) -> np.ndarray:
     return picture_and_bodies(world, camera)[0]
 
 
-def picture_and_bodies(world: PyBulletWorld, camera: CameraParameters) -> tuple[np.ndarray, np.ndarray]:
-    """`picture`, and (height, width) which body is seen where: PyBullet's number of it, or -1."""
+def picture_and_bodies(world: PyBulletWorld, camera: CameraParameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`picture`, and (height, width) which body is seen where, and which link: PyBullet's numbers of them, or -1."""
     view = pybullet.computeViewMatrix(camera.eye, camera.target, (0.0, 0.0, 1.0))
     projection = pybullet.computeProjectionMatrixFOV(
         _FIELD_OF_VIEW_DEG, camera.width / camera.height, _NEAR_M, _FAR_M
     )
-    _, _, pixels, _, bodies = pybullet.getCameraImage(
+    _, _, pixels, _, seen = pybullet.getCameraImage(
         camera.width,
         camera.height,
         view,
@@ -35,11 +37,14 @@ def picture_and_bodies(world: PyBulletWorld, camera: CameraParameters) -> tuple[
         shadow=1,
         lightDirection=(1.0, 1.0, 2.0),
         renderer=pybullet.ER_TINY_RENDERER,
+        flags=pybullet.ER_SEGMENTATION_MASK_OBJECT_AND_LINKINDEX,
         physicsClientId=world.client,
     )
     shape = (camera.height, camera.width)
     image = np.asarray(pixels, np.uint8).reshape(*shape, 4)[:, :, :3].copy()
-    return image, np.array(bodies, np.int32).reshape(shape)
+    numbers = np.array(seen, np.int64).reshape(shape)
+    bodies = np.where(numbers < 0, -1, numbers & (1 << _LINK_BITS) - 1)
+    return image, bodies, np.where(numbers < 0, -1, (numbers >> _LINK_BITS) - 1)
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

@@ -326,6 +326,16 @@ class PyBulletWorld:
         pybullet.resetBasePositionAndOrientation(body, *center, physicsClientId=self.client)
         pybullet.resetBaseVelocity(body, (0, 0, 0), (0, 0, 0), physicsClientId=self.client)
 
+    def move_link(self, robot: Robot, link: int, pose: Pose) -> None:
+        """Put a whole robot so that one of its links is there, its joints as they are: for pictures."""
+        client = self.client
+        there = pybullet.multiplyTransforms(
+            pose.position, pose.orientation, *pybullet.invertTransform(*self.link_pose(robot.body, link))
+        )
+        base = pybullet.getBasePositionAndOrientation(robot.body, physicsClientId=client)
+        moved = pybullet.multiplyTransforms(*there, *base)
+        pybullet.resetBasePositionAndOrientation(robot.body, *moved, physicsClientId=client)
+
     def _object(self, name: str) -> int:
         if name not in self.objects:
             what = f"hardware {self._info.name!r}: object {name!r}"

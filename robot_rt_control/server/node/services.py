@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import std_srvs.srv
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
@@ -89,6 +90,7 @@ class Services:
             "set_motion": (srv.SetMotion, self._set_motion),
             "protective_stop": (srv.ProtectiveStop, self._protective_stop),
             "recover_parts": (srv.RecoverParts, self._recover_parts),
+            "workcell_digest": (std_srvs.srv.Trigger, self._workcell_digest),
             "list_parts": (srv.ListParts, self._list_parts),
             "list_action_types": (srv.ListActionTypes, self._list_action_types),
             "list_state_variables": (srv.ListStateVariables, self._list_state_variables),
@@ -261,6 +263,9 @@ class Services:
         return self._remark(server)
 
     # --- looking --------------------------------------------------------------------------------
+
+    def _workcell_digest(self, server: ControlServer, request: Any, response: Any) -> str:
+        return f"{server.workcell.digest:x}"
 
     def _list_parts(self, server: ControlServer, request: Any, response: Any) -> str:
         view = server.snapshot()

@@ -243,7 +243,7 @@ def test_draft_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
     assert name == "swing" and run is not None and run.start.parameters[0].value == 0.01
     with refused(SessionError, "part 'arm' is held by run"):
         bench.executor.give_command("wave", gesture=True)
-    assert bench.executor.give_command("stop")[2] == f"cancelled: {run.id}"
+    assert bench.executor.give_command("Stop", gesture=True)[2] == f"cancelled: {run.id}"
     assert bench.finish(run).result == "cancelled"
     with refused(DefinitionError, "'sing' is no known phrase; expected one such as .*swing"):
         bench.executor.give_command("sing")
@@ -254,13 +254,16 @@ def test_draft_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
 
 
 def test_draft_N39_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> None:
-    bench.library.save("{name: early, commands: [{when: arm.tool.z > -10, cooldown: 10}], nodes: {a: {wait: 0.01}}}")
+    bench.library.save(
+        "{name: early, roles: {one: {default: arm}},"
+        " commands: [{when: one.tool.z > -10, cooldown: 10}], nodes: {a: {wait: 0.01}}}"
+    )
     bench.step(20)
     assert not bench.executor.runs
     bench.control("arm", seconds=0.1)
     bench.step(5)
     (run,) = bench.executor.runs.values()
-    assert run.skill == "early" and run.start.source == "sensor: arm.tool.z > -10"
+    assert run.skill == "early" and run.start.source == "sensor: one.tool.z > -10"
     assert 0.0 < bench.executor.state().armed < 0.1
     bench.step(100)
     assert bench.executor.state().armed == 0.0 and len(bench.executor.runs) == 1 and bench.executor.is_idle

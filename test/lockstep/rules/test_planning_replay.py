@@ -18,6 +18,7 @@ from PIL import Image
 
 from robot_rt_control.client import Reaction
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.planning.again import plan_again
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.planning.planner import Settings
@@ -30,7 +31,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first
 CONFIG = Path(__file__).parents[3] / "config"
-PUSHER, PUSH = CONFIG / "pusher.yaml", CONFIG / "push.yaml"
+PUSHER, PUSH, HUMANOID = CONFIG / "pusher.yaml", CONFIG / "push.yaml", CONFIG / "humanoid.yaml"
 
 
 def solved(**task: Any) -> Plan:
@@ -168,6 +169,38 @@ def test_a_film_strip_shows_the_target_until_the_body_hides_it(slide: Plan, tmp_
     height, width = greenish.shape[0] // 2, greenish.shape[1] // 4
     first, last = greenish[:height, :width].sum(), greenish[-height:, -width:].sum()
     assert first > 2 * last > 0, "at the end only its outline is left"
+
+
+def test_a_film_strip_shows_the_target_of_a_link(tmp_path: Path) -> None:
+    """The torso stays where it is, 15 cm below its target: a green rectangle above it, in each picture."""
+    zeros = {name: np.zeros((10, 1)) for name in ("stiffness", "virtual_force")}
+    zeros |= {name: np.zeros((11, 1)) for name in ("distance", "virtual_distance")}
+    workcell = load_workcell(HUMANOID, "pybullet")
+    parts = [part for part in workcell.parts if part.dof]
+    joints = [f"{part.name}.{joint}" for part in parts for joint in part.joint_names]
+    plan = Plan(
+        header={
+            "workcell": workcell.digest,
+            "body": f"{parts[0].name}.torso",
+            "joints": joints,
+            "velocity_driven": [True] * len(joints),
+            "pairs": ["none"],
+            "steps": 10,
+            "time": 0.1,
+            "at_rest": False,
+            "target": [[0.0, 0.0, 0.15], [0.0, 0.0, 0.0, 1.0]],
+        },
+        position=np.tile(np.concatenate([part.start_position[: part.dof] for part in parts]), (11, 1)),
+        velocity=np.zeros((11, len(joints))),
+        inputs=np.zeros((10, len(joints))),
+        body_position=np.zeros((11, 3)),
+        body_rotation=np.tile(np.eye(3), (11, 1, 1)),
+        **zeros,
+    )
+    for image in replay(plan, workcell, frames=2).images:
+        red, green, blue = np.moveaxis(image.astype(int), 2, 0)
+        rows, columns = np.nonzero((green > red + 20) & (green > blue + 20))
+        assert len(rows) > 500 and abs(np.mean(columns) - 320) < 20 and np.mean(rows) < 150
 
 
 def test_an_animation_has_more_pictures_than_a_film_strip_at_most_57(slide: Plan) -> None:

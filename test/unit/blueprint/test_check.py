@@ -13,7 +13,7 @@ from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.levels import LEVELS, may_call
 from robot_rt_control.blueprint.phrases import phrase_key
 from robot_rt_control.blueprint.skill_file import SkillTemplate
-from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH
+from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH, MAX_NODES
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 TOUCH = """
@@ -97,6 +97,13 @@ def test_draft_N2_levels_upside_down(bench: SkillCatalogue) -> None:
     assert mistakes(text, bench, strict=True) == [
         "3: node 'a': a motion_skill calls 'stop', a capability; expected a skill of level meta_skill"
     ]
+
+
+def test_draft_N8_too_many_nodes_and_too_long_a_text(bench: SkillCatalogue) -> None:
+    text = "name: mine\nnodes:\n" + "".join(f"  n{i}: {{wait: 1}}\n" for i in range(MAX_NODES + 1))
+    assert "too many nodes; expected at most 1000 (MAX_NODES); got 1001" in " ".join(mistakes(text, bench))
+    with pytest.raises(CapacityError, match="text"):
+        SkillTemplate("name: mine\n" + "# " * 2**19)
 
 
 def test_draft_N2_calls_in_a_circle_and_too_deep(bench: SkillCatalogue) -> None:
@@ -246,6 +253,17 @@ def test_draft_N6_the_same_phrase_in_two_blueprints(bench: SkillCatalogue) -> No
         "4: phrase 'come {you}': unknown parameter 'you'",
     ]
     assert phrase_key("Receive  {guest}!") == phrase_key("receive {name}")
+
+
+def test_draft_N38_gestures_and_conditions_of_commands_are_checked(bench: SkillCatalogue) -> None:
+    other = SkillTemplate("name: other\ncommands: [{gesture: wave}]\nnodes: {x: {wait: 1}}")
+    commands = "commands: [{gesture: [Wave, stop]}, {when: arm.tool.q > 1}, {when: arm.tool.z > $far}]"
+    text = nodes("  a: {wait: $far}", f"parameters: {{far: {{default: 1.0, unit: s}}}}\n{commands}")
+    found = "\n".join(mistakes(text, bench.with_skill(other)))
+    assert "gesture 'Wave' starts 'other' already" in found and "the gesture 'stop' cancels all runs" in found
+    text = text.replace("gesture: [Wave, stop]", "gesture: nod")
+    found = "\n".join(mistakes(text, bench.with_skill(other)))
+    assert "there is no such state variable" in found and "$far has no value before the start" in found
 
 
 def test_draft_N7_expanded_to_capabilities(bench: SkillCatalogue) -> None:

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.planner.measured import check_start, measure_start
+from robot_rt_control.planner.measured import measure_start
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
-
-from .solvers import a_plan
 
 CONFIG = Path(__file__).resolve().parents[3] / "config"
 GAUGE = """
@@ -90,19 +88,3 @@ def test_the_body_need_not_be_seen(workcell: Workcell) -> None:
     values = Values()
     assert measure_start(workcell, ["pusher"], "", values, body=False).body is None
     assert values.asked == ["pusher."]
-
-
-def test_V15_a_motion_starts_only_where_its_plan_does(workcell: Workcell) -> None:
-    plan = a_plan()
-    plan.header["workcell"] = workcell.digest
-    at_start = {"pusher.position[0]": 0.0}
-    values = Values()
-    values.values |= at_start
-    check_start(plan, workcell, "camera", values, 1.0)
-    values.values |= {"camera.x": 0.15}
-    check_start(plan, workcell, "", values, 1.0)  # nobody sees the body
-    with pytest.raises(DefinitionError, match="body 'slider' at the start; expected within 5 mm .*; got 20.0 mm"):
-        check_start(plan, workcell, "camera", values, 1.0)
-    values.values |= {"pusher.position[0]": 0.2}
-    with pytest.raises(ProgramError, match="joint 'pusher.slide' at the start"):
-        check_start(plan, workcell, "camera", values, 0.5)

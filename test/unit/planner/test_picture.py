@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.planner.picture import AXIS, FORCE, plan_shapes, task_shapes
+from robot_rt_control.model.urdf_reader import read_urdf
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.planner.picture import AXIS, FORCE, link_faces, plan_shapes, task_shapes
 from robot_rt_control.planning.contact_model import Face, box_faces
-from robot_rt_control.server.markers.shape import ShapeKind
+from robot_rt_control.server.markers.shape import GREEN, ShapeKind
 
 from .solvers import a_plan
 
@@ -42,6 +45,29 @@ def test_target_and_faces_each_face_once() -> None:
     assert len(faces.points) == len(target.points) == 2 * 4 * 2
     assert {round(x, 9) for x, _, _ in faces.points[:8]} == {0.08}  # the back
     assert {round(y, 9) for _, y, _ in target.points[:8]} == {-0.05}
+
+
+def test_a_link_is_shown_at_its_target() -> None:
+    humanoid = load_workcell(Path(__file__).parents[3] / "config" / "humanoid.yaml")
+    urdf = next(part.urdf for part in humanoid.parts if part.urdf is not None)
+    outline = link_faces(urdf, "torso")
+    assert len(outline) == 6 and link_faces(urdf, "along_x") == []
+    _, target, faces = task_shapes(START, TARGET, [BRICK], outline)
+    assert target.color == GREEN and len(target.points) == 6 * 4 * 2 and len(faces.points) == 4 * 2
+    corner = np.abs(np.array(target.points) - TARGET.position).max(axis=0)
+    assert corner == pytest.approx((0.1, 0.08, 0.25))  # it is turned by a quarter
+
+
+def test_the_box_around_shapes_that_are_moved(tmp_path: Path) -> None:
+    shapes = '<sphere radius="0.1"/>', '<cylinder radius="0.05" length="0.4"/>'
+    collisions = "".join(
+        f'<collision><origin xyz="0 0 {z}"/><geometry>{shape}</geometry></collision>'
+        for z, shape in zip((0.3, 0.0), shapes, strict=True)
+    )
+    (tmp_path / "a.urdf").write_text(f'<robot name="a"><link name="l">{collisions}</link></robot>')
+    faces = {face.name: face for face in link_faces(read_urdf(tmp_path / "a.urdf"), "l")}
+    assert faces["top"].center == pytest.approx((0, 0, 0.4)) and faces["bottom"].center == pytest.approx((0, 0, -0.2))
+    assert faces["left"].half == pytest.approx((0.1, 0.3))
 
 
 def test_the_way_and_the_virtual_forces_that_found_it() -> None:

@@ -21,8 +21,10 @@ def rotation(v):
     return Rotation.from_rotvec(v).as_matrix()
 
 
-def trajectory(random):
-    return Trajectory(
+def trajectory(random, link=False):
+    """`link`: the body is a link, whose twist goes on changing as the joints stop."""
+    recoil = random.normal(size=(6, JOINTS)) if link else None
+    made = Trajectory(
         inputs=random.uniform(0.1, 1.0, size=(STEPS, INPUTS)),
         joint_position=random.normal(size=(STEPS + 1, JOINTS)),
         joint_velocity=random.normal(size=(STEPS + 1, JOINTS)),
@@ -35,12 +37,19 @@ def trajectory(random):
         commands=np.zeros((STEPS + 1, 2 * JOINTS)),
         touching=np.zeros(0, dtype=bool),
     )
+    return with_recoil(made, recoil)
+
+
+def with_recoil(t, recoil):
+    if recoil is None:
+        return t
+    return replace(t, recoil=recoil, kept=t.body_velocity[-1] + recoil @ t.joint_velocity[-1])
 
 
 def moved(t, dz, du, phi_z):
     """The trajectory with deviations of the reduced states and inputs."""
     b = 2 * JOINTS
-    return Trajectory(
+    made = Trajectory(
         inputs=t.inputs + du,
         joint_position=t.joint_position + dz[:, :JOINTS],
         joint_velocity=t.joint_velocity + dz[:, JOINTS:b],
@@ -55,6 +64,7 @@ def moved(t, dz, du, phi_z):
         commands=t.commands,
         touching=np.zeros(0, dtype=bool),
     )
+    return with_recoil(made, t.recoil)
 
 
 def cost(random, **changes):
@@ -66,10 +76,10 @@ def cost(random, **changes):
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.integers(0, 2**31), st.booleans())
-def test_the_gradient_is_that_of_differences(seed, at_rest):
+@given(st.integers(0, 2**31), st.booleans(), st.booleans())
+def test_the_gradient_is_that_of_differences(seed, at_rest, link):
     random = np.random.default_rng(seed)
-    t, J = trajectory(random), cost(random, at_rest=at_rest)
+    t, J = trajectory(random, link), cost(random, at_rest=at_rest)
     linear = Linearization(
         A=np.zeros((STEPS, STATES, STATES)),
         B=np.zeros((STEPS, STATES, INPUTS)),
@@ -112,7 +122,7 @@ def test_residuals_are_the_final_state_s_part_of_the_cost():
     t, J = trajectory(random), replace(cost(random).with_penalty(0.0), draw=None)
     ends = SimpleNamespace(
         body_position=t.body_position[-1:], body_rotation=t.body_rotation[-1:],
-        body_velocity=t.body_velocity[-1:], joint_velocity=t.joint_velocity[-1:],
+        body_velocity=t.body_velocity[-1:], joint_velocity=t.joint_velocity[-1:], kept=None,
     )  # fmt: skip
     still = replace(J, weights=replace(J.weights, motion=0.0, inputs=0.0, gentle=0.0))
     assert 0.5 * np.sum(J.residuals(ends) ** 2) == pytest.approx(still.value(t))

@@ -8,6 +8,7 @@ import pytest
 
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.linearization import Differences, Model
 from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.task import PairGroup, Task
 
@@ -26,6 +27,10 @@ PUSH = Task(
 
 def make(threads=1, task=PUSH):
     return Dynamics(build_scene(task), task, np.full(4, 4.0), threads=threads)
+
+
+def linearize(dynamics, about, over="intervals", virtual=True):
+    return Model(dynamics=dynamics, differences=Differences(over=over), virtual=virtual).linearize(about)
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +75,12 @@ def test_a_virtual_force_below_friction_moves_nothing_and_one_above_does(dynamic
     assert strong > 0.605
 
 
-def test_the_linearization_foretells_rollouts_of_changed_inputs(dynamics):
+@pytest.mark.parametrize("over", ["intervals", "time steps"])
+def test_the_linearization_foretells_rollouts_of_changed_inputs(dynamics, over):
     """While the box slides under a virtual force, which depends on where the arm and the box are."""
     u = inputs(dynamics, 0.4)
     about = dynamics.roll_out(u)
-    linear = dynamics.linearize(about)
+    linear = linearize(dynamics, about, over)
     random = np.random.default_rng(1)
     for _ in range(5):
         du = 1e-4 * random.uniform(size=u.shape)
@@ -93,12 +99,32 @@ def test_the_linearization_foretells_rollouts_of_changed_inputs(dynamics):
 def test_apart_from_each_other_robot_and_body_share_rollouts_and_the_derivatives_are_the_same(dynamics):
     about = dynamics.roll_out(inputs(dynamics, 0.4))
     assert not about.touching.any()
-    short = dynamics.linearize(about)
-    full = dynamics.linearize(replace(about, touching=np.ones_like(about.touching)))
+    short = linearize(dynamics, about)
+    full = linearize(dynamics, replace(about, touching=np.ones_like(about.touching)))
     assert pytest.approx(full.B, abs=1e-4) == short.B
     # Rates of tilting on the ground are huge: compared with the greatest one.
     assert np.abs(short.A - full.A).max() < 2e-3 * np.abs(full.A).max()
     assert (short.phi_z == full.phi_z).all()
+
+
+def test_derivatives_of_time_steps_are_those_of_whole_intervals_where_nothing_begins_to_touch(dynamics):
+    about = dynamics.roll_out(inputs(dynamics, 0.4))
+    whole, chained = linearize(dynamics, about), linearize(dynamics, about, "time steps")
+    assert pytest.approx(whole.B, abs=1e-3) == chained.B
+    n = dynamics.n
+    assert whole.A[:, 2 * n : 2 * n + 2] == pytest.approx(chained.A[:, 2 * n : 2 * n + 2], abs=0.02)
+    assert (whole.phi_z == chained.phi_z).all()
+
+
+@pytest.mark.parametrize("over", ["intervals", "time steps"])
+@pytest.mark.parametrize("touching", [True, False])
+def test_without_virtual_forces_the_derivatives_are_the_same_but_for_those_by_k(dynamics, over, touching):
+    about = dynamics.roll_out(inputs(dynamics, 0.0))
+    about = replace(about, touching=np.full_like(about.touching, touching))
+    full, short = linearize(dynamics, about, over), linearize(dynamics, about, over, virtual=False)
+    n = dynamics.n
+    assert pytest.approx(short.A, abs=1e-9) == full.A and full.B[:, :, :n] == pytest.approx(short.B[:, :, :n], abs=1e-9)
+    assert (short.B[:, :, n:] == 0.0).all() and (full.B[:, :, n:] != 0.0).any()
 
 
 def test_effort_driven_joints_share_rollouts_as_well():
@@ -108,8 +134,8 @@ def test_effort_driven_joints_share_rollouts_as_well():
     u[:, 1], u[:, dynamics.n] = 0.02, 0.4
     about = dynamics.roll_out(u)
     assert not about.touching.all()
-    short = dynamics.linearize(about)
-    full = dynamics.linearize(replace(about, touching=np.ones_like(about.touching)))
+    short = linearize(dynamics, about)
+    full = linearize(dynamics, replace(about, touching=np.ones_like(about.touching)))
     n = dynamics.n
     assert short.A[:, : 2 * n] == pytest.approx(full.A[:, : 2 * n], rel=1e-3, abs=1e-3)
     assert pytest.approx(full.B, rel=1e-3, abs=1e-3) == short.B
@@ -132,7 +158,7 @@ def test_V13_a_check_that_raises_ends_what_is_computed(dynamics):
     about = dynamics.roll_out(inputs(dynamics))
     dynamics.check = stop
     try:
-        for work in (lambda: dynamics.roll_out(about.inputs), lambda: dynamics.linearize(about)):
+        for work in (lambda: dynamics.roll_out(about.inputs), lambda: linearize(dynamics, about)):
             with pytest.raises(KeyboardInterrupt):
                 work()
     finally:
@@ -144,7 +170,7 @@ def test_V11_the_threads_do_not_change_a_bit():
     for threads in (1, 2, 3):
         dynamics = make(threads)
         about = dynamics.roll_out(inputs(dynamics, 1.5))
-        linear = dynamics.linearize(about)
+        linear = linearize(dynamics, about)
         results.append((about.knots.tobytes(), linear.A.tobytes(), linear.B.tobytes(), linear.phi_z.tobytes()))
         dynamics.close()
     assert results[0] == results[1] == results[2]
@@ -169,9 +195,9 @@ def test_a_control_step_may_have_several_intervals():
 
 TORSO = Task(
     workcell=CONFIG / "humanoid.yaml",
-    body="humanoid.torso",
+    body="left_arm.torso",
     target=Pose(position=(0.0, 0.0, 0.1)),
-    pairs=(PairGroup(robot="humanoid.left_hand", faces=("brick_1.top", "brick_1.back")),),
+    pairs=(PairGroup(robot="left_arm.left_hand", faces=("brick_1.top", "brick_1.back")),),
     time=0.3,
     steps=STEPS,
     at_rest=False,
@@ -198,11 +224,27 @@ def test_V5_a_torso_is_pushed_outward_from_a_brick(torso):
     assert torso.roll_out(u).body_velocity[-1, 0] < 0.0, "out of the brick's back"
 
 
-def test_the_linearization_foretells_a_torso_that_is_pushed_while_its_limbs_move(torso):
+def test_V10_a_torso_at_rest_among_swinging_limbs_does_not_rest(torso):
+    """What it keeps is what it has once the joints have stopped."""
+    u = np.zeros((STEPS, torso.inputs))
+    u[0, torso.n], u[:, :8] = 2.0, [-0.3, 0.0, 0.3, 0.0, 0.5, 0.0, -0.5, 0.0]
+    found = torso.roll_out(u)
+    assert found.kept is not None and found.recoil is not None
+    assert abs(found.body_velocity[-1, 2] - found.kept[2]) > 0.01, "the limbs still turn"
+    ends = torso.ends(u[None, :, : torso.n] * 0.0)
+    assert ends.kept == pytest.approx(np.zeros((1, 6)), abs=1e-6)
+    braked = np.concatenate([u, np.zeros((STEPS, torso.inputs))])
+    braked[STEPS:, : torso.n] = -found.joint_velocity[-1] / (torso.scale * STEPS * TORSO.control_step)
+    after = torso.roll_out(braked)
+    assert after.body_velocity[-1, 2] == pytest.approx(found.kept[2], rel=0.15), "once the joints have stopped"
+
+
+@pytest.mark.parametrize("over", ["intervals", "time steps"])
+def test_the_linearization_foretells_a_torso_that_is_pushed_while_its_limbs_move(torso, over):
     u = np.zeros((STEPS, torso.inputs))
     u[:, 0], u[:, 4], u[:, torso.n], u[:, torso.n + 1] = -0.2, 0.1, 1.0, 0.5
     about = torso.roll_out(u)
-    linear = torso.linearize(about)
+    linear = linearize(torso, about, over)
     random = np.random.default_rng(1)
     for _ in range(5):
         du = 1e-4 * np.asarray(random.normal(size=u.shape))

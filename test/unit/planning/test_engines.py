@@ -29,3 +29,10 @@ def test_V24_task_files_and_plans_are_read_without_them():
     )
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True, timeout=120)
     assert done.stdout == "push_box\n"
+
+
+def test_V24_the_planner_itself_is_refused_in_the_same_line():
+    code = "import sys; sys.modules.update(mujoco=None, piqp=None); import robot_rt_control.planning.planner"
+    done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, timeout=120)
+    last = done.stderr.splitlines()[-1]
+    assert last == "robot_rt_control.vocabulary.errors.RobotControlError: " + LINE.format("MuJoCo and no PIQP")

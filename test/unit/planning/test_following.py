@@ -24,8 +24,16 @@ def line(way, steps=STEPS):
     return place(START).center + (3 * s**2 - 2 * s**3) * np.array([*way, 0.0])
 
 
-def run(centers, limits=LIMITS, acceleration=5.0):
-    return follow(centers, place, start=START, acceleration=np.full(2, acceleration), limits=limits, step=STEP)
+def run(centers, limits=LIMITS, acceleration=5.0, step=STEP):
+    return follow(
+        centers,
+        place,
+        velocities=np.gradient(centers, step, axis=0),
+        start=START,
+        acceleration=np.full(2, acceleration),
+        limits=limits,
+        step=step,
+    )
 
 
 def test_the_path_is_followed_and_the_motion_is_the_integral_of_its_inputs():
@@ -41,3 +49,11 @@ def test_limits_hold_where_the_path_is_too_fast():
     motion = run(line((-0.8, 0.4)), slow)
     assert (np.abs(motion.joint_velocity) <= 0.1 + 1e-6).all()
     assert (np.abs(motion.inputs) <= 1.0 + 1e-6).all()
+
+
+def test_after_a_path_s_end_the_motion_rests_with_long_steps_as_well():
+    """Positions at the ends of the steps alone would let the velocity alternate about the end."""
+    share = np.array([0.0, 0.3, 1.0, 1.0, 1.0, 1.0, 1.0])[:, None]
+    motion = run(place(START).center + share * np.array([-0.4, 0.2, 0.0]), step=0.5)
+    assert (np.abs(motion.joint_velocity[3:]) < 0.3).all()
+    assert (np.abs(motion.joint_velocity[5:]) < 0.05).all()

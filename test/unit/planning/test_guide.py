@@ -47,7 +47,7 @@ def test_on_its_way_the_geometry_stays_out_of_the_body_and_ends_at_the_pushed_fa
     its = body(way)
     geometry = Geometry(center=np.array([*start, 0.05]), extents=np.full(4, RADIUS))
     row = pushes(its, FACES)[0]
-    centers = path(row, its, geometry, FACES, steps=400)
+    centers = path(row, its, geometry, FACES, steps=400).centers
     assert centers[0] == pytest.approx(geometry.center)
     direction = np.array([*way, 0.0]) / 0.1
     half = np.array(SIZE) / 2
@@ -66,13 +66,29 @@ def test_on_its_way_the_geometry_stays_out_of_the_body_and_ends_at_the_pushed_fa
 def test_the_height_is_kept_within_the_face():
     its = body((0.1, 0.0))
     geometry = Geometry(center=np.array([0.4, 0.0, 0.3]), extents=np.full(4, RADIUS))
-    centers = path(pushes(its, FACES)[0], its, geometry, FACES, steps=10)
+    centers = path(pushes(its, FACES)[0], its, geometry, FACES, steps=10).centers
     assert centers[-1][2] == pytest.approx(0.08)
 
 
 def test_it_rests_after_its_share_of_the_horizon():
     its = body((0.1, 0.0))
     geometry = Geometry(center=np.array([0.4, 0.0, 0.05]), extents=np.full(4, RADIUS))
-    centers = path([Push(pair=0, length=0.1)], its, geometry, FACES, steps=20, share=0.5)
+    centers = path([Push(pair=0, length=0.1)], its, geometry, FACES, steps=20, share=0.5).centers
     assert np.ptp(centers[10:], axis=0) == pytest.approx(np.zeros(3), abs=1e-9)
     assert (np.ptp(centers[:10], axis=0) > 0.0).any()
+
+
+def test_before_its_first_push_it_keeps_off_the_body_and_the_body_moves_with_it_later():
+    its = body((-0.1, 0.0))
+    geometry = Geometry(center=np.array([0.4, 0.0, 0.05]), extents=np.full(4, RADIUS))
+    found = path(pushes(its, FACES)[0], its, geometry, FACES, steps=40)
+    assert found.apart[:20].all() and not found.apart[-5:].any()
+    assert found.bodies[0] == pytest.approx(its.position) and found.bodies[-1] == pytest.approx(its.target)
+    away = np.abs(found.centers - found.bodies)[found.apart][:, :2] - np.array(SIZE[:2]) / 2 - RADIUS
+    assert (away.max(axis=1) > 0.02).all()
+
+
+def test_what_is_accepted_anyway_is_not_pushed():
+    its = body((-0.002, 0.0005))
+    assert [len(row) for row in pushes(its, FACES)] == [2, 2]
+    assert [len(row) for row in pushes(its, FACES, least=0.001)] == [1]

@@ -21,9 +21,17 @@ def test_a_new_task_is_valid(tmp_path, workcell, body):
     assert max(map(len, text.partition("# Settings")[0].splitlines())) <= 120
 
 
+def test_a_new_task_for_a_robot_that_floats_is_valid(tmp_path):
+    task = read_task(new_task("humanoid", name="jump", folder=tmp_path)).task
+    assert task.body.endswith(".torso") and task.pairs[0].robot.endswith(".right_foot")
+    sides = "back", "front", "right", "left", "bottom", "top"
+    assert task.pairs[0].faces == tuple(f"brick_4.{side}" for side in sides)
+
+
 def test_every_setting_is_there_with_its_default_and_its_range(tmp_path):
     text = new_task("push", name="all", folder=tmp_path)
-    main, _, comments = text.partition("# Settings: all have these defaults, which serve all tasks.\n")
+    main, _, comments = text.partition("# Settings: ")
+    comments = comments.partition("\n")[2]
     settings = "\n".join(line.removeprefix("# ") for line in comments.splitlines())
     assert read_task(main + settings).settings == Settings()
     for setting in task_settings():
@@ -39,5 +47,5 @@ def test_a_workcell_beside_the_task_is_named_relative_to_it(tmp_path, monkeypatc
 
 
 def test_no_free_object(tmp_path):
-    with pytest.raises(DefinitionError, match="workcell 'iiwa'; expected a free box or cylinder, or `body`; got none"):
+    with pytest.raises(DefinitionError, match="expected a free box or cylinder, or a link that floats; got none"):
         new_task("iiwa", name="a", folder=tmp_path)

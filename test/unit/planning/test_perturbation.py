@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.planning.scene import Perturbation, build_scene, is_free, perturbed
+from robot_rt_control.planning.perturbed_scene import Perturbation, perturbed
+from robot_rt_control.planning.scene import build_scene, is_free
 from robot_rt_control.planning.task import PairGroup, Task
 from robot_rt_control.planning.verify import PERTURBED
 

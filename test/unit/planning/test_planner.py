@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning import planner
 from robot_rt_control.planning.penalty_loop import PenaltySettings
 from robot_rt_control.planning.planner import Progress, Settings, plan, task_digest
+from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.task import PairGroup, Task
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -66,10 +68,22 @@ def test_V6_a_slider_in_one_control_step():
     check(slide(steps=1, at_rest=False))
 
 
+def test_V26_links_that_cannot_be_looked_at_are_named_with_the_result(monkeypatch):
+    monkeypatch.setattr(planner, "build_scene", lambda task: replace(build_scene(task), unchecked=("arm.cover",)))
+    result = check(slide(steps=1, at_rest=False))
+    assert result.message.startswith("whether arm.cover would touch anything is not known")
+
+
 def test_V6_a_box_is_pushed_5_cm():
     """The same defaults; application B."""
     result = check(push((0.05, 0.0)))
     assert result.start.startswith("guide arm.peg box.back")
+
+
+def test_without_virtual_forces_a_task_that_no_guide_fits_is_not_solved():
+    result = plan(slide(steps=1), Settings(virtual_forces=False))
+    assert not result.success and result.plan is None
+    assert result.message.startswith("nothing to start from")
 
 
 @pytest.mark.long

@@ -273,8 +273,8 @@ def test_a_link_that_moves_without_inertia_is_refused(tmp_path):
 
 
 def torso(faces=("brick_1.top",), **changes):
-    pairs = (PairGroup(robot="humanoid.left_hand", faces=faces),)
-    return push(workcell=CONFIG / "humanoid.yaml", body="humanoid.torso", pairs=pairs, **changes)
+    pairs = (PairGroup(robot="left_arm.left_hand", faces=faces),)
+    return push(workcell=CONFIG / "humanoid.yaml", body="left_arm.torso", pairs=pairs, **changes)
 
 
 def test_the_torso_swings_free_and_is_pushed_outward_from_a_brick():
@@ -282,14 +282,14 @@ def test_the_torso_swings_free_and_is_pushed_outward_from_a_brick():
     found = build_scene(torso(start=Start(body=pose)))
     assert found.model.nv == 11 and len(found.actuated.names) == 8
     (pair,) = found.pairs
-    assert (pair.name, pair.push(np.eye(3)).tolist()) == ("humanoid.left_hand brick_1.top", [0.0, 0.0, 1.0])
+    assert (pair.name, pair.push(np.eye(3)).tolist()) == ("left_arm.left_hand brick_1.top", [0.0, 0.0, 1.0])
     p, R = found.motion.pose(found.qpos)
     assert p == pytest.approx(pose.position) and pytest.approx(pose.matrix[:3, :3]) == R
     assert (found.model.body_gravcomp[found.body] == 0.0).all()
 
 
 def test_V4_a_pose_that_the_torso_cannot_take_is_refused():
-    with pytest.raises(DefinitionError, match="start, body 'humanoid.torso'; expected a pose that the joints"):
+    with pytest.raises(DefinitionError, match="start, body 'left_arm.torso'; expected a pose that the joints"):
         build_scene(torso(start=Start(body=Pose(position=(0.0, 0.1, 0.0)))))
 
 

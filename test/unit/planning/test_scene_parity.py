@@ -28,7 +28,7 @@ CELLS: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
     "base_push": ("box", {"base.base_link": ("back",)}),
     "base_push_smooth": ("box", {"base.base_link": ("back",)}),
     "pinch": ("cube", {"arm.left_finger": ("left",), "arm.right_finger": ("right",)}),
-    "humanoid": ("humanoid.torso", {f"humanoid.{tip}": ("brick_1.top", "brick_3.back") for tip in TIPS}),
+    "humanoid": ("left_arm.torso", {f"left_arm.{tip}": ("brick_1.top", "brick_3.back") for tip in TIPS}),
 }
 
 

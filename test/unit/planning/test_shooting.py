@@ -38,7 +38,7 @@ def dynamics(problem):
 
 
 def guided(problem, dynamics, share=0.9):
-    _, geom, row = problem.guides()[0]
+    _, geom, row = problem.pushes()[0]
     return problem.guided_inputs(dynamics, geom, row, share)
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.dynamics import Dynamics
+from robot_rt_control.planning.perturbed_scene import Perturbation, perturbed
 from robot_rt_control.planning.plan import FORMAT, Plan
-from robot_rt_control.planning.scene import Perturbation, build_scene, perturbed
+from robot_rt_control.planning.scene import build_scene
 from robot_rt_control.planning.task import PairGroup, Task
 from robot_rt_control.planning.verify import verify
 from robot_rt_control.vocabulary.errors import DefinitionError

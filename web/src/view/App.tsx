@@ -24,10 +24,10 @@ function keys(event: KeyboardEvent): void {
     };
     if (control && key === '.') return take(() => void store.do('protective_stop', { stop: true }));
     if (store.dialog) return;
-    if (control && key === 's') return take(() => void store.save());
     if (control && key === 'e') return take(() => { store.view = store.view === 'picture' ? 'text' : 'picture'; store.changed(); });
     if (control && key === 'enter') return take(() => document.querySelector<HTMLButtonElement>('.start-button')?.click());
     const inText = (event.target as HTMLElement | null)?.classList.contains('text-editor') ?? false;
+    if (!inText && control && key === 's') return take(() => void store.save()); // the text has its own
     if (!inText && control && (key === 'y' || (key === 'z' && event.shiftKey))) return take(() => store.redo());
     if (!inText && control && key === 'z') return take(() => store.undo());
     if (typing) return;
@@ -43,6 +43,13 @@ function keys(event: KeyboardEvent): void {
         const link = store.doc?.link;
         if (link) return take(() => store.edit((text) => disconnectLink(text, link)));
         return take(() => store.remove());
+    }
+    if (key === 'm' && store.doc?.selection.length === 1) {
+        return take(() => {
+            const box = document.querySelector('.react-flow__node.selected');
+            const place = box?.getBoundingClientRect();
+            box?.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, clientX: place?.right ?? 0, clientY: place?.top ?? 0 }));
+        });
     }
     const onNode = (event.target as HTMLElement | null)?.closest?.('.react-flow__node');
     if (key === 'enter' && onNode?.classList.contains('selected')) {
@@ -72,11 +79,12 @@ export function App() {
             void store.copy();
             event.clipboardData?.setData('text/plain', store.clipboard);
         };
-        window.addEventListener('keydown', keys);
+        // Before the picture takes the key: Enter on a node that is not selected yet selects it.
+        window.addEventListener('keydown', keys, true);
         window.addEventListener('paste', paste);
         window.addEventListener('copy', copy);
         return () => {
-            window.removeEventListener('keydown', keys);
+            window.removeEventListener('keydown', keys, true);
             window.removeEventListener('paste', paste);
             window.removeEventListener('copy', copy);
         };

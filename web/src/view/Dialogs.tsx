@@ -293,6 +293,7 @@ const KEYS: [string, string][] = [
     ['Tab, Shift+Tab', 'go through nodes and links; Enter or Space selects'],
     ['arrow keys', 'move the selected node'],
     ['Enter on a selected node', 'its form'],
+    ['M', 'menu of the selected node: start, jump, skip, breakpoint; arrow keys choose'],
     ['F2', 'rename the selected node'],
     ['Delete', 'remove the selection'],
     ['Ctrl+Z, Ctrl+Y', 'undo, redo'],

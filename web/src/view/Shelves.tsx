@@ -83,7 +83,7 @@ export function Shelves() {
             />
             {shelves.length === 0 && <p className="quiet">No skill has these words.</p>}
             {shelves.map(([shelf, items]) => {
-                const isOpen = search !== '' || !closed.has(shelf);
+                const isOpen = search !== '' || (it.doc?.graph.isProgram ? !closed.has(`in programs ${shelf}`) : !closed.has(shelf));
                 return (
                     <section key={shelf} className="shelf">
                         <h3>
@@ -92,7 +92,8 @@ export function Shelves() {
                                 aria-expanded={isOpen}
                                 onClick={() => setClosed((before) => {
                                     const next = new Set(before);
-                                    if (!next.delete(shelf)) next.add(shelf);
+                                    const key = it.doc?.graph.isProgram ? `in programs ${shelf}` : shelf;
+                                    if (!next.delete(key)) next.add(key);
                                     return next;
                                 })}
                             >

@@ -41,7 +41,7 @@ def test_help_needs_neither_ros_nor_the_compiler() -> None:
     assert ended.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("program", ["command_line", "planning"])
+@pytest.mark.parametrize("program", ["command_line", "planning", "blueprints"])
 def test_the_tab_key_completes_a_command_line(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     completed: list[Any] = []
     argcomplete = types.SimpleNamespace(autocomplete=completed.append)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 import socket
+import threading
 import time
 from typing import Any
 
@@ -186,6 +187,31 @@ def test_draft_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot
     assert editor.post("save_skill", {"text": NAP}, cookie=ann)[1]["version"] == 1  # editing is not operating
 
 
+def test_draft_E6_a_stop_waits_behind_nothing(
+    editor: Served, robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie, answers = editor.enter(editor.server.keys.operate), threading.Event()
+    call = robot.call
+
+    def slow(service: str, request: Any) -> Any:
+        if service == "list_skills":
+            answers.wait(60)
+        return call(service, request)
+
+    monkeypatch.setattr(robot, "call", slow)
+    asking = [threading.Thread(target=editor.post, args=("list_skills",), kwargs={"cookie": cookie}) for _ in range(12)]
+    for thread in asking:
+        thread.start()
+    try:
+        time.sleep(0.2)
+        assert editor.post("protective_stop", {"stop": True}, cookie=cookie)[1]["success"] and robot.stopped
+        assert not editor.post("control", {"command": "cancel"}, cookie=cookie)[1]["success"]  # there is no run
+    finally:
+        answers.set()
+        for thread in asking:
+            thread.join(30)
+
+
 def test_draft_E7_a_browser_that_reads_nothing_delays_nobody(editor: Served, robot: MemoryRobot) -> None:
     cookie = editor.enter(editor.server.keys.operate)
     # A handshake by hand: its socket has a small buffer, and nobody reads from it.
@@ -325,6 +351,27 @@ def test_malformed_requests_and_messages_start_nothing(editor: Served, robot: Me
                 pass
     cookie = editor.enter(editor.server.keys.operate)
     assert editor.post("me", cookie=cookie)[0] == 200 and not motions(robot)
+
+
+def test_draft_E4_so_many_sockets_and_no_more(editor: Served) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+
+    async def opened() -> tuple[int, int]:
+        async with aiohttp.ClientSession(cookies={COOKIE: cookie}, connector=aiohttp.TCPConnector(limit=0)) as session:
+            connecting = [session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) for _ in range(120)]
+            found = await asyncio.gather(*connecting, return_exceptions=True)
+            live = [each for each in found if isinstance(each, aiohttp.ClientWebSocketResponse)]
+            refused = [each for each in found if isinstance(each, aiohttp.WSServerHandshakeError)]
+            assert {each.status for each in refused} == {429}
+            assert (await live[0].receive_json(timeout=10))["people"]["here"]
+            await asyncio.gather(*(each.close() for each in live))
+            return len(live), len(refused)
+
+    assert asyncio.run(opened()) == (100, 20)
+    deadline = time.monotonic() + 10
+    while editor.server.people.here and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not editor.server.people.here and not editor.server.watchers.all
 
 
 def test_a_layout_places_boxes_beside_each_other(editor: Served) -> None:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import types
+from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -331,22 +332,6 @@ def test_the_parser_knows_every_verb() -> None:
         assert name in parser().format_help()
 
 
-class Connected:
-    """A client whose workcell runs at a speed, and measures nothing."""
-
-    def __init__(self, speed: float) -> None:
-        self.speed = speed
-
-    def __enter__(self) -> Connected:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def executor_status(self) -> Connected:
-        return self
-
-
 @pytest.fixture
 def running(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A workcell that fits every plan; what was run on it."""
@@ -355,19 +340,14 @@ def running(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     workcell = types.SimpleNamespace(digest=1)
     monkeypatch.setattr(plan_workcell, "workcell_of", lambda plan, given: given)
     monkeypatch.setattr("robot_rt_control.model.workcell.load_workcell", lambda file: workcell)
-    monkeypatch.setattr(module, "connect", lambda arguments: Connected(float(arguments.namespace or 1.0)))
-    monkeypatch.setattr(execution, "run_plan", lambda client, plan, **options: ran.append(plan.header["body"]))
+    monkeypatch.setattr(module, "connect", lambda arguments: nullcontext())
+    monkeypatch.setattr(execution, "run_plan", lambda client, plan, *_, **options: ran.append(plan.header["body"]))
     return ran
 
 
 def test_run(file: str, running: list[str], capsys: Captured) -> None:
     assert main(["run", file]) == ExitCode.DONE
     assert running == ["box"] and capsys.readouterr().out == "done\n"
-
-
-def test_V15_run_refuses_a_speed_that_is_too_low(file: str, running: list[str], capsys: Captured) -> None:
-    assert main(["run", file, "--namespace", "0.5"]) == ExitCode.FAILED
-    assert "plan, speed override; expected at least 1" in capsys.readouterr().err and running == []
 
 
 def test_run_that_is_cancelled(file: str, running: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

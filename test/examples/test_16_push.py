@@ -10,9 +10,18 @@ from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.testing.plan_replay import simulation
 
 
+def test_the_box_is_pushed_and_measured(example, tmp_path, monkeypatch):
+    module = example("16_push")
+    monkeypatch.setattr(module, "CORRECTIONS", 0)
+    with LockstepClient(module.WORKCELL) as client:
+        [error] = module.main(client, tmp_path)
+        assert simulation(client).object_pose("box").position == pytest.approx((0.8, 0.0, 0.04), abs=0.012)
+    assert error.normalized < 0.06
+
+
 @pytest.mark.long
-def test_the_box_is_pushed_and_what_is_left_is_planned_again(example, tmp_path, capsys):
-    module = example("15_push")
+def test_what_is_left_is_planned_again(example, tmp_path, capsys):
+    module = example("16_push")
     with LockstepClient(module.WORKCELL) as client:
         plugin = simulation(client)
 

@@ -1,0 +1,245 @@
+"""Skills made of ROS, against servers and topics of a node in the same process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.context import Context
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from robot_rt_control.action import RunBlueprint
+from std_msgs.msg import Float64, String
+from std_srvs.srv import SetBool
+
+from robot_rt_control.blueprint import events, orders
+from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.makers.makers import Abandonable, Makers
+from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
+from robot_rt_control.blueprint.makers.ros.connections import Connections
+from robot_rt_control.blueprint.makers.ros.maker import RosMaker
+from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.definitions.parameter_value import ParameterValue
+from robot_rt_control.server.offline_catalogue import offline_catalogue
+
+PATIENCE_S = 60.0
+DOCK = """
+name: dock
+parameters: {station: {type: text}}
+results: {no_station: {failure: true}, full: {failure: true}}
+outputs: {run: {type: text}}
+is:
+  ros_action:
+    name: dock
+    type: robot_rt_control/action/RunBlueprint
+    fields: {skill: $station}
+    results: [{on: aborted, when: success == false, end: no_station}, {on: rejected, end: full}]
+    outputs: {run: run}
+"""
+SWITCH = """
+name: switch
+parameters: {high: {type: bool}}
+outputs: {said: {type: text}}
+is: {ros_service: {name: switch, type: std_srvs/srv/SetBool, fields: {data: $high}, outputs: {said: message}}}
+"""
+SHOUT = """
+name: shout
+parameters: {words: {type: text}}
+is: {publish: {name: shouts, type: std_msgs/msg/String, fields: {data: $words}}}
+"""
+HEAR = """
+name: hear
+parameters: {least: {}}
+outputs: {level: {}}
+is: {topic: {name: levels, type: std_msgs/msg/Float64, when: data > $least, outputs: {level: data}}}
+"""
+
+
+class Others:
+    """The node with the servers."""
+
+    def __init__(self, node: Node) -> None:
+        self.node, self.heard, self.release = node, list[str](), threading.Event()
+        self.goals: dict[str, Any] = {}
+        group = ReentrantCallbackGroup()
+        self.server = ActionServer(
+            node,
+            RunBlueprint,
+            "dock",
+            self.execute,
+            goal_callback=lambda goal: GoalResponse.REJECT if goal.skill == "full" else GoalResponse.ACCEPT,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=group,
+        )
+        node.create_service(SetBool, "switch", self.switch, callback_group=group)
+        node.create_subscription(String, "shouts", lambda m: self.heard.append(m.data), 10, callback_group=group)
+        self.levels = node.create_publisher(Float64, "levels", 10)
+
+    def switch(self, request: Any, response: Any) -> Any:
+        response.success, response.message = request.data, "as you say" if request.data else "never"
+        return response
+
+    def execute(self, goal: Any) -> Any:
+        word = goal.request.skill
+        self.goals[word] = goal
+        if word == "slow":
+            while not goal.is_cancel_requested:
+                time.sleep(0.01)
+            goal.canceled()
+        elif word == "never":
+            self.release.wait(PATIENCE_S)
+            goal.abort()
+        elif word == "gone":
+            goal.abort()
+        else:
+            goal.succeed()
+        ended = word in ("slow", "never", "gone")
+        return RunBlueprint.Result(run="r1", success=not ended, message="no such station" if ended else "")
+
+
+class Rig:
+    def __init__(self, node: Node, others: Others) -> None:
+        self.others, self.began = others, time.monotonic()
+        backend: Any = SimpleNamespace(present=lambda: (0, time.monotonic()), threaded=True)
+        self.robot: Any = SimpleNamespace(backend=backend, on_change=lambda: None)
+        self.connections = Connections(node)
+        self.makers = Makers(None, RosMaker(self.connections))
+
+    def start(self, text: str, **values: Any) -> Abandonable:
+        template = SkillTemplate(text)
+        catalogue = SkillCatalogue(
+            offline_catalogue(), {}, {template.name: template}, interfaces=InstalledTypes()
+        )
+        given = tuple(ParameterValue(name=name, value=value) for name, value in values.items())
+        order = orders.StartSkill(activity=7, path=("a",), skill=template.name, arguments=given, parts={})
+        return self.makers(order, catalogue.find(template.name), catalogue, self.robot, None)
+
+    def end(self, work: Abandonable) -> tuple[events.Ended, list[events.Told]]:
+        told: list[events.Told] = []
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            event = work.poll()
+            if isinstance(event, events.Ended):
+                return event, told
+            if isinstance(event, events.Told):
+                told.append(event)
+            time.sleep(0.005)
+        raise AssertionError("the skill did not end")
+
+
+@pytest.fixture(scope="module")
+def rig(own_domain: None) -> Iterator[Rig]:
+    context = Context()
+    rclpy.init(context=context)
+    nodes = [Node(name, context=context) for name in ("blueprints", "others")]
+    executor = MultiThreadedExecutor(num_threads=6, context=context)
+    for node in nodes:
+        executor.add_node(node)
+    others = Others(nodes[1])
+    made = Rig(nodes[0], others)
+    spinning = threading.Thread(target=executor.spin, daemon=True)
+    spinning.start()
+    yield made
+    others.release.set()
+    made.connections.close()
+    executor.shutdown(timeout_sec=10.0)
+    others.server.destroy()
+    for node in nodes:
+        node.destroy_node()
+    context.shutdown()
+    spinning.join(10.0)
+
+
+@pytest.mark.parametrize(
+    ("station", "result", "reason"),
+    [
+        ("home", "done", ""),
+        ("gone", "no_station", "dock: no such station"),
+        ("full", "full", "dock: rejected"),
+    ],
+)
+def test_draft_N44_a_goal_of_a_ros_action(rig: Rig, station: str, result: str, reason: str) -> None:
+    """Its identity is told before it is sent; its status and fields are the result."""
+    work = rig.start(DOCK, station=station)
+    ended, (told,) = rig.end(work)
+    assert (ended.result, ended.reason) == (result, reason)
+    assert told.what == "goal" and told.content["server"] == "/dock"
+    if station == "home":
+        assert ended.outputs == {"run": "r1"}
+        assert bytes(rig.others.goals["home"].goal_id.uuid).hex() == told.content["goal"]
+
+
+def test_a_goal_is_cancelled(rig: Rig) -> None:
+    work = rig.start(DOCK, station="slow")
+    while "slow" not in rig.others.goals:
+        work.poll()
+        time.sleep(0.005)
+    work.cancel()
+    assert rig.end(work)[0].result == "cancelled"
+
+
+def test_draft_N43_a_goal_that_never_ends_is_abandoned(rig: Rig) -> None:
+    work = rig.start(DOCK, station="never")
+    while "never" not in rig.others.goals:
+        work.poll()
+        time.sleep(0.005)
+    began = time.monotonic()
+    work.cancel()
+    ended, (abandoned,) = rig.end(work)
+    assert ended.result == "cancelled" and "did not end, and was abandoned" in ended.reason
+    assert abandoned.what == "abandoned" and time.monotonic() - began >= 2.0
+    rig.others.release.set()
+
+
+def test_goals_of_an_interrupted_run_are_cancelled(rig: Rig) -> None:
+    rig.others.goals.clear()
+    work, told = rig.start(DOCK, station="slow"), None
+    while "slow" not in rig.others.goals:
+        event = work.poll()
+        told = event if isinstance(event, events.Told) else told
+        time.sleep(0.005)
+    assert told is not None
+    rig.connections.cancel_goals([{"what": "goal", **told.content}, {"what": "end"}])
+    assert rig.end(work)[0].result == "cancelled", "its server says so"
+
+
+def test_a_service(rig: Rig) -> None:
+    ended, _ = rig.end(rig.start(SWITCH, high=True))
+    assert (ended.result, ended.outputs) == ("done", {"said": "as you say"})
+    ended, _ = rig.end(rig.start(SWITCH, high=False))
+    assert (ended.result, ended.reason) == ("failed", "switch: never")
+
+
+def test_a_message_to_publish(rig: Rig) -> None:
+    assert rig.end(rig.start(SHOUT, words="hello"))[0].result == "done"
+    deadline = time.monotonic() + PATIENCE_S
+    while "hello" not in rig.others.heard and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert rig.others.heard == ["hello"]
+
+
+def test_a_topic_to_wait_for(rig: Rig) -> None:
+    work = rig.start(HEAR, least=1.5)
+    deadline = time.monotonic() + PATIENCE_S
+    event, level = None, 0.0
+    while event is None and time.monotonic() < deadline:
+        level = 2.0 if level == 1.0 else 1.0
+        rig.others.levels.publish(Float64(data=level))
+        time.sleep(0.02)
+        event = work.poll()
+    assert isinstance(event, events.Ended) and (event.result, event.outputs) == ("done", {"level": 2.0})
+    work = rig.start(HEAR, least=100.0)
+    work.cancel()
+    assert rig.end(work)[0].result == "cancelled"
+
+
+def test_a_server_that_is_missing(rig: Rig) -> None:
+    ended, told = rig.end(rig.start(DOCK.replace("name: dock\n    type", "name: nowhere\n    type"), station="x"))
+    assert (ended.result, ended.reason, told) == ("failed", "nowhere: no action server is there", [])

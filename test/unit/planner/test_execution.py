@@ -1,0 +1,73 @@
+"""A plan that is run on a workcell, in simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.planner.execution import Cancelled, measured, retreat, run_plan
+from robot_rt_control.planning.plan import Plan
+from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+from .solvers import a_plan
+
+PUSHER = load_workcell(Path(__file__).parents[3] / "config" / "pusher.yaml", "mock")
+
+
+@pytest.fixture
+def client() -> Iterator[LockstepClient]:
+    with LockstepClient(PUSHER) as made:
+        yield made
+
+
+def moving(**header: Any) -> Plan:
+    """5 cm forward in a second, from 2 cm after the start of the workcell."""
+    plan = a_plan()
+    header = {"workcell": PUSHER.digest, "velocity_driven": [True]} | header
+    position = np.array([[0.02], [0.045], [0.07]])
+    return replace(plan, header=plan.header | header, position=position, velocity=np.array([[0.0], [0.05], [0.0]]))
+
+
+def test_V16_it_approaches_runs_and_comes_back(client: LockstepClient) -> None:
+    phases: list[str] = []
+    tick = run_plan(client, moving(), PUSHER, pose="camera", phase=phases.append)
+    assert phases == ["approach", "motion"] and 0 < tick <= client.cell.tick - 1000
+    assert measured(client, PUSHER, ["pusher"]).joints["pusher"][0] == pytest.approx(0.07, abs=1e-4)
+    retreat(client, moving())
+    found = measured(client, PUSHER, ["pusher"], "camera")
+    assert found.joints["pusher"][0] == pytest.approx(0.02, abs=1e-4)
+    assert found.body is not None and found.body.position == pytest.approx((0.13, 0.0, 0.05))
+    assert client.sessions() == []
+
+
+@pytest.mark.parametrize(
+    ("plan", "speed", "text"),
+    [
+        (moving(workcell=0xABC), 1.0, f"that of the plan, digest abc; got another one, digest {PUSHER.digest:x}"),
+        (moving(), 0.5, "plan, speed override; expected at least 1"),
+        (replace(moving(), body_position=np.ones((3, 3))), 1.0, "body 'slider' at the start; expected within 5 mm"),
+    ],
+)
+def test_V15_what_does_not_fit_is_refused_before_anything_moves(
+    client: LockstepClient, plan: Plan, speed: float, text: str
+) -> None:
+    client.set_speed(speed)
+    before = measured(client, PUSHER, ["pusher"])
+    with pytest.raises(DefinitionError) as caught:
+        run_plan(client, plan, PUSHER, pose="camera", phase=lambda _: pytest.fail("it moved"))
+    assert text in str(caught.value)
+    assert measured(client, PUSHER, ["pusher"]) == before
+
+
+def test_a_cancel_ends_its_session(client: LockstepClient) -> None:
+    phases: list[str] = []
+    with pytest.raises(Cancelled):
+        run_plan(client, moving(), PUSHER, cancelled=lambda: "motion" in phases, phase=phases.append)
+    assert client.sessions() == []
