@@ -88,8 +88,8 @@ def evaluate(text: str, parameters: Mapping[str, KnownParameter], of: str) -> Re
             f"{of}: {text!r} cannot be computed",
             expected=error.expected,
             got=got,
-            hint="A dollar begins the name of a parameter, as in -$speed; in a text, write ${name} for its value, and $$ "
-            "for the sign itself",
+            hint="A dollar begins the name of a parameter, as in -$speed; in a text, write ${name} for its value, and "
+            "$$ for the sign itself",
         ) from None
     return result
 
