@@ -9,6 +9,8 @@
 An expression is computed once, when the program is read: the loop sees numbers. Lists are computed element by element,
 with a list of the same length or a number. Texts and booleans cannot be combined. There are no functions and no names.
 A dotted name is an output of a blueprint's node: `$seat.wish`.
+
+A text with `${…}` stays a text, with the values of these references in it: `Hello, ${guest}!`
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 _SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_IN_TEXT = re.compile(r"\$\$|\$(\{[^{}]*\}?)")
 _REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?:\[([0-9]{1,6})\])?")
 _OPERATIONS: Mapping[str, Callable[[Scalar, Scalar], Scalar]] = {
     "+": operator.add,
@@ -85,7 +88,8 @@ def evaluate(text: str, parameters: Mapping[str, KnownParameter], of: str) -> Re
             f"{of}: {text!r} cannot be computed",
             expected=error.expected,
             got=got,
-            hint="A dollar begins the name of a parameter, as in -$speed; write $$ for the sign itself",
+            hint="A dollar begins the name of a parameter, as in -$speed; in a text, write ${name} for its value, and "
+            "$$ for the sign itself",
         ) from None
     return result
 
@@ -112,9 +116,42 @@ def evaluate_prefix(
     return result, parser.position
 
 
+def is_text(text: str) -> bool:
+    """Whether this is a text with values in it: `Hello, ${guest}!`"""
+    return "${" in text.replace("$$", "")
+
+
+def fill_text(text: str, parameters: Mapping[str, KnownParameter], of: str) -> Result:
+    """A text with values in it. A text `$$` is the sign itself.
+
+    Raises:
+        DefinitionError: as `evaluate`, or something other than a reference between the braces.
+    """
+    used: set[str] = set()
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return "$"
+        reference = f"${match[1][1:-1]}"
+        if match[1][-1] != "}" or not _REFERENCE.fullmatch(reference):
+            raise DefinitionError(f"{of}: {text!r}", expected="a name between ${ and }", got=repr(match[0]))
+        found = evaluate(reference, parameters, of)
+        used.update(found.references)
+        values = found.value if isinstance(found.value, tuple) else (found.value,)
+        return ", ".join(map(_in_text, values))
+
+    return Result(value=_IN_TEXT.sub(fill, text), references=frozenset(used))
+
+
+def _in_text(value: Scalar | str) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def references(text: str) -> frozenset[str]:
-    """Names of the parameters and outputs in an expression or a condition, whether it is valid or not."""
-    return frozenset(match[1] for match in _REFERENCE.finditer(text.replace("$$", "")))
+    """Names of the parameters and outputs in an expression, a condition or a text, whether it is valid or not."""
+    return frozenset(match[1] for match in _REFERENCE.finditer(text.replace("$$", "").replace("${", "$")))
 
 
 class _NoExpression(Exception):

@@ -20,7 +20,7 @@ from typing import Any
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tokens import unit_at
 from robot_rt_control.definitions.definitions import ParameterValue, Scalar
-from robot_rt_control.program.expression import KnownParameter, Result, evaluate, evaluate_prefix
+from robot_rt_control.program.expression import KnownParameter, Result, evaluate, evaluate_prefix, fill_text, is_text
 from robot_rt_control.vocabulary.errors import ConditionError, DefinitionError
 from robot_rt_control.vocabulary.names import RESERVED, VARIABLE_PATTERN
 
@@ -66,6 +66,8 @@ class Substitution:
             return Result(value=text)
         if "$" not in text.replace("$$", ""):
             return Result(value=text.replace("$$", "$"))
+        if is_text(text):
+            return self._used(fill_text(text, self.parameters, of))
         return self._used(evaluate(text, self.parameters, of))
 
     def parameter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from robot_rt_control.blueprint import events, orders
@@ -186,6 +187,10 @@ class View:
         if name not in values:
             raise DefinitionError(f"state variable {name!r} is not known")
         return values[name]
+
+    def take_picture(self, file: Path) -> Path:
+        """Write what the robot's camera sees to a PNG on the workcell's machine; only simulated hardware has one."""
+        return self._robot.backend.take_picture(file.resolve(), 0, 0)
 
     def wait_until(self, condition: str, timeout_s: float | None = None) -> bool:
         """Wait until a condition holds, judged by the loop in every tick. Returns whether it did in time."""

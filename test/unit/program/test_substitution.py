@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.program import substitution
-from robot_rt_control.program.expression import KnownParameter, evaluate_prefix
+from robot_rt_control.program.expression import KnownParameter, evaluate_prefix, references
 from robot_rt_control.program.substitution import Substitution, common_unit
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -157,3 +157,30 @@ def test_a_long_sum_in_a_condition_is_read_once(monkeypatch: pytest.MonkeyPatch)
 def test_a_condition_may_ask_for_a_parameter_alone(value: float, filled: str) -> None:
     stroke = KnownParameter(value=value, unit="m")
     assert Substitution({"stroke": stroke}, {}).condition("elapsed > 0.1 s and $stroke > 0.0", "when") == filled
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, ${mode}!", "Hello, soft!"),
+        ("${mode}${n}: ${near}, ${list}, ${list[1]}, ${flag} for $$5", "soft-2: 0.3, 1.5, 2.5, 2.5, false for $5"),
+    ],
+)
+def test_P3_values_in_texts(text: str, expected: str) -> None:
+    given = made()
+    assert given.value(text, "say").value == expected
+    assert given.used == references(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Hello, ${nobody}!", "say: unknown parameter [$]nobody"),
+        ("Hello, ${n + 1}!", r"say: .*; expected a name between [$]{ and }; got '[$]{n [+] 1}'"),
+        ("Hello, ${mode!", r"say: .*; expected a name between [$]{ and }; got '[$]{mode!'"),
+        ("Hello, $mode!", "in a text, write [$]{name} for its value"),
+    ],
+)
+def test_P3_texts_that_are_refused(text: str, message: str) -> None:
+    with pytest.raises(DefinitionError, match=message):
+        made().value(text, "say")
