@@ -28,6 +28,7 @@ _TYPES = {
     "read_runs": srv.ReadRuns,
 }
 assert set(_TYPES) == set(SERVICES)
+_WRONG = (AssertionError, AttributeError, OverflowError, TypeError, ValueError)
 
 
 class RosRobot:
@@ -57,8 +58,11 @@ class RosRobot:
         if not self._blueprints.is_there:  # said at once: a page asks at every key
             raise NoAnswer(f"the node {NODE!r} is not available", hint="Bring the workcell up with blueprints")
         try:
-            answer = self._services.ask(_TYPES[service], f"{NODE}/{service}", **request)
-        except (AssertionError, AttributeError, TypeError, ValueError) as error:  # of the request's fields
+            # Unchecked, a field of another type ends the process: the conversion to C asserts.
+            fields = _fields(_TYPES[service].Request, request)
+            _TYPES[service].Request(**fields, check_fields=True)
+            answer = self._services.ask(_TYPES[service], f"{NODE}/{service}", **fields)
+        except _WRONG as error:  # of the request's fields
             raise DefinitionError(f"request {service!r}", expected="the service's fields", got=str(error)) from None
         return as_json(answer)
 
@@ -162,6 +166,12 @@ def shown_program(state: ProgramState) -> Json:
         "last_reaction": state.last_reaction,
         "last_event": state.last_event,
     }
+
+
+def _fields(kind: Any, given: Mapping[str, Any]) -> Json:
+    """A request's fields; JSON writes 60.0 as 60."""
+    numbers = {name for name, type_ in kind.get_fields_and_field_types().items() if type_ in ("double", "float")}
+    return {key: float(value) if key in numbers and type(value) is int else value for key, value in given.items()}
 
 
 def as_json(message: Any) -> Any:
